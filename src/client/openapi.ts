@@ -1,45 +1,5 @@
 // Generated from /openapi.json by tools/generate-client.mjs: not edited by hand.
 export interface paths {
-    "/v1/send": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a webhook
-         * @description Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once. Needs a key of scope `write`.
-         */
-        post: operations["sendWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/event": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Emit an event to an application
-         * @description Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application. Needs a key of scope `write`.
-         */
-        post: operations["emitEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/destinations": {
         parameters: {
             query?: never;
@@ -112,7 +72,7 @@ export interface paths {
         patch: operations["updateDestination"];
         trace?: never;
     };
-    "/v1/destinations/{id}/validate": {
+    "/v1/destinations/{id}/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -122,10 +82,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check a destination again
-         * @description Needs a key of scope `write`.
+         * Send a test event
+         * @description Sends an event of type `posthorn.test` through the real path and answers with its first attempt. Needs a key of scope `write`.
          */
-        post: operations["validateDestination"];
+        post: operations["testDestination"];
         delete?: never;
         options?: never;
         head?: never;
@@ -152,26 +112,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/destinations/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event
-         * @description Sends an event of type `posthorn.test` through the real path and answers with its first attempt. Needs a key of scope `write`.
-         */
-        post: operations["testDestination"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/destinations/{id}/secret/rotate": {
         parameters: {
             query?: never;
@@ -192,6 +132,370 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/destinations/{id}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a destination again
+         * @description Needs a key of scope `write`.
+         */
+        post: operations["validateDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List applications
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listApplications"];
+        put?: never;
+        /**
+         * Create an application
+         * @description Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken. Needs a key of scope `write`.
+         */
+        post: operations["createApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an application
+         * @description Needs a key of scope `read`.
+         */
+        get: operations["getApplication"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an application
+         * @description With its endpoints; deliveries that wait for their URLs become failed. Needs a key of scope `write`.
+         */
+        delete: operations["deleteApplication"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an application
+         * @description What is left out stays. 409 when the uid is taken. Needs a key of scope `write`.
+         */
+        patch: operations["updateApplication"];
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints of an application
+         * @description Newest first. An application has at most 1,000. Needs a key of scope `read`.
+         */
+        get: operations["listApplicationEndpoints"];
+        put?: never;
+        /**
+         * Create an endpoint of an application
+         * @description It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken. Needs a key of scope `write`.
+         */
+        post: operations["createApplicationEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a URL for an endpoint
+         * @description Whether it can be reached. Nothing is stored, and nothing is sent to it but the question. Needs a key of scope `write`.
+         */
+        post: operations["checkApplicationEndpointUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an endpoint of an application
+         * @description Its secrets are never shown. Needs a key of scope `read`.
+         */
+        get: operations["getApplicationEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint of an application
+         * @description Deliveries that wait for its URL become failed. Needs a key of scope `write`.
+         */
+        delete: operations["deleteApplicationEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an endpoint of an application
+         * @description What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other. Needs a key of scope `write`.
+         */
+        patch: operations["updateApplicationEndpoint"];
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to an endpoint
+         * @description To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled. Needs a key of scope `write`.
+         */
+        post: operations["testApplicationEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of an endpoint
+         * @description Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same. Needs a key of scope `read`.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signing secret of an endpoint
+         * @description And its public key, when it signs with one. 409 for one that goes to a destination. Needs a key of scope `write`.
+         */
+        get: operations["getApplicationEndpointSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret of an endpoint
+         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
+         */
+        post: operations["rotateApplicationEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statistics of an endpoint
+         * @description What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry. Needs a key of scope `read`.
+         */
+        get: operations["getEndpointStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of an application
+         * @description Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded. Needs a key of scope `read`.
+         */
+        get: operations["listApplicationEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/events/{event}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event of an application
+         * @description With its payload, its deliveries and every attempt. 404 for an event of anybody else. Needs a key of scope `read`.
+         */
+        get: operations["getApplicationEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of an application
+         * @description What was sent to it, newest first, whether or not an endpoint subscribed. Needs a key of scope `read`.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/messages/{message}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a message
+         * @description What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`. Needs a key of scope `read`.
+         */
+        get: operations["getMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a webhook
+         * @description Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once. Needs a key of scope `write`.
+         */
+        post: operations["sendWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Emit an event to an application
+         * @description Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application. Needs a key of scope `write`.
+         */
+        post: operations["emitEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -204,26 +508,6 @@ export interface paths {
          * @description Newest first; every filter may be combined with every other. A page looks through a bounded number of rows, so that it answers soon however many events there are: one that ended before it was full says so with `searched_to`, and `next_cursor` goes on behind it. Needs a key of scope `read`.
          */
         get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
-         */
-        get: operations["streamEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -252,6 +536,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen to events
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events/{id}": {
         parameters: {
             query?: never;
@@ -264,6 +568,46 @@ export interface paths {
          * @description With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed. Needs a key of scope `read`.
          */
         get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits of an event
+         * @description Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events. Needs a key of scope `write`.
+         */
+        post: operations["cancelEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was sent and answered
+         * @description URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send. Needs a key of scope `read`.
+         */
+        get: operations["listEventExchanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -296,26 +640,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/events/{id}/exchanges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What was sent and answered
-         * @description URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send. Needs a key of scope `read`.
-         */
-        get: operations["listEventExchanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/events/{id}/sign": {
         parameters: {
             query?: never;
@@ -330,330 +654,6 @@ export interface paths {
          * @description URL and headers as an attempt would send them now, signed with the keys of now, to send the payload by hand while somebody looks for what is wrong. Nothing is sent, and no secret is shown: the signature holds for this message and five minutes. That it was asked for, and by whom, is in the audit log. Needs a key of scope `write`.
          */
         post: operations["signEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel what waits of an event
-         * @description Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events. Needs a key of scope `write`.
-         */
-        post: operations["cancelEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/replays": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List replay jobs
-         * @description Newest first. Needs a key of scope `read`.
-         */
-        get: operations["listReplays"];
-        put?: never;
-        /**
-         * Replay, recover or cancel by filter
-         * @description Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted. Needs a key of scope `write`.
-         */
-        post: operations["replayEvents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/dlq/redrive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Redrive dead letters
-         * @description Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
-         */
-        post: operations["redriveDeadLetters"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/replays/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a replay job
-         * @description With how far it has come. Needs a key of scope `read`.
-         */
-        get: operations["getReplay"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/recover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Recover an application
-         * @description Sends again, as a job in the background, every event of the time whose delivery to an endpoint of the application ended `failed` or `dlq`. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
-         */
-        post: operations["recoverApplication"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replay an application
-         * @description Sends everything of the time again, as a job in the background, whatever became of it: each event to the endpoint that it was for, and to no other one. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
-         */
-        post: operations["replayApplication"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/erase": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Erase an application
-         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. Needs a key of scope `write`.
-         */
-        post: operations["eraseApplication"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/destinations/{id}/recover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Recover a destination
-         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
-         */
-        post: operations["recoverDestination"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/destinations/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel what waits for a destination
-         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
-         */
-        post: operations["cancelDestination"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replay an event
-         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. Needs a key of scope `write`.
-         */
-        post: operations["replayEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/endpoints/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replay a time range
-         * @description Sends what the endpoint received between `since` and `until` to the destinations that its routes target now, as a job in the background. With `dry_run` it counts at once (200) and sends nothing. Needs a key of scope `write`.
-         */
-        post: operations["replayRange"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/replays/{id}/stop": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Stop a replay job
-         * @description It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once. Needs a key of scope `write`.
-         */
-        post: operations["stopReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/endpoints/{id}/requests/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release what was set aside
-         * @description Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200). Needs a key of scope `write`.
-         */
-        post: operations["replayRequests"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/recover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Recover an application's endpoint
-         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
-         */
-        post: operations["recoverEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel what waits for an application's endpoint
-         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
-         */
-        post: operations["cancelEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resend a message to an endpoint
-         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. 404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now. Needs a key of scope `write`.
-         */
-        post: operations["resendMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -732,7 +732,7 @@ export interface paths {
         patch: operations["updateEndpoint"];
         trace?: never;
     };
-    "/v1/endpoints/{id}/secret": {
+    "/v1/endpoints/{id}/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -740,12 +740,12 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        put?: never;
         /**
-         * Set the provider's secret
-         * @description Secrets before it go on verifying until the grace ends; at most five are kept. Needs a key of scope `write`.
+         * Send a sample event
+         * @description Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it. Needs a key of scope `write`.
          */
-        put: operations["setEndpointSecret"];
-        post?: never;
+        post: operations["testEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -772,27 +772,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/endpoints/{id}/test": {
+    "/v1/endpoints/{id}/requests/{requestId}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Send a sample event
-         * @description Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it. Needs a key of scope `write`.
+         * Get a raw request
+         * @description With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`. Needs a key of scope `read`.
          */
-        post: operations["testEndpoint"];
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/endpoints/{id}/trial": {
+    "/v1/endpoints/{id}/requests/{requestId}/replay": {
         parameters: {
             query?: never;
             header?: never;
@@ -802,10 +802,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try settings on a raw request
-         * @description Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden. Needs a key of scope `write`.
+         * Replay a raw request
+         * @description Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
          */
-        post: operations["trySettings"];
+        post: operations["replayRequest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -836,26 +836,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/endpoints/{id}/requests/{requestId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a raw request
-         * @description With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`. Needs a key of scope `read`.
-         */
-        get: operations["getRequest"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/endpoints/{id}/routes/{routeId}": {
         parameters: {
             query?: never;
@@ -880,7 +860,27 @@ export interface paths {
         patch: operations["updateRoute"];
         trace?: never;
     };
-    "/v1/endpoints/{id}/requests/{requestId}/replay": {
+    "/v1/endpoints/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the provider's secret
+         * @description Secrets before it go on verifying until the grace ends; at most five are kept. Needs a key of scope `write`.
+         */
+        put: operations["setEndpointSecret"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/trial": {
         parameters: {
             query?: never;
             header?: never;
@@ -890,10 +890,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replay a raw request
-         * @description Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
+         * Try settings on a raw request
+         * @description Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden. Needs a key of scope `write`.
          */
-        post: operations["replayRequest"];
+        post: operations["trySettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -974,310 +974,6 @@ export interface paths {
          * @description Commits everything before the cursor without reading on. Never moves back. Needs a key of scope `write`.
          */
         post: operations["acknowledgeEvents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List applications
-         * @description Newest first. Needs a key of scope `read`.
-         */
-        get: operations["listApplications"];
-        put?: never;
-        /**
-         * Create an application
-         * @description Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken. Needs a key of scope `write`.
-         */
-        post: operations["createApplication"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an application
-         * @description Needs a key of scope `read`.
-         */
-        get: operations["getApplication"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an application
-         * @description With its endpoints; deliveries that wait for their URLs become failed. Needs a key of scope `write`.
-         */
-        delete: operations["deleteApplication"];
-        options?: never;
-        head?: never;
-        /**
-         * Change an application
-         * @description What is left out stays. 409 when the uid is taken. Needs a key of scope `write`.
-         */
-        patch: operations["updateApplication"];
-        trace?: never;
-    };
-    "/v1/app/{app}/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the messages of an application
-         * @description What was sent to it, newest first, whether or not an endpoint subscribed. Needs a key of scope `read`.
-         */
-        get: operations["listMessages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the endpoints of an application
-         * @description Newest first. An application has at most 1,000. Needs a key of scope `read`.
-         */
-        get: operations["listApplicationEndpoints"];
-        put?: never;
-        /**
-         * Create an endpoint of an application
-         * @description It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken. Needs a key of scope `write`.
-         */
-        post: operations["createApplicationEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the events of an application
-         * @description Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded. Needs a key of scope `read`.
-         */
-        get: operations["listApplicationEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/messages/{message}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a message
-         * @description What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`. Needs a key of scope `read`.
-         */
-        get: operations["getMessage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check a URL for an endpoint
-         * @description Whether it can be reached. Nothing is stored, and nothing is sent to it but the question. Needs a key of scope `write`.
-         */
-        post: operations["checkApplicationEndpointUrl"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an endpoint of an application
-         * @description Its secrets are never shown. Needs a key of scope `read`.
-         */
-        get: operations["getApplicationEndpoint"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an endpoint of an application
-         * @description Deliveries that wait for its URL become failed. Needs a key of scope `write`.
-         */
-        delete: operations["deleteApplicationEndpoint"];
-        options?: never;
-        head?: never;
-        /**
-         * Change an endpoint of an application
-         * @description What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other. Needs a key of scope `write`.
-         */
-        patch: operations["updateApplicationEndpoint"];
-        trace?: never;
-    };
-    "/v1/app/{app}/events/{event}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an event of an application
-         * @description With its payload, its deliveries and every attempt. 404 for an event of anybody else. Needs a key of scope `read`.
-         */
-        get: operations["getApplicationEvent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the signing secret of an endpoint
-         * @description And its public key, when it signs with one. 409 for one that goes to a destination. Needs a key of scope `write`.
-         */
-        get: operations["getApplicationEndpointSecret"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/attempts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the attempts of an endpoint
-         * @description Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same. Needs a key of scope `read`.
-         */
-        get: operations["listAttempts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event to an endpoint
-         * @description To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled. Needs a key of scope `write`.
-         */
-        post: operations["testApplicationEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the statistics of an endpoint
-         * @description What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry. Needs a key of scope `read`.
-         */
-        get: operations["getEndpointStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/app/{app}/endpoints/{endpoint}/secret/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the signing secret of an endpoint
-         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
-         */
-        post: operations["rotateApplicationEndpointSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1376,6 +1072,310 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/dlq/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redrive dead letters
+         * @description Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
+         */
+        post: operations["redriveDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replay jobs
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listReplays"];
+        put?: never;
+        /**
+         * Replay, recover or cancel by filter
+         * @description Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted. Needs a key of scope `write`.
+         */
+        post: operations["replayEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits for an application's endpoint
+         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         */
+        post: operations["cancelEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover an application's endpoint
+         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         */
+        post: operations["recoverEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase an application
+         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing. Needs a key of scope `write`.
+         */
+        post: operations["eraseApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend a message to an endpoint
+         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. 404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now. Needs a key of scope `write`.
+         */
+        post: operations["resendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover an application
+         * @description Sends again, as a job in the background, every event of the time whose delivery to an endpoint of the application ended `failed` or `dlq`. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         */
+        post: operations["recoverApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an application
+         * @description Sends everything of the time again, as a job in the background, whatever became of it: each event to the endpoint that it was for, and to no other one. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         */
+        post: operations["replayApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits for a destination
+         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         */
+        post: operations["cancelDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover a destination
+         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         */
+        post: operations["recoverDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay a time range
+         * @description Sends what the endpoint received between `since` and `until` to the destinations that its routes target now, as a job in the background. With `dry_run` it counts at once (200) and sends nothing. Needs a key of scope `write`.
+         */
+        post: operations["replayRange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/requests/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release what was set aside
+         * @description Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200). Needs a key of scope `write`.
+         */
+        post: operations["replayRequests"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an event
+         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to. Needs a key of scope `write`.
+         */
+        post: operations["replayEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay job
+         * @description With how far it has come. Needs a key of scope `read`.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a replay job
+         * @description It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once. Needs a key of scope `write`.
+         */
+        post: operations["stopReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/event-types": {
         parameters: {
             query?: never;
@@ -1394,6 +1394,26 @@ export interface paths {
          * @description An environment has at most 1,000. Needs a key of scope `write`.
          */
         post: operations["createEventType"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import event types
+         * @description From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`. Needs a key of scope `write`.
+         */
+        post: operations["importEventTypes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1442,26 +1462,6 @@ export interface paths {
         get: operations["listEventTypeSubscribers"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/event-types/import/openapi": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import event types
-         * @description From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`. Needs a key of scope `write`.
-         */
-        post: operations["importEventTypes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1584,26 +1584,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/emails/simulator": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the simulator
-         * @description Addresses to try out what becomes of an email, in both environments. Needs a key of scope `read`.
-         */
-        get: operations["getSimulator"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/emails/batch": {
         parameters: {
             query?: never;
@@ -1618,6 +1598,26 @@ export interface paths {
          * @description Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request. Needs a key of scope `write`.
          */
         post: operations["sendEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/simulator": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the simulator
+         * @description Addresses to try out what becomes of an email, in both environments. Needs a key of scope `read`.
+         */
+        get: operations["getSimulator"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1648,6 +1648,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emails/{id}/attachments/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an attachment of an email
+         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         */
+        get: operations["getEmailAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/emails/{id}/cancel": {
         parameters: {
             query?: never;
@@ -1668,26 +1688,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/emails/{id}/raw": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get what is sent
-         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
-         */
-        get: operations["getRawEmail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/emails/{id}/content": {
         parameters: {
             query?: never;
@@ -1700,6 +1700,26 @@ export interface paths {
          * @description Its text, HTML, headers and files, read out of the message itself. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
          */
         get: operations["getEmailContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is sent
+         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
+         */
+        get: operations["getRawEmail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1728,7 +1748,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/emails/{id}/attachments/{index}": {
+    "/v1/mail-views": {
         parameters: {
             query?: never;
             header?: never;
@@ -1736,10 +1756,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an attachment of an email
-         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         * Show the HTML of a message
+         * @description With a token instead of a key, since a frame can send no header. Images that the message brings along are a part of it, and nothing else is loaded: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame it.
          */
-        get: operations["getEmailAttachment"];
+        get: operations["showMail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1791,6 +1811,26 @@ export interface paths {
          * @description The address is sent to again from the next email on. Needs a key of scope `write`.
          */
         delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/ses/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a notification of Amazon SES
+         * @description For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.
+         */
+        post: operations["takeSesNotification"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1850,26 +1890,6 @@ export interface paths {
         get: operations["getRawReport"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/ses/notifications": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take a notification of Amazon SES
-         * @description For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.
-         */
-        post: operations["takeSesNotification"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1948,26 +1968,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/aliases/{alias}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replay an alias
-         * @description Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: go on with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
-         */
-        post: operations["replayAlias"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/aliases/{alias}/messages/{messageId}": {
         parameters: {
             query?: never;
@@ -1980,46 +1980,6 @@ export interface paths {
          * @description What it says and what was found out about it. 404 once it was erased. Needs a key of scope `read`.
          */
         get: operations["getReceivedMessage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/aliases/{alias}/messages/{messageId}/raw": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the message itself
-         * @description Byte for byte as it came (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
-         */
-        get: operations["getRawReceivedMessage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/aliases/{alias}/messages/{messageId}/view": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a view of a message
-         * @description Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML. Needs a key of scope `read`.
-         */
-        get: operations["viewReceivedMessage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2048,7 +2008,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/mail-views": {
+    "/v1/aliases/{alias}/messages/{messageId}/raw": {
         parameters: {
             query?: never;
             header?: never;
@@ -2056,12 +2016,72 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the HTML of a message
-         * @description With a token instead of a key, since a frame can send no header. Images that the message brings along are a part of it, and nothing else is loaded: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame it.
+         * Get the message itself
+         * @description Byte for byte as it came (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
          */
-        get: operations["showMail"];
+        get: operations["getRawReceivedMessage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages/{messageId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a quarantined message
+         * @description Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. 409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`). Needs a key of scope `write`.
+         */
+        post: operations["releaseReceivedMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages/{messageId}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a view of a message
+         * @description Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML. Needs a key of scope `read`.
+         */
+        get: operations["viewReceivedMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an alias
+         * @description Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: go on with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
+         */
+        post: operations["replayAlias"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2528,6 +2548,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the installation's audit log
+         * @description Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization. Needs the operator's key.
+         */
+        get: operations["listOperatorAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs": {
         parameters: {
             query?: never;
@@ -2546,26 +2586,6 @@ export interface paths {
          * @description With its two environments, its first admin, and an admin key for each environment, which are shown this once. Needs the operator's key.
          */
         post: operations["createOrganization"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/operator/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the installation's audit log
-         * @description Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization. Needs the operator's key.
-         */
-        get: operations["listOperatorAudit"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2591,6 +2611,66 @@ export interface paths {
          * @description Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention. Needs the operator's key.
          */
         delete: operations["removeOrganization"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the authorization server
+         * @description RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.
+         */
+        get: operations["getAuthorizationServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the agent server
+         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
+         */
+        get: operations["getProtectedResource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the agent server by its path
+         * @description The same, where clients look first.
+         */
+        get: operations["getProtectedResourceByPath"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2625,11 +2705,31 @@ export interface paths {
         };
         /**
          * Ask a person for access
-         * @description A page for the person's browser: sign-in, then the question. Unknown parameters are ignored. The answer, also a refusal, is a redirect with `iss` and `state`.
+         * @description A page for the person's browser: sign-in, then the question. Unknown parameters and further scopes are ignored. The answer, also a refusal, is a redirect with `iss` and `state`. A faulty request is shown on the page; it is redirected only to a client that already has a key of the organization.
          */
         get: operations["askForAccess"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a code for a device
+         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.
+         */
+        post: operations["authorizeDevice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2647,29 +2747,9 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.
+         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.
          */
         post: operations["registerClient"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/oauth/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Exchange a code for a key
-         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.
-         */
-        post: operations["exchangeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2696,7 +2776,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/oauth/device": {
+    "/oauth/token": {
         parameters: {
             query?: never;
             header?: never;
@@ -2706,70 +2786,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a code for a device
-         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.
+         * Exchange a code for a key
+         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.
          */
-        post: operations["authorizeDevice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/oauth-protected-resource": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the metadata of the agent server
-         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`.
-         */
-        get: operations["getProtectedResource"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/oauth-authorization-server": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the metadata of the authorization server
-         * @description RFC 8414.
-         */
-        get: operations["getAuthorizationServer"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/oauth-protected-resource/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the metadata of the agent server by its path
-         * @description The same, where clients look first.
-         */
-        get: operations["getProtectedResourceByPath"];
-        put?: never;
-        post?: never;
+        post: operations["exchangeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3958,7 +3978,7 @@ export interface components {
         };
         NewDestinationBody: {
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4221,7 +4241,7 @@ export interface components {
         };
         DestinationChangesBody: {
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4690,7 +4710,7 @@ export interface components {
         };
         NewApplicationEndpointBody: {
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4941,7 +4961,7 @@ export interface components {
         };
         ApplicationEndpointChangesBody: {
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -6027,6 +6047,12 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`.
+             * @example null
+             */
+            expires_at: string | null;
         };
         SuppressionPage: {
             /** @description The suppressions of this page. */
@@ -6283,7 +6309,7 @@ export interface components {
              */
             state: "received" | "processed" | "quarantined";
             /**
-             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed or virus; null otherwise.
+             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released.
              * @example null
              */
             reason: string | null;
@@ -6323,7 +6349,7 @@ export interface components {
              */
             dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Whether one of the two belongs to the domain of its author (RFC 9989).
+             * @description Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that.
              * @example pass
              * @enum {string}
              */
@@ -6347,7 +6373,7 @@ export interface components {
              */
             virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description What the domain of its author asks for when DMARC fails; null without a record.
+             * @description What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it.
              * @example reject
              * @enum {string|null}
              */
@@ -9482,7 +9508,7 @@ export interface components {
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
+             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
              * @example 2
              */
             excluded: number;
@@ -9552,6 +9578,46 @@ export interface components {
              */
             until?: string;
         };
+        EraseApplicationBody: {
+            /**
+             * @description True to count only: nothing is erased.
+             * @default false
+             * @example true
+             */
+            dry_run: boolean;
+        };
+        EraseDryRunResult: {
+            /**
+             * @description Endpoints of the application.
+             * @example 2
+             */
+            endpoints: number;
+            /**
+             * @description Messages whose payload, header values and channels are gone.
+             * @example 1204
+             */
+            messages: number;
+            /**
+             * @description Deliveries that waited, and were ended.
+             * @example 3
+             */
+            deliveries: number;
+            /**
+             * @description Attempts whose excerpt of the receiver's answer is gone.
+             * @example 2410
+             */
+            attempts: number;
+            /**
+             * @description Always true here.
+             * @example true
+             */
+            dry_run: boolean;
+            /**
+             * @description True when there may be more messages and attempts: the newest 20,000 messages and events were looked at, or a few more.
+             * @example false
+             */
+            is_capped: boolean;
+        };
         CancelBody: {
             /**
              * @description Only events of exactly this type.
@@ -9564,6 +9630,15 @@ export interface components {
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
+        };
+        EventReplayBody: {
+            /**
+             * @description Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations?: string[];
         };
         ReplayAccepted: {
             /**
@@ -9672,7 +9747,7 @@ export interface components {
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
+             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
              * @example 2
              */
             excluded: number;
@@ -9911,7 +9986,7 @@ export interface components {
              */
             token_endpoint_auth_method: string;
             /**
-             * @description What it may ask for.
+             * @description The scope of the keys that it gets, whatever it asks for.
              * @example read
              */
             scope: string;
@@ -10687,92 +10762,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    sendWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SendBody"];
-            };
-        };
-        responses: {
-            /** @description Accepted: it will be delivered, or end as a dead letter that can be replayed. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SendAccepted"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    emitEvent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EmitBody"];
-            };
-        };
-        responses: {
-            /** @description Accepted: stored for every endpoint that it goes to. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventAccepted"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listDestinations: {
         parameters: {
             query?: {
@@ -10973,6 +10962,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11015,76 +11005,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    validateDestination: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The destination. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What each check said. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationResult"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDestinationSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The destination. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The secret in force. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SigningSecretItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11143,6 +11063,40 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getDestinationSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret in force. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     rotateDestinationSecret: {
         parameters: {
             query?: never;
@@ -11172,6 +11126,987 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What each check said. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplications: {
+        parameters: {
+            query?: {
+                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of applications. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApplication: {
+        parameters: {
+            query?: {
+                /** @description Answer 200 with the application that has the uid already, instead of 409. */
+                get_if_exists?: boolean;
+            };
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewApplicationBody"];
+            };
+        };
+        responses: {
+            /** @description The application that has the uid already (`get_if_exists`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            /** @description The application. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The application. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The application with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplicationEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints with this status. */
+                status?: "active" | "disabled";
+                /** @description Only endpoints that subscribe to this type. */
+                event_type?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of endpoints. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewApplicationEndpointBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with its secret. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkApplicationEndpointUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointUrlBody"];
+            };
+        };
+        responses: {
+            /** @description Whether it can be reached. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointUrlItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointTestBody"];
+            };
+        };
+        responses: {
+            /** @description What came of the first attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestSent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAttempts: {
+        parameters: {
+            query?: {
+                /** @description Only attempts that were answered with 2xx, or only the others. */
+                status?: "delivered" | "failed";
+                /** @description Only attempts of events of exactly this type. */
+                event_type?: string;
+                /** @description Only attempts of events that were accepted at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only attempts of events that were accepted at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of attempts. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointAttemptPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret in force. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description It goes to a destination, whose secret signs. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateApplicationEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEndpointStats: {
+        parameters: {
+            query?: {
+                /** @description From this time (RFC 3339); 24 hours before `until` when left out. */
+                since?: string;
+                /** @description Before this time (RFC 3339); up to now when left out. */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointStatsItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplicationEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
+                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                endpoint?: string;
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only the events of this message. */
+                message_id?: string;
+                /**
+                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 */
+                error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                q?: string;
+                /** @description Only events received at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only events received at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The event. */
+                event: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of messages. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The `msg_` id that the fan-out returned. */
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted: it will be delivered, or end as a dead letter that can be replayed. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    emitEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmitBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted: stored for every endpoint that it goes to. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventAccepted"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11251,61 +12186,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    streamEvents: {
-        parameters: {
-            query?: {
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
-                application?: string;
-                /** @description Only events of exactly this type. */
-                event_type?: string;
-                /** @description Only changes after which their event is in this state. */
-                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
-                /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
-                endpoint?: string;
-                /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
-                destination?: string;
-                /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
-                direction?: "outbound" | "inbound";
-                /** @description Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
-                environment?: "live" | "test";
-                /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
-                follow?: boolean;
-            };
-            header?: {
-                /** @description The `id` of the last item that was seen. */
-                "last-event-id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The stream. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example event: accepted
-                     *     id: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0
-                     *     data: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}
-                     */
-                    "text/event-stream; charset=utf-8": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     countEvents: {
         parameters: {
             query?: {
@@ -11365,6 +12245,61 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only changes after which their event is in this state. */
+                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
+                endpoint?: string;
+                /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
+                destination?: string;
+                /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
+                direction?: "outbound" | "inbound";
+                /** @description Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
+                environment?: "live" | "test";
+                /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
+                follow?: boolean;
+            };
+            header?: {
+                /** @description The `id` of the last item that was seen. */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: accepted
+                     *     id: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0
+                     *     data: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}
+                     */
+                    "text/event-stream; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getEvent: {
         parameters: {
             query?: never;
@@ -11387,6 +12322,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventExchanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exchanges, the latest first. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11468,40 +12478,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listEventExchanges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The exchanges, the latest first. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExchangeList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11555,765 +12532,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelEvent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description How many deliveries it was. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cancelled"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listReplays: {
-        parameters: {
-            query?: {
-                /** @description Only jobs of this endpoint, destination or application (`app_`). */
-                endpoint?: string;
-                /** @description Only jobs in this state. */
-                state?: "pending" | "running" | "completed" | "stopped" | "failed";
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of jobs. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayEvents: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EventJobBody"];
-            };
-        };
-        responses: {
-            /** @description How many events it would look at (`dry_run: true`). */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventJobDryRun"];
-                };
-            };
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    redriveDeadLetters: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RedriveBody"];
-            };
-        };
-        responses: {
-            /** @description How many are on their way again. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Redriven"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getReplay: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The replay job. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The job. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    recoverApplication: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RecoverBody"];
-            };
-        };
-        responses: {
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayApplication: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApplicationReplayBody"];
-            };
-        };
-        responses: {
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    eraseApplication: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    recoverDestination: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The destination. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RecoverBody"];
-            };
-        };
-        responses: {
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelDestination: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The destination. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["CancelBody"];
-            };
-        };
-        responses: {
-            /** @description How many deliveries it was. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cancelled"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayEvent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event is on its way again. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayAccepted"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayRange: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The endpoint. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RangeReplayBody"];
-            };
-        };
-        responses: {
-            /** @description What a replay would do (`dry_run: true`). */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DryRunResult"];
-                };
-            };
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    stopReplay: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The replay job. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The job with `stop_requested`. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replayRequests: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The endpoint. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReleaseBody"];
-            };
-        };
-        responses: {
-            /** @description What a release would look at (`dry_run: true`). */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReleaseDryRunResult"];
-                };
-            };
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    recoverEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RecoverBody"];
-            };
-        };
-        responses: {
-            /** @description The job. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayJobItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["CancelBody"];
-            };
-        };
-        responses: {
-            /** @description How many deliveries it was. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cancelled"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    resendMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The `msg_` id that the fan-out returned. */
-                message: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event of the message at the endpoint is on its way again. */
-            202: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplayAccepted"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12496,6 +12714,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12544,31 +12763,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    setEndpointSecret: {
+    testEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The endpoint. */
                 id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": components["schemas"]["EndpointSecretBody"];
+                "application/json": components["schemas"]["EndpointTestBody"];
             };
         };
         responses: {
-            /** @description Stored; it is never returned. */
-            204: {
+            /** @description What came of it. */
+            200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EndpointTested"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
@@ -12631,7 +12855,46 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    testEndpoint: {
+    getRequest: {
+        parameters: {
+            query?: {
+                /** @description Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
+                hide_secrets?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+                /** @description A `req_` id, or the `evt_` id of its event. */
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRequest: {
         parameters: {
             query?: never;
             header?: {
@@ -12641,17 +12904,15 @@ export interface operations {
             path: {
                 /** @description The endpoint. */
                 id: string;
+                /** @description A `req_` id, or the `evt_` id of its event. */
+                requestId: string;
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["EndpointTestBody"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description What came of it. */
-            200: {
+            /** @description The new event. */
+            202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -12659,49 +12920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EndpointTested"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    trySettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The endpoint. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TrialBody"];
-            };
-        };
-        responses: {
-            /** @description What would become of it. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TrialResult"];
+                    "application/json": components["schemas"]["RequestReplayed"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12797,45 +13016,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getRequest: {
-        parameters: {
-            query?: {
-                /** @description Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
-                hide_secrets?: boolean;
-            };
-            header?: never;
-            path: {
-                /** @description The endpoint. */
-                id: string;
-                /** @description A `req_` id, or the `evt_` id of its event. */
-                requestId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The request. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RequestDetailItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     deleteRoute: {
         parameters: {
             query?: never;
@@ -12866,6 +13046,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12916,25 +13097,64 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    replayRequest: {
+    setEndpointSecret: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path: {
                 /** @description The endpoint. */
                 id: string;
-                /** @description A `req_` id, or the `evt_` id of its event. */
-                requestId: string;
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointSecretBody"];
+            };
+        };
         responses: {
-            /** @description The new event. */
-            202: {
+            /** @description Stored; it is never returned. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    trySettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description What would become of it. */
+            200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -12942,7 +13162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RequestReplayed"];
+                    "application/json": components["schemas"]["TrialResult"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12952,6 +13172,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -13129,862 +13350,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listApplications: {
-        parameters: {
-            query?: {
-                /** @description Only applications whose name or uid begins with this, whatever the case. */
-                search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
-                count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of applications. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createApplication: {
-        parameters: {
-            query?: {
-                /** @description Answer 200 with the application that has the uid already, instead of 409. */
-                get_if_exists?: boolean;
-            };
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["NewApplicationBody"];
-            };
-        };
-        responses: {
-            /** @description The application that has the uid already (`get_if_exists`). */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationDetail"];
-                };
-            };
-            /** @description The application. */
-            201: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getApplication: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The application. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteApplication: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted. */
-            204: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateApplication: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ApplicationChangesBody"];
-            };
-        };
-        responses: {
-            /** @description The application with the changes. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listMessages: {
-        parameters: {
-            query?: {
-                /** @description Only applications whose name or uid begins with this, whatever the case. */
-                search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
-                count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of messages. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessagePage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listApplicationEndpoints: {
-        parameters: {
-            query?: {
-                /** @description Only endpoints with this status. */
-                status?: "active" | "disabled";
-                /** @description Only endpoints that subscribe to this type. */
-                event_type?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of endpoints. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationEndpointPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createApplicationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["NewApplicationEndpointBody"];
-            };
-        };
-        responses: {
-            /** @description The endpoint, with its secret. */
-            201: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationEndpointCreated"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listApplicationEvents: {
-        parameters: {
-            query?: {
-                /** @description Only events in one of these states: the parameter several times, or once with commas. */
-                status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
-                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
-                endpoint?: string;
-                /** @description Only events of exactly this type. */
-                event_type?: string;
-                /** @description Only the events of this message. */
-                message_id?: string;
-                /**
-                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-                 *     deliveries that is the last attempt of the one that gives the event its status.
-                 */
-                error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
-                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
-                q?: string;
-                /** @description Only events received at or after this time (RFC 3339). */
-                since?: string;
-                /** @description Only events received at or before this time (RFC 3339). */
-                until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of events. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getMessage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The `msg_` id that the fan-out returned. */
-                message: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The message. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessageDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    checkApplicationEndpointUrl: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EndpointUrlBody"];
-            };
-        };
-        responses: {
-            /** @description Whether it can be reached. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EndpointUrlItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getApplicationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteApplicationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted. */
-            204: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateApplicationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ApplicationEndpointChangesBody"];
-            };
-        };
-        responses: {
-            /** @description The endpoint with the changes. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getApplicationEvent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The event. */
-                event: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventDetailItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getApplicationEndpointSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The secret in force. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SigningSecretItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            /** @description It goes to a destination, whose secret signs. */
-            409: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAttempts: {
-        parameters: {
-            query?: {
-                /** @description Only attempts that were answered with 2xx, or only the others. */
-                status?: "delivered" | "failed";
-                /** @description Only attempts of events of exactly this type. */
-                event_type?: string;
-                /** @description Only attempts of events that were accepted at or after this time (RFC 3339). */
-                since?: string;
-                /** @description Only attempts of events that were accepted at or before this time (RFC 3339). */
-                until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of attempts. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EndpointAttemptPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    testApplicationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ApplicationEndpointTestBody"];
-            };
-        };
-        responses: {
-            /** @description What came of the first attempt. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestSent"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEndpointStats: {
-        parameters: {
-            query?: {
-                /** @description From this time (RFC 3339); 24 hours before `until` when left out. */
-                since?: string;
-                /** @description Before this time (RFC 3339); up to now when left out. */
-                until?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The statistics. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EndpointStatsItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateApplicationEndpointSecret: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The application: its `app_` id, or your own id of it. */
-                app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
-                endpoint: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ApplicationEndpointRotationBody"];
-            };
-        };
-        responses: {
-            /** @description The new secret. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SigningSecretItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     getOwnPortal: {
         parameters: {
             query?: never;
@@ -14136,6 +13501,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14250,6 +13616,750 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redriveDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RedriveBody"];
+            };
+        };
+        responses: {
+            /** @description How many are on their way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redriven"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReplays: {
+        parameters: {
+            query?: {
+                /** @description Only jobs of this endpoint, destination or application (`app_`). */
+                endpoint?: string;
+                /** @description Only jobs in this state. */
+                state?: "pending" | "running" | "completed" | "stopped" | "failed";
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of jobs. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventJobBody"];
+            };
+        };
+        responses: {
+            /** @description How many events it would look at (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJobDryRun"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelBody"];
+            };
+        };
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eraseApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EraseApplicationBody"];
+            };
+        };
+        responses: {
+            /** @description What an erasure would do away with (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EraseDryRunResult"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The `msg_` id that the fan-out returned. */
+                message: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event of the message at the endpoint is on its way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationReplayBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelBody"];
+            };
+        };
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RangeReplayBody"];
+            };
+        };
+        responses: {
+            /** @description What a replay would do (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRunResult"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRequests: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseBody"];
+            };
+        };
+        responses: {
+            /** @description What a release would look at (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseDryRunResult"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EventReplayBody"];
+            };
+        };
+        responses: {
+            /** @description The event is on its way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The replay job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job with `stop_requested`. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14336,6 +14446,47 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    importEventTypes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OpenApiImportBody"];
+            };
+        };
+        responses: {
+            /** @description What became of each type. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiImported"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getEventType: {
         parameters: {
             query?: never;
@@ -14398,6 +14549,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14479,47 +14631,6 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    importEventTypes: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["OpenApiImportBody"];
-            };
-        };
-        responses: {
-            /** @description What became of each type. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenApiImported"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14726,6 +14837,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14815,6 +14927,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14907,36 +15020,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getSimulator: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The simulator. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SimulatorDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     sendEmails: {
         parameters: {
             query?: never;
@@ -14983,6 +15066,36 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSimulator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The simulator. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulatorDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -15069,6 +15182,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getEmailAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+                /** @description Which attachment, from 0, as the content lists them. */
+                index: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     cancelEmail: {
         parameters: {
             query?: never;
@@ -15120,6 +15270,40 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getEmailContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it says. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailContent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRawEmail: {
         parameters: {
             query?: never;
@@ -15147,40 +15331,6 @@ export interface operations {
                      *     It is on its way.
                      */
                     "message/rfc822": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEmailContent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What it says. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmailContent"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15227,21 +15377,19 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getEmailAttachment: {
+    showMail: {
         parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: string;
-                /** @description Which attachment, from 0, as the content lists them. */
-                index: string;
+            query: {
+                /** @description The token. */
+                token: string;
             };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The file. */
+            /** @description The document, at most 1 MB of it beside its images. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15250,14 +15398,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example hello */
-                    "*/*": string;
+                    /** @example <p>It is on its way.</p> */
+                    "text/html; charset=utf-8": string;
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
+            /** @description There is no such view, its minute is over, or the message is gone. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -15417,7 +15574,88 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    takeSesNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What SNS sends: a notification, or the confirmation of a subscription.
+                     * @example Notification
+                     */
+                    Type?: string;
+                    /**
+                     * @description The id of the notification, the same when it is repeated.
+                     * @example 22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324
+                     */
+                    MessageId?: string;
+                    /**
+                     * @description The topic, one of `SES_TOPICS`.
+                     * @example arn:aws:sns:eu-west-1:123456789012:mail
+                     */
+                    TopicArn?: string;
+                    /**
+                     * @description What SES tells, as JSON in a string.
+                     * @example {"notificationType":"Bounce"}
+                     */
+                    Message?: string;
+                    /**
+                     * @description When SNS sent it.
+                     * @example 2026-11-22T09:30:00.000Z
+                     */
+                    Timestamp?: string;
+                    /**
+                     * @description How it is signed.
+                     * @example 2
+                     */
+                    SignatureVersion?: string;
+                    /**
+                     * @description Where the certificate of the signature is.
+                     * @example https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem
+                     */
+                    SigningCertURL?: string;
+                    /**
+                     * @description The signature, in base64.
+                     * @example EXAMPLE
+                     */
+                    Signature?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is stored, or the subscription is confirmed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description It is not signed by SNS for a topic of `SES_TOPICS`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15528,86 +15766,6 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    takeSesNotification: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description What SNS sends: a notification, or the confirmation of a subscription.
-                     * @example Notification
-                     */
-                    Type?: string;
-                    /**
-                     * @description The id of the notification, the same when it is repeated.
-                     * @example 22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324
-                     */
-                    MessageId?: string;
-                    /**
-                     * @description The topic, one of `SES_TOPICS`.
-                     * @example arn:aws:sns:eu-west-1:123456789012:mail
-                     */
-                    TopicArn?: string;
-                    /**
-                     * @description What SES tells, as JSON in a string.
-                     * @example {"notificationType":"Bounce"}
-                     */
-                    Message?: string;
-                    /**
-                     * @description When SNS sent it.
-                     * @example 2026-11-22T09:30:00.000Z
-                     */
-                    Timestamp?: string;
-                    /**
-                     * @description How it is signed.
-                     * @example 2
-                     */
-                    SignatureVersion?: string;
-                    /**
-                     * @description Where the certificate of the signature is.
-                     * @example https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem
-                     */
-                    SigningCertURL?: string;
-                    /**
-                     * @description The signature, in base64.
-                     * @example EXAMPLE
-                     */
-                    Signature?: string;
-                } & {
-                    [key: string]: unknown;
-                };
-            };
-        };
-        responses: {
-            /** @description It is stored, or the subscription is confirmed. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            /** @description It is not signed by SNS for a topic of `SES_TOPICS`. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15773,6 +15931,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -15868,51 +16027,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    replayAlias: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
-                alias: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["AliasReplayBody"];
-            };
-        };
-        responses: {
-            /** @description What is sent again, or would be. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AliasReplayItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     getReceivedMessage: {
         parameters: {
             query?: never;
@@ -15937,6 +16051,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReceivedMessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReceivedAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+                /** @description Which attachment, from 0, as the message lists them. */
+                index: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "*/*": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -15990,6 +16143,60 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    releaseReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message, which is on its way. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedMessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The message is not quarantined, or the alias leads nowhere. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     viewReceivedMessage: {
         parameters: {
             query?: never;
@@ -16026,23 +16233,26 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getReceivedAttachment: {
+    replayAlias: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The alias: its id, or its whole address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
-                messageId: string;
-                /** @description Which attachment, from 0, as the message lists them. */
-                index: string;
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AliasReplayBody"];
+            };
+        };
         responses: {
-            /** @description The file. */
+            /** @description What is sent again, or would be. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16051,58 +16261,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example hello */
-                    "*/*": string;
+                    "application/json": components["schemas"]["AliasReplayItem"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showMail: {
-        parameters: {
-            query: {
-                /** @description The token. */
-                token: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The document, at most 1 MB of it beside its images. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example <p>It is on its way.</p> */
-                    "text/html; charset=utf-8": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            /** @description There is no such view, its minute is over, or the message is gone. */
-            404: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16301,6 +16470,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16819,6 +16989,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17020,6 +17191,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17146,6 +17318,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17215,6 +17388,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17310,6 +17484,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listOperatorAudit: {
+        parameters: {
+            query?: {
+                /** @description Who: the id of a key or a member, or the subject of a token. */
+                actor?: string;
+                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                action?: string;
+                /** @description To what: an id, or the name of a collection. */
+                resource?: string;
+                /** @description From this moment on (RFC 3339). */
+                since?: string;
+                /** @description Before this moment (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listOrganizations: {
         parameters: {
             query?: {
@@ -17373,42 +17592,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listOperatorAudit: {
-        parameters: {
-            query?: {
-                /** @description Who: the id of a key or a member, or the subject of a token. */
-                actor?: string;
-                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
-                action?: string;
-                /** @description To what: an id, or the name of a collection. */
-                resource?: string;
-                /** @description From this moment on (RFC 3339). */
-                since?: string;
-                /** @description Before this moment (RFC 3339). */
-                until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before. */
-                cursor?: string;
-                /** @description How many to return. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of entries. */
-            200: {
+            /** @description The slug is taken, or a second organization would need OIDC_DOMAINS. */
+            409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -17416,12 +17601,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditPage"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17502,6 +17687,91 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuthorizationServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it can do, and where. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizationServerItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProtectedResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who signs agents in. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProtectedResourceItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProtectedResourceByPath: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who signs agents in. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProtectedResourceItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17557,7 +17827,7 @@ export interface operations {
             query: {
                 /** @description What the key is for (RFC 8707). */
                 resource?: unknown;
-                /** @description `read`, which is also what nothing means. */
+                /** @description Always `read` is granted; other scopes are ignored. */
                 scope?: unknown;
                 /** @description Comes back as it is. */
                 state?: unknown;
@@ -17591,7 +17861,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Back to the client, with an error. */
+            /** @description Back to a client that the organization approved before, with an error. */
             302: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17664,6 +17934,125 @@ export interface operations {
             };
         };
     };
+    authorizeDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As application/x-www-form-urlencoded. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description The client.
+                     * @example posthorn-cli
+                     */
+                    client_id: string;
+                    /**
+                     * @description What the key should be able to do: the person sees it selected, and may choose another one.
+                     * @example write
+                     */
+                    scope?: string;
+                    /**
+                     * @description The machine that the program runs on: the person sees it, and the list of keys shows it.
+                     * @example ada-laptop
+                     */
+                    device_name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The codes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceCodesItem"];
+                };
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description No such client, or one that says that it has a secret. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
     registerClient: {
         parameters: {
             query?: never;
@@ -17681,7 +18070,14 @@ export interface operations {
                      *       "http://127.0.0.1:3456/callback"
                      *     ]
                      */
-                    redirect_uris: string[];
+                    redirect_uris?: string[];
+                    /**
+                     * @description How it will ask: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. The first when left out.
+                     * @example [
+                     *       "authorization_code"
+                     *     ]
+                     */
+                    grant_types?: string[];
                     /**
                      * @description What people are shown, and told that nobody verified.
                      * @example An assistant
@@ -17731,6 +18127,123 @@ export interface operations {
             };
             /** @description The body is not JSON in UTF-8. */
             415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As application/x-www-form-urlencoded. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description The key.
+                     * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+                     */
+                    token: string;
+                    /**
+                     * @description Ignored.
+                     * @example access_token
+                     */
+                    token_type_hint?: string;
+                    /**
+                     * @description The client.
+                     * @example k3W6pQ0bT2mXcR9sY7vZ1A
+                     */
+                    client_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is good for nothing any more. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description No such client, or one that says that it has a secret. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -17919,326 +18432,6 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-        };
-    };
-    revokeToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description As application/x-www-form-urlencoded. */
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /**
-                     * @description The key.
-                     * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
-                     */
-                    token: string;
-                    /**
-                     * @description Ignored.
-                     * @example access_token
-                     */
-                    token_type_hint?: string;
-                    /**
-                     * @description The client.
-                     * @example k3W6pQ0bT2mXcR9sY7vZ1A
-                     */
-                    client_id?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description It is good for nothing any more. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What is wrong, in the form of RFC 6749. */
-            400: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description No such client, or one that says that it has a secret. */
-            401: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description The body is too large. */
-            413: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description Too many requests. `Retry-After` says when to come back. */
-            429: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
-            500: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
-            503: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-        };
-    };
-    authorizeDevice: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description As application/x-www-form-urlencoded. */
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /**
-                     * @description The client.
-                     * @example posthorn-cli
-                     */
-                    client_id: string;
-                    /**
-                     * @description What the key should be able to do: the person sees it selected, and may choose another one.
-                     * @example write
-                     */
-                    scope?: string;
-                    /**
-                     * @description The machine that the program runs on: the person sees it, and the list of keys shows it.
-                     * @example ada-laptop
-                     */
-                    device_name?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description The codes. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeviceCodesItem"];
-                };
-            };
-            /** @description What is wrong, in the form of RFC 6749. */
-            400: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description No such client, or one that says that it has a secret. */
-            401: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description The body is too large. */
-            413: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description Too many requests. `Retry-After` says when to come back. */
-            429: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
-            500: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
-            503: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OAuthError"];
-                };
-            };
-        };
-    };
-    getProtectedResource: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Who signs agents in. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProtectedResourceItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getAuthorizationServer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What it can do, and where. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationServerItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getProtectedResourceByPath: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Who signs agents in. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProtectedResourceItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
         };
     };
     isLive: {
