@@ -134,8 +134,13 @@ const PATIENCE_MS = 20_000;
     expect((await server.api('GET', '/v1/keys', undefined, { authorization: `Bearer ${json.access_token}` })).status).toBe(403);
   });
 
-  it('what cannot be asked is told to the person', async () => {
-    const response = await page.goto(server.url + authorizePath('AAAAAAAAAAAAAAAAAAAAAA', pkce().challenge));
+  it('a request that cannot be asked is shown to the person, after the sign-in', async () => {
+    const address = server.url + authorizePath('AAAAAAAAAAAAAAAAAAAAAA', pkce().challenge);
+    await page.goto(address);
+    await signIn();
+    await page.getByRole('alert').waitFor();
+
+    const response = await page.goto(address);
 
     expect(response?.status()).toBe(400);
     expect(await violations()).toEqual([]);
