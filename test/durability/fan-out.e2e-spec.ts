@@ -1,3 +1,4 @@
+import { BUSY_TIMES } from '../support/pace.js';
 import { brokenFanOuts, fanOutSummary, type FanOutReport } from './fan-out-check.js';
 import { customers, firstPathsOf, Fleet, pathsOf } from './fan-out-fleet.js';
 import { Run } from './fan-out-run.js';
@@ -12,7 +13,7 @@ const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
 /** With 1 to 12 endpoints each, three times. */
 const APPLICATIONS = customers(36);
 const LANES = 8;
-const TIME_MS_MAX = 240_000 + KILLS * 5_000 + MESSAGES * 20;
+const TIME_MS_MAX = (240_000 + KILLS * 5_000 + MESSAGES * 20) * BUSY_TIMES;
 
 describe('kill -9 while events are fanned out', () => {
   const seed = runSeed();

@@ -1,3 +1,4 @@
+import { BUSY_TIMES } from '../support/pace.js';
 import { broken, summary, type Report } from './checker.js';
 import { disrupt, plan } from './faults.js';
 import { runSeed, setting } from './random.js';
@@ -9,7 +10,7 @@ const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
 const LANES = 24;
 /** A kill takes a few seconds to get over, the rest is sending; soak runs take as long as they are told to. */
-const TIME_MS_MAX = 180_000 + KILLS * 5_000 + MESSAGES * 5;
+const TIME_MS_MAX = (180_000 + KILLS * 5_000 + MESSAGES * 5) * BUSY_TIMES;
 
 describe('kill -9 under load, the queue in PostgreSQL, roles apart and together', () => {
   const seed = runSeed();

@@ -13,6 +13,8 @@ export interface Beat {
 export const BEAT_MS = 20;
 /** Beyond it nothing can be judged, and no limit grows so far that a negative control would pass. */
 export const PACE_MAX = 12;
+/** Multiplies Jest's own time-outs, which end a hang and judge nothing: seven or eight suites at once take so much longer. */
+export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
 /** One beat in ten may be spoilt by chance. */
 const SHARE = 0.9;

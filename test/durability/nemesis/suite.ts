@@ -1,4 +1,4 @@
-import { PACE_MAX } from '../../support/pace.js';
+import { BUSY_TIMES } from '../../support/pace.js';
 import { runSeed, Seeded } from '../random.js';
 import { Fleet, isPossible, type FleetKind } from './fleet.js';
 import { kindNamed } from './kinds.js';
@@ -7,9 +7,9 @@ import { Round, unpaidDebts } from './round.js';
 import { sabotaged } from './sabotage.js';
 import { complaintsOf, judge } from './verdict.js';
 
-const OPEN_MS_MAX = 120_000;
-/** For Jest, as a last resort: what the round waits for ends before, by the pace of the machine. */
-const ROUND_MS_MAX = 180_000 * PACE_MAX;
+/** For Jest, as a last resort: the waits of a round end before, by the pace of the machine. */
+const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
+const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const PATIENCE = { acceptMs: 45_000, settleMs: 60_000 };
 /** A circuit that opened is probed after half a minute, then after one and two more: seen at the second of them. */
 const DEBTS_MS_MAX = 240_000;
@@ -50,7 +50,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)('what was sent to receivers that misbehaved arrives when they are well again', async () => {
       // A fleet that was replaced took its debts with it: its round has failed.
       if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
-    }, DEBTS_MS_MAX * PACE_MAX + OPEN_MS_MAX);
+    }, DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX);
 
     /** A fleet that was broken, or used up, is no measure for the next round. */
     async function replace(): Promise<void> {
