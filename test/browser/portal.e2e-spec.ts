@@ -200,10 +200,10 @@ interface Example {
     await endpoints.waitFor();
     await shown.goForward();
     await shown.getByRole('heading', { name: 'Production' }).waitFor();
+    expect(wrongs()).toEqual([]);
     await shown.goto(`${service}/health/live`);
     await shown.goBack();
     await shown.getByRole('heading', { name: 'Production' }).waitFor();
-    expect(wrongs()).toEqual([]);
 
     const kept = await shown.evaluate(() => ({ address: location.href, state: JSON.stringify(history.state), cookie: document.cookie, local: localStorage.length, session: Object.entries(sessionStorage) }));
     expect(kept).toEqual({ address: url.split('#')[0], state: JSON.stringify({ portal: { at: 'endpoint', id: endpoint.id } }), cookie: '', local: 0, session: [[`posthorn.portal /portal/${id}`, token]] });

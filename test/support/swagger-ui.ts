@@ -85,7 +85,7 @@ export class SwaggerPage {
 
 /** The order in which operations are tried: those that say so after the section that they name. What needs more than the page has is apart. */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
-  const limitOf = ({ operation }: Route): Limit => ((operation as unknown as Record<string, unknown>)['x-try-it-out'] ?? {}) as Limit;
+  const limitOf = ({ operation }: Route): Limit => ((operation as unknown as Record<string, Limit | undefined>)['x-try-it-out'] ?? {});
   const tried = document.tags.flatMap(({ name }) => [
     ...routes.filter((route) => route.operation.tags?.[0] === name && limitOf(route).after === undefined && limitOf(route).needs === undefined),
     ...routes.filter((route) => limitOf(route).after === name),
@@ -106,8 +106,9 @@ function prefilled(base: string, { path, operation }: Route): { url: string; bod
   for (const { name, in: where, ...parameter } of operation.parameters ?? []) {
     const value = parameter['example'] ?? parameter.schema?.['example'] ?? parameter.schema?.['default'];
     if (value === undefined) continue;
-    if (where === 'path') url = url.replace(`{${name}}`, encodeURIComponent(String(value)));
-    if (where === 'query') query.append(name, String(value));
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    if (where === 'path') url = url.replace(`{${name}}`, encodeURIComponent(text));
+    if (where === 'query') query.append(name, text);
   }
   const type = mediaTypeOf(operation);
   const body = type === undefined ? undefined : bodyOf(type, operation.requestBody?.content[type] ?? {});
@@ -127,8 +128,8 @@ function acceptOf({ responses }: Operation): string {
 function bodyOf(type: string, { examples = {}, schema }: { examples?: Record<string, { value: unknown }>; schema?: Schema }): string {
   const [first] = Object.values(examples);
   if (type === 'application/x-www-form-urlencoded') {
-    const fields = Object.entries(schema?.properties ?? {}).map(([name, { example }]) => [name, String(example ?? '')]);
-    return new URLSearchParams(fields as [string, string][]).toString();
+    const fields = Object.entries(schema?.properties ?? {}).map(([name, { example }]): [string, string] => [name, typeof example === 'string' ? example : '']);
+    return new URLSearchParams(fields).toString();
   }
   return JSON.stringify(first?.value, null, 2);
 }

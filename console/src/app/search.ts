@@ -28,6 +28,6 @@ export function leftOut(said: Search, kept: Search): LeftOut[] {
 
 function partsOf(value: unknown): string[] {
   if (value === undefined || value === null || value === '') return [];
-  const texts = [value].flat().map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)));
+  const texts = [value].flat().map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
   return texts.flatMap((text) => text.split(',')).map((text) => text.trim()).filter((text) => text !== '');
 }
