@@ -1,7 +1,7 @@
 import { useLocation, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { t } from '../kit/messages/t';
-import { ARRIVED } from './routes';
+import { ARRIVED } from './arrived';
 import { leftOut } from './search';
 
 const SHOWN_MAX = 5;

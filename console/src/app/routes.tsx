@@ -12,6 +12,7 @@ import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
 import { readRange } from '../overview/overview-range';
 import { lazyPart } from '../kit/load/lazy-part';
+import { ARRIVED } from './arrived';
 import { Missing, Wrong, WrongScreen } from './Missing';
 import { none, only } from './search';
 import { Shell } from './Shell';
@@ -29,9 +30,6 @@ export const queries = new QueryClient({
 
 /** The path of BASE_URL and `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
-
-/** The address that the page was opened with: the router takes out of it what no screen reads. */
-export const ARRIVED = { pathname: location.pathname, search: location.search };
 
 /** Asked once: every call tells when it has ended. */
 let asked: Promise<OwnSession> | null = null;
