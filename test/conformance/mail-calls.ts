@@ -56,7 +56,7 @@ export async function callEmails(call: Call): Promise<void> {
 export async function callInbox(call: Call, until: Until, server: PosthornServer, smtpPort: number): Promise<void> {
   const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Mail', type: 'pull' })).json.id;
   const { id, address } = (await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull], allowedSenders: ['@b.example'] })).json;
-  await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'another', destinationIds: [pull] });
+  const other = (await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'another', destinationIds: [pull] })).json;
   await call(409, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull] });
   await call(400, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'postmaster', destinationIds: [pull] });
   const page = (await call(200, 'GET', '/v1/aliases?limit=1')).json;
@@ -75,6 +75,11 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(404, 'GET', `${at}/view`);
   await call(200, 'GET', `/v1/aliases/${id}/messages/${messages[0].id}/view`);
   await call(200, 'POST', `/v1/aliases/${id}/replay`, { dry_run: true });
+  await deliver(smtpPort, other.address, MESSAGE.replace(/^From:.*\r\n/m, ''));
+  await until(`/v1/aliases/${other.id}/messages?state=quarantined`, (json) => json.data.length === 1);
+  const [quarantined] = (await call(200, 'GET', `/v1/aliases/${other.id}/messages?state=quarantined`)).json.data;
+  await call(200, 'POST', `/v1/aliases/${other.id}/messages/${quarantined.id}/release`);
+  await call(409, 'POST', `/v1/aliases/${other.id}/messages/${quarantined.id}/release`);
   await call(204, 'DELETE', `/v1/aliases/${id}`);
 }
 
