@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { ConversationWatch } from './conversation-watch.js';
 
@@ -29,7 +28,7 @@ describe('a conversation that is watched', () => {
   const watched = (answerMsMax: number): void => {
     const watch = new ConversationWatch(answerMsMax);
     socket = new FakeSocket();
-    watch.attend(socket as unknown as Socket);
+    watch.attend(socket as unknown as Parameters<ConversationWatch['attend']>[0]);
     log = watch.options.logger;
     log.info({ tnx: 'network', sid: 's', localPort: 40_000, remoteAddress: '192.0.2.1', remotePort: 25 }, 'established');
   };

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { conversationMsMax, type SmtpWait, waitAfter, waitMs } from '#engine/mail/smtp-times.js';
 
 /** A line of nodemailer's log, as far as it is read. `sid` is the connection's. */
@@ -8,6 +8,14 @@ interface Entry {
   localPort?: number;
   remoteAddress?: string;
   remotePort?: number;
+}
+
+/** A connection, as far as it is watched. */
+interface WatchedSocket extends Pick<Writable, 'writableLength' | 'destroyed' | 'destroy' | 'once'> {
+  readonly bytesWritten: number;
+  readonly localPort?: number | undefined;
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
 }
 
 /** The settings of nodemailer that leave the waiting to a watch. */
@@ -27,7 +35,7 @@ const MARGIN_MS = 5_000;
  * tells what is said in its log (`transactionLog`), without a message and without a password; that is where the watch hears it.
  */
 export class ConversationWatch {
-  private readonly sockets = new Map<string, Socket>();
+  private readonly sockets = new Map<string, WatchedSocket>();
   private readonly conversations = new Map<string, Conversation>();
 
   constructor(private readonly answerMsMax: number) {}
@@ -42,7 +50,7 @@ export class ConversationWatch {
   }
 
   /** Watches a connection that nodemailer is given, from its first line on. */
-  attend(socket: Socket): void {
+  attend(socket: WatchedSocket): void {
     const place = placeOf(socket);
     this.sockets.set(place, socket);
     socket.once('close', () => {
@@ -67,7 +75,7 @@ export class ConversationWatch {
     else if (entry.tnx === 'network' && entry.localPort !== undefined) this.begin(entry.sid, this.sockets.get(placeOf(entry)));
   }
 
-  private begin(sid: string, socket: Socket | undefined): void {
+  private begin(sid: string, socket: WatchedSocket | undefined): void {
     if (socket !== undefined && !socket.destroyed) this.conversations.set(sid, new Conversation(socket, this.answerMsMax));
   }
 }
@@ -80,7 +88,7 @@ class Conversation {
   private sentBytes = 0;
 
   constructor(
-    readonly socket: Socket,
+    readonly socket: WatchedSocket,
     private readonly answerMsMax: number,
   ) {
     this.wait();
@@ -134,4 +142,4 @@ class Conversation {
   }
 }
 
-const placeOf = ({ localPort, remoteAddress, remotePort }: Pick<Entry, 'localPort' | 'remoteAddress' | 'remotePort'>): string => `${localPort} ${remoteAddress} ${remotePort}`;
+const placeOf = ({ localPort, remoteAddress, remotePort }: Pick<WatchedSocket, 'localPort' | 'remoteAddress' | 'remotePort'>): string => `${localPort} ${remoteAddress} ${remotePort}`;

@@ -14,7 +14,7 @@ import { Tracing } from '#kernel/tracing.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { WorkerPresence } from './presence.js';
 import { keptExchange } from './kept-exchange.js';
-import { deliverSupervised } from './supervised-delivery.js';
+import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 
 /** Longer than any webhook takes. */
 const LINGERING_MS = 30_000;
@@ -60,8 +60,8 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // Null or absent for most: they have no timer of their own.
-    const lingering = (adapter.attemptMsMax ?? 0) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
+    // Most types take no longer than their targets' time-outs: they have no timer of their own.
+    const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,
       {

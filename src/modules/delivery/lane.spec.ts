@@ -74,22 +74,6 @@ const payloadOf = (length: number): string => ({ length }) as unknown as string;
 const many = (length: number, targetId: string, attempts = 0): ClaimedDelivery[] =>
   Array.from({ length }, () => delivery(targetId, attempts));
 
-describe('attempts that take minutes', () => {
-  it('leave their places in the window to others of their target, and end as any', () => {
-    const { lane, running, end, against } = arrange(100);
-    for (const each of many(40, 'a')) lane.accept(each);
-    expect(against('a')).toBe(32);
-
-    for (const turn of running.slice(0, 5)) lane.linger(turn);
-    expect(against('a')).toBe(37);
-
-    for (let ended = 0; ended < 40; ended += 1) end('a', 'failed');
-    expect([against('a'), lane.figures()]).toEqual([0, expect.objectContaining({ running: 0, held: 0 })]);
-    for (const each of many(40, 'a')) lane.accept(each);
-    expect(against('a')).toBe(32);
-  });
-});
-
 describe('what the lane lets in', () => {
   it('keeps a place for an event until its commit, and runs it then', () => {
     const { lane, running } = arrange();

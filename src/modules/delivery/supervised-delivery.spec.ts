@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryAnswer, DestinationAdapter, MirroredRequest, Outgoing, Target } from '#modules/destinations/contract.js';
-import { deliverSupervised } from './supervised-delivery.js';
+import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 
 const OK = { answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 42, excerpt: 'ok' };
 const REQUEST = { method: 'POST', path: '', query: '', headers: [], body: Buffer.from('{}') } as unknown as MirroredRequest;
@@ -25,6 +25,10 @@ describe('deliverSupervised', () => {
     expect(await deliver(saying({ answer: { kind: 'error', error: 'refused' }, excerpt: null }))).toEqual({ ...OK, answer: { kind: 'error', error: 'refused' }, excerpt: null });
     expect(await deliver(saying({ answer: { ...OK.answer, retryAfter: '7', outcome: 'throttled' } }))).toEqual({ ...OK, answer: { ...OK.answer, retryAfter: '7', outcome: 'throttled' } });
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each<[unknown, number]>([[600_000, 600_000], [Infinity, 3_600_000], [NaN, 10_000], [-1, 10_000], ['600000', 10_000], [null, 10_000], [undefined, 10_000]])('takes %s of a type for %d ms', (said, ms) => {
+    expect(attemptMsMax({ attemptMsMax: said } as unknown as DestinationAdapter, { timeoutMs: 10_000 })).toBe(ms);
   });
 
   it('waits for as long as the type says by itself, whatever the target says', async () => {

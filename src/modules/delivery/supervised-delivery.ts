@@ -20,7 +20,7 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
   const request = new StoredRequest(outgoing.request);
   const failed = (error: AttemptError, excerpt: string): DeliveryAnswer =>
     ({ answer: { kind: 'error', error }, durationMs: Math.round(performance.now() - startedAt), excerpt });
-  const deadlineMs = (adapter.attemptMsMax ?? target.timeoutMs) + GRACE_MS;
+  const deadlineMs = attemptMsMax(adapter, target) + GRACE_MS;
   try {
     const said: unknown = await withDeadline(deadlineMs, () => adapter.deliver({ ...outgoing, request: () => request.find() }, target));
     const answer = answerOf(said);
@@ -42,6 +42,19 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
     // Its message may hold a credential: it is the operator's, not the owner's of the target.
     logger.error(`The adapter of type ${target.type} failed: ${error instanceof Error ? error.stack : String(error)}`);
     return failed('adapter', 'The adapter of this type failed. The log of the service says how.');
+  }
+}
+
+/** No type takes longer, whatever it says. */
+const ATTEMPT_MS_MAX = 3_600_000;
+
+/** Returns the longest that an attempt takes: what the type says, or the target's time-out. Nonsense of an adapter is no answer. */
+export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
+  try {
+    const said: unknown = adapter.attemptMsMax;
+    return typeof said === 'number' && said > 0 ? Math.min(said, ATTEMPT_MS_MAX) : timeoutMs;
+  } catch {
+    return timeoutMs;
   }
 }
 
