@@ -37,6 +37,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/aliases/{alias}/messages/{messageId}/raw': 'read',
   'GET /v1/aliases/{alias}/messages/{messageId}/attachments/{index}': 'read',
   'GET /v1/aliases/{alias}/messages/{messageId}/view': 'read',
+  'POST /v1/aliases/{alias}/messages/{messageId}/release': 'write',
   'POST /v1/aliases/{alias}/replay': 'write',
   'POST /mcp': 'read',
   'GET /v1/events': 'read',
