@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dataSource } from './data-source.js';
+import { openDatabase } from './data-source.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { SystemClock } from './kernel/clock.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
@@ -37,7 +37,7 @@ async function create(config: Config, mode: 'live' | 'test'): Promise<string> {
 }
 
 async function createAt(url: string, config: Config, mode: 'live' | 'test'): Promise<string> {
-  const source = await dataSource(url).initialize();
+  const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));
   try {
     const clock = new SystemClock();

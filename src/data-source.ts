@@ -68,7 +68,9 @@ import { SuppressionsExpire1732689766000 } from '../migrations/1732689766000-sup
 import { DeviceRequests1732689777000 } from '../migrations/1732689777000-device-requests.js';
 import { ClientGrants1732689935000 } from '../migrations/1732689935000-client-grants.js';
 import { DroppedEvents1732690120000 } from '../migrations/1732690120000-dropped-events.js';
+import { ConfigError } from './kernel/config.js';
 import { connectionOptions } from './kernel/connection.js';
+import { VERSION } from './kernel/version.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -183,4 +185,45 @@ export function dataSource(url: string, poolSize = 4, extended: readonly Type[] 
     extra: connectionOptions({ url, name: 'posthorn', deadlineMs: isPatient ? Infinity : deadlineMs, settings, isPooled }),
     poolErrorHandler: () => undefined,
   });
+}
+
+/**
+ * Connects a command of the operator to the database at `url`, which it neither waits for nor migrates.
+ *
+ * @throws ConfigError when a newer version has migrated the database.
+ */
+export async function openDatabase(url: string): Promise<DataSource> {
+  const source = await dataSource(url).initialize();
+  try {
+    await refuseNewerSchema(source);
+    return source;
+  } catch (error) {
+    await source.destroy();
+    throw error;
+  }
+}
+
+/** Every migration of a build, by the name that it is recorded under. */
+const namesOf = ({ migrations }: DataSource): string[] => migrations.map(({ name, constructor }) => name ?? constructor.name);
+
+/**
+ * Refuses a database that has migrations which this build does not contain: a newer build made tables and columns that this
+ * one would misread. Processes of an older build that already run go on (docs/operations.md, Upgrading).
+ *
+ * @throws ConfigError with one sentence that names the unknown migration and this build.
+ */
+export async function refuseNewerSchema(source: DataSource, extension?: string): Promise<void> {
+  const table = extension === undefined ? 'migrations' : `${extension}_migrations`;
+  const [found] = await source.query<{ oid: string | null }[]>(`select to_regclass(quote_ident($1)) as oid`, [table]);
+  if (found?.oid == null) return;
+  const known = namesOf(source);
+  const rows = await source.query<{ name: string }[]>(`select name from "${table}" where name <> all($1) order by timestamp desc, id desc`, [known]);
+  const [newest] = rows;
+  if (newest === undefined) return;
+  const build = extension === undefined ? `Posthorn ${VERSION}` : `the installed version of the extension ${extension}`;
+  const others = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
+  throw new ConfigError(
+    `The database was migrated by a newer version: it has the migration ${newest.name}${others}, which ${build} does not contain ` +
+      `(its newest is ${known.at(-1) ?? 'none'}). Start the newer version, or restore a backup from before the upgrade.`,
+  );
 }

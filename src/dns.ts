@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dataSource } from './data-source.js';
+import { openDatabase } from './data-source.js';
 import { ServerRecords } from './egress/names/server-records.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { dkimHost, dkimText, plainText } from './engine/mail/dns-records.js';
@@ -47,7 +47,7 @@ async function run(config: Config, options: Options): Promise<string[]> {
 
 async function runAt(url: string, given: Config, options: Options): Promise<string[]> {
   const config = given.completedWith(url, provideMasterKey(given));
-  const source = await dataSource(url).initialize();
+  const source = await openDatabase(url);
   const database = new Database(source, config);
   try {
     const clock = new SystemClock();

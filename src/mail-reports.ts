@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dataSource } from './data-source.js';
+import { openDatabase } from './data-source.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
 import { Database, sqlState } from './kernel/database.js';
@@ -33,7 +33,7 @@ async function run(config: Config, rawOf: Id | null): Promise<Buffer | string> {
 }
 
 async function runAt(url: string, config: Config, rawOf: Id | null): Promise<Buffer | string> {
-  const source = await dataSource(url).initialize();
+  const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));
   try {
     const store = new ReportsStore(database);

@@ -3,8 +3,10 @@ import { startEmbeddedPostgres } from './embedded.js';
 import { createLogger } from './http/logging.js';
 import { tryPorts } from './http/trial-listener.js';
 import { type Config, loadConfig } from './kernel/config.js';
+import { VERSION } from './kernel/version.js';
 import { provideMasterKey } from './master-key.js';
 import { connectionsFor, processCount, thisMachine } from './processes/count.js';
+import { type ListeningAddress, listeningLines } from './processes/listening.js';
 import { Member } from './processes/member.js';
 import { Shutdown } from './shutdown.js';
 import { startFailure } from './start-failure.js';
@@ -12,6 +14,7 @@ import { mapStacks } from './stack-traces.js';
 
 /** What this process serves on: of its own, or its parent's. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
+  logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
   await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener && config.isSmtpPortAsked ? config.smtpPort : null], config.host);
   const masterKey = provideMasterKey(config);
@@ -22,34 +25,34 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
     const ownPorts = postgres ? [Number(new URL(postgres.url).port)] : [];
-    if (count === 1) await serve(complete, ownPorts, logger, shutdown);
-    else await serveTogether(count, complete, ownPorts, logger, shutdown);
-    announce(complete);
+    const addresses = count === 1 ? await serve(complete, ownPorts, logger, shutdown) : await serveTogether(count, complete, ownPorts, logger, shutdown);
+    // On standard output whatever the log level says.
+    process.stdout.write(`${listeningLines(addresses, complete.configuredBaseUrl).join('\n')}\n`);
   } catch (error) {
     await postgres?.stop();
     throw error;
   }
 }
 
-/** In this process. Resolves with the port. */
-async function serve(complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown, member: Member | null = null): Promise<number> {
+/** In this process. Resolves with the addresses that it listens on. */
+async function serve(complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown, member: Member | null = null): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
   // Two thousand files, which a variable with a mistake in it should not wait for.
   const loaded = await import('./service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
   shutdown.isUp(service);
-  return service.port;
+  return service.addresses;
 }
 
-/** In processes of their own; this one stays small, and loads nothing of the service. */
-async function serveTogether(count: number, complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown): Promise<void> {
+/** In processes of their own; this one stays small, and loads nothing of the service. Resolves with the addresses that they share. */
+async function serveTogether(count: number, complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown): Promise<readonly ListeningAddress[]> {
   const { Fleet } = await import('./processes/fleet.js');
   const { databaseUrl, masterKey } = complete;
   const fleet = new Fleet({ count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts }, (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message));
   shutdown.isUp(fleet);
   try {
-    complete.listensOn(await fleet.start());
+    return await fleet.start();
   } catch (error) {
     await fleet.retire(0);
     await fleet.drain().catch(() => undefined);
@@ -62,11 +65,6 @@ async function serveAmong(member: Member, config: Config, logger: Logger, shutdo
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));
   member.up(await serve(config.completedWith(databaseUrl, Buffer.from(masterKey, 'hex')), ownPorts, logger, shutdown, member));
-}
-
-/** On standard output whatever the log level says. */
-function announce({ baseUrl }: Config): void {
-  process.stdout.write(`Posthorn is listening on ${baseUrl}\nSwagger UI: ${baseUrl}/docs\n`);
 }
 
 mapStacks();

@@ -1,5 +1,5 @@
 import { DataSource, type QueryRunner } from 'typeorm';
-import { dataSource } from './data-source.js';
+import { dataSource, refuseNewerSchema } from './data-source.js';
 import type { LoadedExtension } from './extensions.js';
 import { type Config, ConfigError } from './kernel/config.js';
 import { isUnreachable, patiently } from './kernel/patience.js';
@@ -52,6 +52,7 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   try {
     await checkVersion(runner);
     await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
+    await refuseNewerSchema(source);
     await source.runMigrations();
     await beginEpoch(runner);
     for (const extension of extensions) await migrateExtension(source, extension);
@@ -67,9 +68,10 @@ async function migrateExtension(source: DataSource, { name, migrations }: Extens
   const own = new DataSource({ ...source.options, entities: [], migrations: [...migrations], migrationsTableName: `${name}_migrations` });
   try {
     await own.initialize();
+    await refuseNewerSchema(own, name);
     await own.runMigrations();
   } catch (error) {
-    if (isUnreachable(error)) throw error;
+    if (isUnreachable(error) || error instanceof ConfigError) throw error;
     throw new Error(`The migrations of the extension ${name} failed: ${(error as Error).message}`);
   } finally {
     if (own.isInitialized) await own.destroy();

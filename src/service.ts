@@ -25,13 +25,10 @@ import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
 import { reachRedis } from './redis-reach.js';
 import { crampedBy } from './processes/count.js';
+import type { ListeningAddress } from './processes/listening.js';
 import type { Member } from './processes/member.js';
 import { settleHeap } from './settle-heap.js';
 import type { Service } from './shutdown.js';
-
-interface AddressInfo {
-  port: number;
-}
 
 let extensions: readonly LoadedExtension[] = [];
 
@@ -74,7 +71,7 @@ export async function startService(complete: Config, logger: Logger, member: Mem
     await service.drain().catch(() => undefined);
     throw error;
   }
-  complete.listensOn(service.port);
+  for (const { port } of service.addresses) complete.listensOn(port);
   return service;
 }
 
@@ -84,8 +81,9 @@ class ListeningService implements Service {
     private readonly connections: ConnectionDrain,
   ) {}
 
-  get port(): number {
-    return (this.app.getHttpServer().address() as AddressInfo).port;
+  /** The addresses that the API listens on: a host name may lead to several. */
+  get addresses(): readonly ListeningAddress[] {
+    return this.app.getHttpAdapter().getInstance().addresses() as ListeningAddress[];
   }
 
   async retire(graceMs: number): Promise<void> {

@@ -11,6 +11,7 @@ const isAsked = process.argv.includes('--always');
 const BUILDS = [
   {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],
+    name: 'Posthorn',
     output: 'dist/src/main.js',
     // Every build writes every file (`incremental` is off); what had another name before must go.
     folders: ['dist/src', 'dist/migrations'],
@@ -18,6 +19,7 @@ const BUILDS = [
   },
   {
     inputs: ['console', 'package.json'],
+    name: 'the console',
     output: 'dist/console/index.html',
     folders: [],
     program: ['node_modules/vite/bin/vite.js', 'build', '--config', 'console/vite.config.ts'],
@@ -44,8 +46,9 @@ function newestMs(file) {
   return Math.max(stat.mtimeMs, ...readdirSync(file).map((name) => newestMs(path.join(file, name))));
 }
 
-function run({ inputs, output, folders, program: [program, ...args] }) {
+function run({ name, inputs, output, folders, program: [program, ...args] }) {
   const startedMs = Date.now();
+  const startedAt = performance.now();
   const built = path.join(root, output);
   if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
     // Installed without the development packages or the sources: run what was built elsewhere.
@@ -53,12 +56,15 @@ function run({ inputs, output, folders, program: [program, ...args] }) {
     console.error('Posthorn is not built, and the compiler is not installed: run `npm ci` (with the development packages), then `npm run build`.');
     process.exit(1);
   }
+  // On standard error: standard output is the program's that follows, which other programs read.
+  console.error(`Building ${name}. This happens once after a change, and takes up to a minute.`);
   for (const folder of folders) rmSync(path.join(root, folder), { recursive: true, force: true });
   const { status } = spawnSync(process.execPath, [path.join(root, program), ...args], { cwd: root, stdio: 'inherit' });
   if (status !== 0 || !existsSync(built)) {
     console.error('The build failed.');
     process.exit(status || 1);
   }
+  console.error(`Built ${name} in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
   // The age is that of what was read: a file that was saved during the build is newer than the result.
   utimesSync(built, new Date(startedMs), new Date(startedMs));
 }

@@ -7,6 +7,7 @@ import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { privateKeyOf } from '#engine/signing.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { headersOf, HttpsAdapter } from './https.js';
 import type { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
@@ -76,7 +77,7 @@ describe('headersOf', () => {
   it('says what it sends, what for, and proves it', () => {
     expect(headersOf({ ...OUTGOING, replayed: true, traceparent: '00-a-b-01' }, TARGET)).toEqual({
       'content-type': 'application/json',
-      'user-agent': 'Posthorn/0.1',
+      'user-agent': USER_AGENT,
       'webhook-id': OUTGOING.webhookId,
       'webhook-event-type': OUTGOING.eventType,
       'webhook-timestamp': '1614265330',
@@ -129,7 +130,7 @@ describe('headersOf', () => {
     const headers = headersOf({ ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } }, { ...TARGET, headers: fixed });
 
     expect(headers).toMatchObject({
-      a: 'fixed', b: 'message', 'webhook-id': OUTGOING.webhookId, 'content-type': 'application/json', 'user-agent': 'Posthorn/0.1',
+      a: 'fixed', b: 'message', 'webhook-id': OUTGOING.webhookId, 'content-type': 'application/json', 'user-agent': USER_AGENT,
     });
     expect(fixed.b).toBe('fixed');
   });

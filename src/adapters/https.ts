@@ -4,11 +4,11 @@ import { EgressGate } from '#egress/gate.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { excerptOf } from '#engine/excerpt.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
-const USER_AGENT = 'Posthorn/0.1';
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 /** Signed POSTs to an HTTPS URL (Standard Webhooks 1.0.0). */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ProbeReport } from '#modules/destinations/contract.js';
 import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { USER_AGENT } from '#kernel/version.js';
 
-const USER_AGENT = 'Posthorn/0.1';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1024;
 

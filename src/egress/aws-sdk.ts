@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
+import { VERSION } from '#kernel/version.js';
 import type { EgressAgent } from './agent.js';
 import type { EgressFailure } from './failure.js';
 
@@ -59,7 +60,7 @@ export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAg
     userAgentAppId: '',
     authSchemePreference: [],
     disableClockSkewCorrection: false,
-    defaultUserAgentProvider: (): Promise<[string, string][]> => Promise.resolve([['Posthorn', '0.1']]),
+    defaultUserAgentProvider: (): Promise<[string, string][]> => Promise.resolve([['Posthorn', VERSION]]),
     requestHandler: sdkRequests(agent, limits),
   };
 }

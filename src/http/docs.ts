@@ -1,8 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { Config } from '#kernel/config.js';
 import { deleteLast, fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
 import { JSON_TYPE } from './envelope.js';
+import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
 /** Everything that Swagger UI needs comes from here; its styles are inline and its icons are data URLs. */
@@ -29,12 +31,13 @@ that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces e
 contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
 
 /**
- * Serves the document at /openapi.json and Swagger UI at /docs, which keeps no key. GET / leads people to the
- * one and programs to the other. Most processes are never asked, so `document` is called for the first who asks: a start
+ * Serves the document at /openapi.json and Swagger UI at /docs, which keeps no key. GET / redirects people to the console, or to
+ * Swagger UI where there is no console, and programs to the document. Most processes are never asked, so `document` is called for the first who asks: a start
  * should not wait for what they would say.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
+  const config = app.get(Config);
   let text: string | null = null;
   fastify.get('/openapi.json', (_request: FastifyRequest, reply: FastifyReply) => {
     text ??= JSON.stringify(document());
@@ -42,8 +45,11 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // Relative: the service may stand below a path of its host.
-    reply.header('vary', 'accept').redirect(isPerson ? 'docs' : 'openapi.json', 302);
+    // The router knows whether this process serves the console: by its role, by CONSOLE, and by what was built.
+    const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
+    const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
+    // Without BASE_URL a proxy may serve this below a path that is not known here: the address is relative then.
+    reply.header('vary', 'accept').redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
   // Per route, so that no other answer pays for it.
   fastify.addHook('onRoute', (route: RouteOptions) => {

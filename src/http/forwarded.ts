@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '#kernel/config.js';
 
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]+)\](?::\d{1,5})?)$/i;
@@ -18,6 +19,12 @@ export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const bad = entries.findLastIndex((entry) => !ADDRESS.test(entry));
   raw.headers['x-forwarded-for'] = entries.slice(bad + 1).join(', ');
   if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
+}
+
+/** Returns whether a request came by PLATFORM_DOMAIN, the host of customers' endpoints, while BASE_URL names another host. */
+export function isIngestHost({ hostname }: FastifyRequest, { configuredBaseUrl, platformDomain }: Config): boolean {
+  if (configuredBaseUrl === null) return false;
+  return hostname.toLowerCase() === platformDomain && platformDomain !== new URL(configuredBaseUrl).hostname;
 }
 
 /** Where the client called us, as a trusted proxy says or the Host header does; null where neither says it in a way that can be. */

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { ApiError } from '#kernel/errors.js';
 import { Readiness } from '#kernel/readiness.js';
+import { VERSION } from '#kernel/version.js';
 import { Public } from './access.js';
 import { HealthDto } from './health.dto.js';
 import { Section } from './openapi-sections.js';
@@ -25,6 +26,6 @@ export class HealthController {
   async isReady(): Promise<HealthDto> {
     const { ready, parts } = await this.readiness.report();
     if (!ready) throw new ApiError('unavailable', 'Not ready.', parts);
-    return { status: 'ready', parts };
+    return { status: 'ready', version: VERSION, parts };
   }
 }

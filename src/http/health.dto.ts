@@ -7,6 +7,12 @@ export class HealthDto {
   status: 'ok' | 'ready';
 
   /**
+   * The version of Posthorn that this process runs, in readiness answers.
+   * @example '0.1.0'
+   */
+  version?: string;
+
+  /**
    * What every part says of itself, in readiness answers.
    * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
    */

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DECORATORS, DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { VERSION } from '#kernel/version.js';
 import { bodyExamples, unfilled } from './openapi-examples.js';
 import { inOrder, sections } from './openapi-sections.js';
 import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi-responses.js';
@@ -54,7 +53,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .setOpenAPIVersion('3.1.0')
     .setTitle('Posthorn')
     .setDescription(DESCRIPTION)
-    .setVersion(packageVersion())
+    .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(basePath, 'This server')
     .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
@@ -217,13 +216,4 @@ function dropUnused(document: OpenAPIObject, sections: readonly ('responses' | '
       }
     }
   }
-}
-
-/** The version of the package that this file belongs to, compiled or not. */
-function packageVersion(): string {
-  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-    const file = path.join(folder, 'package.json');
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-  }
-  throw new Error('package.json is missing.');
 }

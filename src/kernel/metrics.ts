@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Places } from './places.js';
+import { VERSION } from './version.js';
 
 /** Gauges of prom-client under names that counters have; `nodejs_active_resources` says the same by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -20,6 +21,11 @@ export class Metrics {
 
   private watching: Promise<void> | null = null;
   private readonly turns = new Places(1);
+
+  constructor() {
+    const info = { version: VERSION, node: process.version };
+    new Gauge({ name: 'posthorn_build_info', help: 'Always 1; the labels name the version of Posthorn and of Node.js.', labelNames: Object.keys(info), registers: [this.registry] }).set(info, 1);
+  }
 
   /** What a scrape is answered with: the figures of this process, or of all that share its port. */
   async page(): Promise<string> {

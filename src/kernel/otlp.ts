@@ -5,6 +5,7 @@ import {
   AlwaysOffSampler, AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler, type Sampler, TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import type { Config, SamplerName } from './config.js';
+import { VERSION } from './version.js';
 
 /** Says what a span is about: asked only when it is recorded. */
 export type Describe = () => Attributes;
@@ -46,7 +47,7 @@ export class OtlpSpans {
 function provider({ traceSampler, traceSamplerRatio, traceResource }: Config, endpoint: string): BasicTracerProvider {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new BasicTracerProvider({
-    resource: resourceFromAttributes(traceResource),
+    resource: resourceFromAttributes({ 'service.version': VERSION, ...traceResource }),
     sampler: SAMPLERS[traceSampler](traceSamplerRatio),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { VERSION } from './version.js';
 
 /** What one part says of itself: whether it can do its work, and the figures that it judges by. */
 export interface PartReadiness {
@@ -28,7 +29,7 @@ export class Readiness {
   }
 
   async report(): Promise<{ ready: boolean; parts: Record<string, PartReadiness> }> {
-    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining, ...(this.number !== null && { number: this.number }) } };
+    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining, version: VERSION, ...(this.number !== null && { number: this.number }) } };
     await Promise.all(
       [...this.parts].map(async ([part, check]) => {
         parts[part] = await check().catch(() => ({ ready: false }));

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresAfter, restartDelayMs } from '#kernel/restart-delay.js';
+import type { ListeningAddress } from './listening.js';
 import { mergedFigures } from './merged-figures.js';
 import type { Beginning, Errand, Word } from './messages.js';
 
@@ -32,16 +33,16 @@ export class Fleet {
   ) {}
 
   /**
-   * Resolves with the port once all of them serve. The first goes ahead: it brings the database up to date, and makes the keys. One
-   * of the others that is killed while it starts is started again, since the first answers already.
+   * Resolves with the addresses that they share once all of them serve. The first goes ahead: it brings the database up to date, and
+   * makes the keys. One of the others that is killed while it starts is started again, since the first answers already.
    *
    * @throws Error with the line of the one that does not start; the others run on until `drain`.
    */
-  async start(): Promise<number> {
+  async start(): Promise<readonly ListeningAddress[]> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    const port = await this.launch(1);
+    const addresses = await this.launch(1);
     await Promise.all(Array.from({ length: this.beginning.count - 1 }, (_, i) => this.launchBeside(i + 2)));
-    return port;
+    return addresses;
   }
 
   /** Tells all of them to end, each in its own time. Resolves when the grace is over or nobody is left. */
@@ -74,8 +75,8 @@ export class Fleet {
     }
   }
 
-  /** Resolves with its port once it serves; rejects when it ends before. */
-  private async launch(number: number): Promise<number> {
+  /** Resolves with its addresses once it serves; rejects when it ends before. */
+  private async launch(number: number): Promise<readonly ListeningAddress[]> {
     this.stopping.signal.throwIfAborted();
     const worker = cluster.fork();
     const startedAtMs = performance.now();
@@ -89,7 +90,7 @@ export class Fleet {
         else if (word.kind === 'told') this.asked.get(`${word.scrape} ${number}`)?.(word.text);
         else {
           this.up.add(number);
-          resolve(word.port);
+          resolve(word.addresses);
         }
       });
       const ended = (how: string): void => {

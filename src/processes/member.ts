@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { ListeningAddress } from './listening.js';
 import type { Errand, Word } from './messages.js';
 
 /** Longer than the parent waits for the slowest process. */
@@ -43,8 +44,8 @@ export class Member {
     });
   }
 
-  up(port: number): void {
-    this.say({ kind: 'up', port });
+  up(addresses: readonly ListeningAddress[]): void {
+    this.say({ kind: 'up', addresses });
   }
 
   /** Resolves once the parent has the line, or can't have it any more. */

@@ -1,3 +1,5 @@
+import type { ListeningAddress } from './listening.js';
+
 /** What a process needs to begin: what its parent found out or started. */
 export interface Beginning {
   /** How many processes there are. */
@@ -22,7 +24,7 @@ export type Errand =
 export type Word =
   /** It listens: what is sent before is lost. */
   | { readonly kind: 'joined' }
-  | { readonly kind: 'up'; readonly port: number }
+  | { readonly kind: 'up'; readonly addresses: readonly ListeningAddress[] }
   /** It did not start; `line` says why, without secrets. */
   | { readonly kind: 'failed'; readonly line: string }
   | { readonly kind: 'scrape'; readonly scrape: number }

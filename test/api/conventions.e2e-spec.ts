@@ -174,13 +174,13 @@ describe('conventions', () => {
     expect(await response.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready)$/) });
   });
 
-  it('302: GET / leads people to the page, and programs to the document', async () => {
+  it('302: GET / leads people to the console, and programs to the document', async () => {
     const leads = async (accept: string): Promise<[number, string | null]> => {
       const { status, headers } = await fetch(server.url, { headers: { accept }, redirect: 'manual' });
       return [status, headers.get('location')];
     };
 
-    expect(await leads('text/html,application/xhtml+xml,*/*;q=0.8')).toEqual([302, 'docs']);
+    expect(await leads('text/html,application/xhtml+xml,*/*;q=0.8')).toEqual([302, 'console']);
     for (const accept of ['*/*', 'application/json']) expect(await leads(accept)).toEqual([302, 'openapi.json']);
     expect((await (await fetch(server.url)).json()).openapi).toBe('3.1.0');
   });

@@ -62,7 +62,7 @@ describe('first start', () => {
       expect((await org(first, key)).json.environment).toBe(mode.toLowerCase());
       expect(await keysOf(first, key)).toEqual([expect.objectContaining({ scope: 'admin', source: 'bootstrap', prefix: key.slice(0, 12) })]);
     }
-    expect(first.logs()).toMatch(/^Posthorn is listening on http:\/\/localhost:\d+$/m);
+    expect(first.logs()).toMatch(/^Posthorn is listening on http:\/\/127\.0\.0\.1:\d+$/m);
     expect(first.logs()).toMatch(/^Swagger UI: http:\/\/localhost:\d+\/docs$/m);
 
     const second = await restart({ BOOTSTRAP_API_KEY: '', LOG_LEVEL: 'trace' });

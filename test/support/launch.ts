@@ -7,8 +7,8 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 /** What `npm start` gives Node.js before the program: tests run what users run. */
 export const NODE_FLAGS: readonly string[] = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** A program of the service, by the name of its file. */
-export type Program = 'main' | 'backup' | 'confirm-clock' | 'create-admin-key' | 'dns' | 'mail-reports' | 'orgs' | 'restore' | 'rotate-master-key';
+/** A program of the service, by the name of its file; `migrate-database` is in no pack. */
+export type Program = 'main' | 'backup' | 'confirm-clock' | 'create-admin-key' | 'dns' | 'mail-reports' | 'migrate-database' | 'orgs' | 'restore' | 'rotate-master-key';
 
 /** How the program is loaded: all of it from one file, or from its own files as users do. */
 export type Source = 'pack' | 'files';
@@ -20,6 +20,6 @@ export type Source = 'pack' | 'files';
  */
 export function serviceArguments(env: Readonly<Record<string, string>>, program: Program = 'main', source: Source = env['EXTENSIONS'] ? 'files' : 'pack'): readonly string[] {
   const pack = process.env['POSTHORN_TEST_PACK'];
-  if (pack === undefined || source === 'files') return [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`)];
+  if (pack === undefined || source === 'files' || program === 'migrate-database') return [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`)];
   return [...NODE_FLAGS, path.join('test', 'support', 'pack', 'launcher.cjs'), pack, program];
 }

@@ -78,8 +78,10 @@ class RunningServer {
   readonly child: ChildProcess;
   output = '';
   private readonly exited: Promise<unknown>;
+  private readonly baseUrl: string | undefined;
 
   constructor(env: Env) {
+    this.baseUrl = env['BASE_URL'];
     this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
       // Not our own environment: a variable of the developer's shell must not change what is tested.
@@ -96,7 +98,7 @@ class RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** The address from the line `listening on http://…`, which is BASE_URL where that is set. */
+  /** BASE_URL where that is set; else the address from the line `listening on http://…`. */
   async listening(): Promise<string> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
@@ -112,7 +114,7 @@ class RunningServer {
         if (url === undefined) return;
         clearTimeout(timer);
         this.child.off('exit', ended);
-        resolve(url.replace(/\/$/, ''));
+        resolve((this.baseUrl ?? url).replace(/\/$/, ''));
       });
     });
   }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
 import { madeOnce } from '#kernel/made-once.js';
 import { grants, type Caller } from '#kernel/tenant.js';
+import { VERSION } from '#kernel/version.js';
 import { InProcessApi } from './in-process-api.js';
 import { callTool } from './tool-call.js';
 import { ToolBox } from './tool-box.js';
@@ -63,7 +64,7 @@ export class McpServer implements OnModuleDestroy {
     const request = this.callers.get(authInfo);
     if (!request?.caller) throw new Error('An agent came by without its caller.');
     const { scope } = request.caller;
-    const server = new protocol.Server({ name: 'posthorn', title: 'Posthorn', version: '1' }, {
+    const server = new protocol.Server({ name: 'posthorn', title: 'Posthorn', version: VERSION }, {
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': { ttlMs: LIST_CACHE_MS, cacheScope: 'private' } },

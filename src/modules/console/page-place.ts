@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { originCalled } from '#http/forwarded.js';
+import { isIngestHost, originCalled } from '#http/forwarded.js';
 import type { Config } from '#kernel/config.js';
 
 /** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
@@ -9,12 +9,13 @@ const MOVED = 'moved';
  * The origin that a page is shown under: that of BASE_URL, or without one whatever was called. Another place for people who came
  * by another host, and null on the host where customers' endpoints are.
  */
-export function originFor(request: FastifyRequest, { baseUrl, configuredBaseUrl, platformDomain }: Config): string | { elsewhere: string } | null {
+export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
+  const { baseUrl, configuredBaseUrl } = config;
   const called = originCalled(request);
   if (configuredBaseUrl === null) return called ?? new URL(baseUrl).origin;
-  const { origin, host, hostname } = new URL(configuredBaseUrl);
+  const { origin, host } = new URL(configuredBaseUrl);
   if (request.host.toLowerCase() === host) return origin;
-  if (request.hostname.toLowerCase() === platformDomain && platformDomain !== hostname) return null;
+  if (isIngestHost(request, config)) return null;
   const [path = '', query = ''] = request.url.split('?', 2);
   const asked = new URLSearchParams(query);
   if (asked.has(MOVED)) return origin;

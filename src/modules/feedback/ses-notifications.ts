@@ -9,6 +9,7 @@ import { ProviderCertificates } from '#modules/receiving/certificates.contract.j
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { StoredReports } from './stored-reports.js';
 
 const SNS = { kind: 'sns' } as const;
@@ -61,7 +62,7 @@ export class SesNotifications {
     const verdict = url === null ? null : this.gate.check(url);
     if (verdict?.ok !== true) throw badRequest('The confirmation names no URL of SNS that can be called.');
     const answer = await this.agent.exchange({
-      method: 'GET', url: verdict.url, headers: { 'user-agent': 'Posthorn/0.1' }, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
+      method: 'GET', url: verdict.url, headers: { 'user-agent': USER_AGENT }, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
     });
     if (answer.kind !== 'response' || answer.status !== 200) throw unavailable('The subscription could not be confirmed right now. Send it again.');
     this.logger.log(`The subscription of ${topicArn} is confirmed.`);

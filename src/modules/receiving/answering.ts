@@ -9,6 +9,7 @@ import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/i
 import { answersEvents, staticAnswer } from '#engine/inbound/response.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { Judge } from '#sandbox/judge.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
@@ -80,7 +81,7 @@ export class Answering {
   private async confirm(url: string): Promise<void> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return;
-    const headers = { 'user-agent': 'Posthorn/0.1' };
+    const headers = { 'user-agent': USER_AGENT };
     const answer = await this.agent.exchange({
       method: 'GET', url: verdict.url, headers, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
     });

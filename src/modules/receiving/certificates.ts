@@ -4,6 +4,7 @@ import { EgressGate } from '#egress/gate.js';
 import { isCertificate } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { ProviderCertificates } from './certificates.contract.js';
 import { DownloadBudget, type Asker } from './download-budget.js';
 
@@ -123,7 +124,7 @@ export class Certificates extends ProviderCertificates {
   private async download(url: string): Promise<string | undefined> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return undefined;
-    const headers = { 'user-agent': 'Posthorn/0.1' };
+    const headers = { 'user-agent': USER_AGENT };
     const answer = await this.agent.exchange({ method: 'GET', url: verdict.url, headers, body: null, timeoutMs: TIMEOUT_MS, bodyBytesMax: BYTES_MAX });
     return answer.kind === 'response' && answer.status === 200 && !answer.truncated ? answer.body.toString() : undefined;
   }

@@ -9,6 +9,7 @@ import { unpacked } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Places } from '#kernel/places.js';
+import { USER_AGENT } from '#kernel/version.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
@@ -68,7 +69,7 @@ export class ResponseProxy {
         url: verdict.url,
         headers: {
           'content-type': request.headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
-          'user-agent': 'Posthorn/0.1',
+          'user-agent': USER_AGENT,
           'webhook-id': eventId,
           'webhook-timestamp': String(timestampSeconds),
           'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, body),

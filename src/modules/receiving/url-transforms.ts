@@ -8,6 +8,7 @@ import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Places } from '#kernel/places.js';
+import { USER_AGENT } from '#kernel/version.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 /** What a transform made of an event. */
@@ -76,7 +77,7 @@ export class UrlTransforms {
         url: verdict.url,
         headers: {
           'content-type': headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
-          'user-agent': 'Posthorn/0.1',
+          'user-agent': USER_AGENT,
           'webhook-id': event.eventId,
           'webhook-timestamp': String(timestampSeconds),
           'webhook-signature': signatureHeader(keys, event.eventId, timestampSeconds, body),

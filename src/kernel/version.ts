@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The version of Posthorn, as `package.json` states it. */
+export const VERSION = packageVersion();
+
+/** The `User-Agent` of every request that the service sends. */
+export const USER_AGENT = `Posthorn/${VERSION}`;
+
+/** Reads the nearest `package.json` above this file, whether the file is compiled or not. */
+function packageVersion(): string {
+  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const file = path.join(folder, 'package.json');
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  }
+  throw new Error('package.json is missing.');
+}

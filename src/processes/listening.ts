@@ -1,0 +1,25 @@
+/** An address that the server of a process listens on. */
+export interface ListeningAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Addresses that the name `localhost` leads to on this machine: those of the loopback, and the two that mean all. */
+const OF_LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::']);
+
+/**
+ * Returns the lines that a start prints: the addresses that the server listens on, the base URL if BASE_URL sets one, and the
+ * address of the Swagger UI.
+ */
+export function listeningLines(addresses: readonly ListeningAddress[], configuredBaseUrl: string | null): string[] {
+  const isLocalhost = addresses.some(({ address }) => OF_LOCALHOST.has(address));
+  const [first] = addresses;
+  const reachable = first === undefined ? '' : isLocalhost ? `http://localhost:${first.port}` : urlOf(first);
+  return [
+    ...addresses.map((address) => `Posthorn is listening on ${urlOf(address)}`),
+    ...(configuredBaseUrl === null ? [] : [`Base URL: ${configuredBaseUrl}`]),
+    `Swagger UI: ${configuredBaseUrl ?? reachable}/docs`,
+  ];
+}
+
+const urlOf = ({ address, port }: ListeningAddress): string => `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
