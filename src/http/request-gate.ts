@@ -6,6 +6,7 @@ import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
 import { clientNetwork } from './client-network.js';
+import { originCalled } from './forwarded.js';
 import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
@@ -37,7 +38,7 @@ export class RequestGate {
     request.edge = request.routeOptions.config;
     if (request.edge.uncounted === true) return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
     const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax);
-    if (bearer === null) return maySpeakForSession(request, this.config.baseUrl) ? this.admitSession(request, reply, done) : this.countAndCheck(request, reply, done);
+    if (bearer === null) return maySpeakForSession(request, this.ownOrigin(request)) ? this.admitSession(request, reply, done) : this.countAndCheck(request, reply, done);
     if (request.edge.access === 'operator') {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
@@ -62,6 +63,15 @@ export class RequestGate {
     reply.header('x-request-id', request.id);
     const tooMany = limit(reply, await this.count(request));
     if (tooMany) throw tooMany;
+  }
+
+  /**
+   * Returns the origin that our own pages have: that of BASE_URL, and without one the origin that the request was sent to. The console
+   * is then at every address that the service listens on, and a browser sends a cookie to no other host than its own.
+   */
+  private ownOrigin(request: FastifyRequest): string {
+    const { configuredBaseUrl, baseUrl } = this.config;
+    return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
   /** Somebody who is signed in, in the place of a key. What he is answered is for no cache: a cookie does not keep a shared one away, as a key does. */

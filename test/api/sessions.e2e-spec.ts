@@ -69,6 +69,16 @@ describe('a session at the API', () => {
       expectRateLimitHeaders(answer.headers);
     });
 
+    it('without BASE_URL a page writes from every address that leads here, such as the one that a start prints', async () => {
+      const cookie = await cookieOf(server);
+      const port = new URL(server.url).port;
+
+      const answers = await Promise.all(['127.0.0.1', 'localhost', '[::1]'].map((host) =>
+        server.api('POST', '/v1/destinations', { name: host, type: 'pull' }, asPage(cookie, 'live', { host: `${host}:${port}`, 'x-forwarded-host': `${host}:${port}`, origin: `http://${host}:${port}` }))));
+
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    });
+
     it.each([null, 'production', '', 'LIVE'])('400: nobody who does not say which environment: %j', async (environment) => {
       expectRefusal(await server.api('GET', '/v1/events', undefined, asPage(await cookieOf(server), environment)), 400);
     });

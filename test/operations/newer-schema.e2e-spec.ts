@@ -66,9 +66,9 @@ describe('a database that a newer version has migrated', () => {
     // An extension without imports: the decorator is what `posthorn` exports.
     writeFileSync(file, `
       import { Extension } from ${JSON.stringify(path.join(ROOT, 'dist/src/extension/index.js'))};
-      export class First1700000000000 { name = 'First1700000000000'; async up(runner) { await runner.query('create table broker_things (id int)'); } async down() {} }
+      export class BrokerThings1700000000000 { name = 'BrokerThings1700000000000'; async up(runner) { await runner.query('create table broker_things (id int)'); } async down() {} }
       class Broker {}
-      Extension({ name: 'broker', migrations: [First1700000000000] })(Broker);
+      Extension({ name: 'broker', migrations: [BrokerThings1700000000000] })(Broker);
       Reflect.defineMetadata('providers', [], Broker);
       export default Broker;
     `);
@@ -82,7 +82,7 @@ describe('a database that a newer version has migrated', () => {
     expect({ code, err }).toEqual({
       code: 1,
       err: `Posthorn did not start: The database was migrated by a newer version: it has the migration ${NEWEST}, which the installed version of the extension broker ` +
-        'does not contain (its newest is First1700000000000). Start the newer version, or restore a backup from before the upgrade.\n',
+        'does not contain (its newest is BrokerThings1700000000000). Start the newer version, or restore a backup from before the upgrade.\n',
     });
   }, 120_000);
 

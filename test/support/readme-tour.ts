@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -16,11 +16,12 @@ export interface HandStep {
   values: string[];
 }
 
-/** The tour as the README has it: what a shell does, what hands do then, and what the shell does after that. */
+/** The tour as the README has it: blocks for a shell, steps by hand, blocks that show what those did, and the blocks that clean up. */
 export interface Tour {
   before: Block[];
   steps: HandStep[];
   after: Block[];
+  end: Block[];
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -28,23 +29,39 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const CLONE = ['node_modules', 'package.json', 'tools', 'src', 'migrations', 'dist', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 const MARK = '----- step';
 
-/** Reads the tour, and lays its files and a clone of the project into a folder of its own. */
-export function layOutTour(): { directory: string; tour: Tour } {
+/** A clone of the project for one tour: `clone` holds it, `temporary` is where programs put temporary files. */
+export interface TourPlace {
+  directory: string;
+  clone: string;
+  temporary: string;
+}
+
+/** Makes a clone of the project in a folder of its own. */
+export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
-  for (const name of CLONE) symlinkSync(path.join(ROOT, name), path.join(directory, name));
+  // As /tmp is: the account that root starts PostgreSQL with comes through here.
+  chmodSync(directory, 0o755);
+  const [clone, temporary] = [path.join(directory, 'clone'), path.join(directory, 'tmp')];
+  for (const folder of [clone, temporary]) mkdirSync(folder, { mode: 0o755 });
+  for (const name of CLONE) symlinkSync(path.join(ROOT, name), path.join(clone, name));
+  return { directory, clone, temporary };
+}
+
+/** Reads the tour from the README. */
+export function readTour(): Tour {
   const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
   const text = readme.slice(readme.indexOf('## A tour of five minutes'), readme.indexOf('## Configuration'));
   const first = text.search(/^1\. /m);
   if (first < 0) throw new Error('The tour of the README has no numbered steps.');
   const [list = ''] = text.slice(first).split('\n\n');
-  return { directory, tour: { before: blocksOf(text.slice(0, first), directory), steps: stepsOf(list), after: blocksOf(text.slice(first + list.length), directory) } };
+  const [after = '', end = ''] = text.slice(first + list.length).split('### The end of the tour');
+  return { before: blocksOf(text.slice(0, first)), steps: stepsOf(list), after: blocksOf(after), end: blocksOf(end) };
 }
 
-function blocksOf(text: string, directory: string): Block[] {
+function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
-  for (const [, language, name, content = ''] of text.matchAll(/```(bash|js|text)(?: tour)?(?: (\S+))?\n([\s\S]*?)```/g)) {
-    if (language === 'js' && name) writeFileSync(path.join(directory, name), content);
-    else if (language === 'text') (blocks.at(-1) as Block).expected = content.trim();
+  for (const [, language, content = ''] of text.matchAll(/```(bash|text)(?: tour)?\n([\s\S]*?)```/g)) {
+    if (language === 'text') (blocks.at(-1) as Block).expected = content.trim();
     else if (language === 'bash') blocks.push({ script: content, expected: null });
   }
   return blocks;
@@ -55,20 +72,38 @@ function stepsOf(list: string): HandStep[] {
   return list.split(/^\d+\. /m).slice(1).map((text) => ({ text: text.replace(/\s+/g, ' ').trim(), names: named(text, /\*\*([^*]+)\*\*/g), values: named(text, /`([^`]+)`/g) }));
 }
 
+/** The ids of the processes whose command line, working directory or environment names `folder`. */
+function processesIn(folder: string): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
+    const said = ['cmdline', 'environ'].map((file) => textOf(`/proc/${pid}/${file}`));
+    return pid !== process.pid && said.some((text) => text.includes(folder));
+  });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // The process ended meanwhile.
+    return '';
+  }
+}
+
 /** A shell that goes through the tour, block after block. */
 export class TourShell {
   private readonly shell: ChildProcess;
   private said = '';
   private done = 0;
 
-  constructor(private readonly directory: string, port: number) {
-    const env = { PATH: process.env['PATH'], HOME: directory, PORT: String(port), SMTP_PORT: '0' };
-    this.shell = spawn('bash', [], { cwd: directory, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  /** `env`: variables that the person's shell exports already. */
+  constructor(private readonly place: TourPlace, env: Readonly<Record<string, string>> = {}) {
+    const own = { PATH: process.env['PATH'], HOME: place.directory, TMPDIR: place.temporary };
+    this.shell = spawn('bash', [], { cwd: place.clone, env: { ...own, ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     for (const stream of [this.shell.stdout, this.shell.stderr]) stream?.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
   }
 
   /** Runs a block to its end; answers with what it printed. */
-  async run({ script }: Block): Promise<string> {
+  async run({ script }: Pick<Block, 'script'>): Promise<string> {
     const end = `${MARK} ${(this.done += 1)} -----`;
     const from = this.said.length;
     this.shell.stdin?.write(`${script}\necho "${end}"\n`);
@@ -80,15 +115,19 @@ export class TourShell {
     }
   }
 
-  /** Ends everything that it started, and removes the folder when the database is down. */
+  /** The processes that this shell or its programs started and that still run. */
+  leftRunning(): number[] {
+    return processesIn(this.place.directory).filter((pid) => pid !== this.shell.pid);
+  }
+
+  /** Ends everything that it started, and removes the folder when all of it has ended. */
   async close(): Promise<void> {
     try {
       if (this.shell.pid) process.kill(-this.shell.pid, 'SIGTERM');
     } catch {
       // The group is gone already.
     }
-    const running = path.join(this.directory, '.posthorn', 'postgres', 'postmaster.pid');
-    for (let i = 0; i < 300 && existsSync(running); i += 1) await new Promise((resolve) => setTimeout(resolve, 100));
-    rmSync(this.directory, { recursive: true, force: true });
+    for (let i = 0; i < 300 && processesIn(this.place.directory).length > 0; i += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    rmSync(this.place.directory, { recursive: true, force: true });
   }
 }
