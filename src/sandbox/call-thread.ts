@@ -1,5 +1,6 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
-import { cpuMsOf } from './thread-cpu.js';
+import type { Deadline } from './deadline.js';
+import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
 /** What a thread says: that it is ready for calls, that one has begun and on which thread of the system, and how it ended. */
 export type ThreadMessage<A> =
@@ -16,8 +17,10 @@ export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: End
 export interface CallLimits {
   /** CPU time after which a call that does not end by itself is ended, its thread with it. */
   cpuMsMax: number;
-  /** The same by the clock on the wall: what the machine has no CPU for ends too. */
+  /** The same by the clock, from the moment in which the thread gets the call: what the machine has no CPU for ends too. */
   wallMsMax: number;
+  /** When the call ends in any case. The thread finds it in the call, as `deadlineMs`, and is ended soon after it. */
+  deadline?: Deadline;
 }
 
 export interface ThreadOptions {
@@ -28,6 +31,10 @@ export interface ThreadOptions {
 }
 
 const START_MS_MAX = 20_000;
+/** How long after its deadline a call may go on that heeds no interrupt. */
+const DEADLINE_GRACE_MS = 250;
+/** Looks at least so often. */
+const LOOK_MS_MAX = 1_000;
 
 /** A worker thread that makes one call at a time. It keeps the process alive only while it does. */
 export class CallThread<C, A> {
@@ -40,6 +47,7 @@ export class CallThread<C, A> {
   private thread: string | null = null;
   private begun: { cpuMs: number | null; atMs: number } | null = null;
   private limits: CallLimits = { cpuMsMax: 0, wallMsMax: 0 };
+  private endMs = 0;
   private dead = false;
 
   constructor({ file, workerData, resourceLimits }: ThreadOptions) {
@@ -64,8 +72,10 @@ export class CallThread<C, A> {
       this.limits = limits;
       this.begun = null;
       this.worker.ref();
-      this.lookIn(limits.wallMsMax);
-      this.worker.postMessage(call);
+      const { wallMsMax, deadline } = limits;
+      this.endMs = Math.min(monotonicMs() + wallMsMax, (deadline?.atMs ?? Infinity) + DEADLINE_GRACE_MS);
+      this.lookIn(wallMsMax);
+      this.worker.postMessage(deadline === undefined ? call : { ...call, deadlineMs: deadline.atMs });
     });
   }
 
@@ -93,18 +103,16 @@ export class CallThread<C, A> {
 
   private lookIn(ms: number): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.look(), ms);
+    this.timer = setTimeout(() => this.look(), Math.min(Math.max(5, ms), LOOK_MS_MAX));
   }
 
-  /** A call that is over its time heeds no interrupt: only its thread can be ended. One that got no CPU is let go on. */
+  /** A call that is over its time heeds no interrupt: only its thread can be ended. One that got no CPU goes on until its deadline. */
   private look(): void {
-    const { cpuMsMax, wallMsMax } = this.limits;
-    if (!this.begun) return this.end('starved');
-    const wallMs = performance.now() - this.begun.atMs;
-    const leftMs = cpuMsMax - this.usedMs();
-    if (leftMs <= 0) this.end('timeout');
-    else if (wallMs >= wallMsMax) this.end('starved');
-    else this.lookIn(Math.max(5, Math.min(leftMs, wallMsMax - wallMs)));
+    const wallLeftMs = this.endMs - monotonicMs();
+    const cpuLeftMs = this.begun ? this.limits.cpuMsMax - this.usedMs() : Infinity;
+    if (cpuLeftMs <= 0) this.end('timeout');
+    else if (wallLeftMs <= 0) this.end('starved');
+    else this.lookIn(Math.min(cpuLeftMs, wallLeftMs));
   }
 
   private usedMs(): number {

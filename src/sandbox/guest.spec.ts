@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { runGuest, type GuestCall, type GuestResult } from './guest.js';
+import { monotonicMs } from './thread-cpu.js';
 
 const engine = new WebAssembly.Module(readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')));
 
@@ -222,6 +223,26 @@ describe('a slice', () => {
     expect(await inThisThread({ ...call, code: work }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
     expect(await inThisThread({ ...call, code: work, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
     expect(await inThisThread({ ...call, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: failed('timeout', 'in time') });
+  });
+});
+
+describe('a deadline', () => {
+  const LOOP = 'export default () => { for (;;); }';
+  /** A thread that gets no CPU at all. */
+  const starved = (): number => 0;
+  const call = { code: LOOP, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: KB_256 };
+
+  it.each([['a call', null], ['a first try', 20]])('ends %s that had less CPU time than it may use as busy, which is no fault of the code', async (_what, sliceMs) => {
+    expect(await inThisThread({ ...call, sliceMs, deadlineMs: monotonicMs() + 20 }, starved)).toMatchObject({ outcome: failed('busy', 'too busy') });
+  });
+
+  it('does not turn a timeout into something else: code that used its CPU time is late by itself', async () => {
+    expect(await inThisThread({ ...call, timeoutMs: 20, deadlineMs: monotonicMs() + 60_000 })).toMatchObject({ outcome: failed('timeout', 'in time') });
+  });
+
+  it('that is past already ends code at its first interrupt, and lets code end that has none', async () => {
+    expect(await inThisThread({ ...call, deadlineMs: monotonicMs() - 1 }, starved)).toMatchObject({ outcome: failed('busy', 'too busy') });
+    expect(await inThisThread({ ...call, code: 'export default () => 1', deadlineMs: monotonicMs() + 60_000 })).toMatchObject({ outcome: { ok: true, json: '1' } });
   });
 });
 

@@ -1,5 +1,6 @@
 import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
-import { failure, type SandboxFailure, type SandboxOutcome } from './outcome.js';
+import { failure, type SandboxFailure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
+import { monotonicMs } from './thread-cpu.js';
 
 /** One call, as a thread is asked to make it. */
 export interface GuestCall {
@@ -11,6 +12,8 @@ export interface GuestCall {
   timeoutMs: number;
   /** It gives up after so much CPU time, to be made again where it is in nobody's way; null lets it go on. */
   sliceMs: number | null;
+  /** It ends as busy at this time of `monotonicMs`, however little CPU time it had. */
+  deadlineMs?: number;
   resultBytesMax: number;
 }
 
@@ -66,6 +69,7 @@ class Failed extends Error {
 
 /** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread, `rest` is called often while the code runs. Never throws. */
 export async function runGuest(engine: WebAssembly.Module, call: GuestCall, usedMs: () => number, rest?: () => void): Promise<GuestResult> {
+  const endMs = performance.now() + (call.deadlineMs ?? Infinity) - monotonicMs();
   let limit: Limit | undefined;
   let vm: QuickJS | undefined;
   let outcome: SandboxOutcome;
@@ -82,7 +86,7 @@ export async function runGuest(engine: WebAssembly.Module, call: GuestCall, used
       },
       wasi: () => ({ fd_write: () => WASI_ENOSYS }),
     });
-    limit = new Limit(Math.min(call.timeoutMs, call.sliceMs ?? Infinity), usedMs);
+    limit = new Limit(Math.min(call.timeoutMs, call.sliceMs ?? Infinity), usedMs, endMs);
     outcome = { ok: true, json: await new Guest(vm).run(call) };
   } catch (error) {
     outcome = failureOf(error);
@@ -91,19 +95,22 @@ export async function runGuest(engine: WebAssembly.Module, call: GuestCall, used
   const isSpoiled = isTrapped || memoryBytes(vm) > MEMORY_BYTES_KEPT;
   // Whatever an interrupted VM says it ended with, the deadline is why.
   if (limit && limit.usedMs() > call.timeoutMs) return { outcome: failure('timeout', TIMED_OUT), isSpoiled };
+  if (limit?.isLate) return { outcome: failure('busy', TOO_BUSY), isSpoiled };
   if (limit?.wasReached) return { outcome: call.sliceMs === null ? failure('timeout', TIMED_OUT) : 'overrun', isSpoiled };
   return { outcome, isSpoiled };
 }
 
-/** How much CPU time a call may use. It is asked for thousands of times, and CPU time is dear to read: never before it can be over. */
+/** How much CPU time a call may use, and when it ends in any case. CPU time is dear to read, and the limit is looked at thousands of times: it is never read before it can be over. */
 class Limit {
   wasReached = false;
+  /** Whether the end came before the CPU time was used. */
+  isLate = false;
   private readonly beganMs: number;
   private nextLookMs: number;
 
-  constructor(private readonly limitMs: number, private readonly readMs: () => number) {
+  constructor(private readonly limitMs: number, private readonly readMs: () => number, private readonly endMs: number) {
     this.beganMs = readMs();
-    this.nextLookMs = performance.now() + limitMs;
+    this.nextLookMs = Math.min(performance.now() + limitMs, endMs);
   }
 
   usedMs(): number {
@@ -111,10 +118,12 @@ class Limit {
   }
 
   isReached(): boolean {
-    if (this.wasReached || performance.now() < this.nextLookMs) return this.wasReached;
+    const nowMs = performance.now();
+    if (this.wasReached || nowMs < this.nextLookMs) return this.wasReached;
     const leftMs = this.limitMs - this.usedMs();
-    this.nextLookMs = performance.now() + Math.max(leftMs, 1);
-    return (this.wasReached = leftMs <= 0);
+    this.isLate = leftMs > 0 && nowMs >= this.endMs;
+    this.nextLookMs = Math.min(nowMs + Math.max(leftMs, 1), this.endMs);
+    return (this.wasReached = leftMs <= 0 || this.isLate);
   }
 }
 

@@ -15,10 +15,10 @@ const say = (message: ThreadMessage<Verdict | 'overrun'>): void => parentPort?.p
 // On Linux 0 means the calling thread, elsewhere the whole process: only there others keep what they had.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
-parentPort?.on('message', ({ question, timeoutMs, sliceMs }: JudgeCall) => {
+parentPort?.on('message', ({ question, timeoutMs, sliceMs, deadlineMs }: JudgeCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const rests = restsOf(cells, thread, meter);
+  const rests = restsOf(cells, thread, meter, deadlineMs);
   const usedMs = (): number => {
     rests?.look();
     return meter();

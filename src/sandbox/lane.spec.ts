@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import type { CallEnd } from './call-thread.js';
+import { Deadline } from './deadline.js';
 import { type JobEnd, Lane, type LaneOptions, type LaneThread } from './lane.js';
 
 /** A thread whose calls end when the test says so. */
@@ -96,6 +97,46 @@ describe('Lane', () => {
       jest.advanceTimersByTime(5_000);
 
       expect((await Promise.all(waiting)).every((end) => end.answer === null && end.why === 'busy')).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is busy for what waits until its deadline, however long others may wait', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const { lane, run } = arrange();
+      void run('a0');
+      await settled();
+      const job = { organization: 'a', endpoint: 'e', bytes: 1 };
+      const hurried = lane.run({ ...job, call: 'a1', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(1_500) } });
+      const patient = lane.run({ ...job, call: 'a2', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(11_000) } });
+
+      jest.advanceTimersByTime(1_500);
+
+      expect(await Promise.race([hurried, patient])).toMatchObject({ why: 'busy' });
+      expect(lane.queued).toBe(1);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('does not count the start of its first thread', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      let up: (thread: HeldThread) => void = () => undefined;
+      const { lane } = arrange({ startThread: () => new Promise<HeldThread>((resolve) => (up = resolve)) });
+      const deadline = new Deadline(1_500);
+      void lane.run({ call: 'a1', organization: 'a', endpoint: 'e', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline }, bytes: 1 });
+      jest.advanceTimersByTime(4_000);
+
+      const thread = new HeldThread();
+      up(thread);
+      await settled();
+      await settled();
+
+      expect(thread.call).toBe('a1');
+      expect(deadline.leftMs()).toBeGreaterThan(0);
     } finally {
       jest.useRealTimers();
     }

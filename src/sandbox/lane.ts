@@ -12,7 +12,7 @@ export interface Job<C> {
   bytes: number;
 }
 
-/** How a job ended. `busy`: it never ran, as too much was waiting or it waited too long. */
+/** How a job ended. `busy`: it never ran, as too much was waiting, or it waited too long or until its deadline. */
 export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
 
 /** What a lane needs of a thread: `CallThread` is one. */
@@ -52,6 +52,8 @@ const QUEUE_MAX = 1_000;
 const QUEUE_PER_ORGANIZATION_MAX = 500;
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_MS_MAX = 5_000;
+/** How often the start of a first thread is waited for again. */
+const FIRST_START_MS = 1_000;
 
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
@@ -86,13 +88,14 @@ export class Lane<C, A> implements LaneUse {
     return this.counts.get(keyOf(organization, endpoint)) ?? 0;
   }
 
-  /** Never rejects. What has to wait over five seconds ends as `busy`. */
+  /** Never rejects. What has to wait over five seconds, or until its deadline, ends as `busy`. */
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
     const isFull = this.turns.size >= QUEUE_MAX || this.turns.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX || this.queuedBytes + bytes > QUEUE_BYTES_MAX;
     if (this.closed || isFull) return Promise.resolve(BUSY);
     return new Promise((resolve) => {
-      const waiting: Waiting<C, A> = { job, resolve, timer: setTimeout(() => this.giveUp(waiting), QUEUED_MS_MAX).unref() };
+      const patienceMs = Math.min(QUEUED_MS_MAX, job.limits.deadline?.leftMs() ?? Infinity);
+      const waiting: Waiting<C, A> = { job, resolve, timer: setTimeout(() => this.giveUp(waiting), patienceMs).unref() };
       this.turns.push(organization, endpoint, waiting);
       this.queuedBytes += bytes;
       this.startWaiting();
@@ -204,7 +207,8 @@ export class Lane<C, A> implements LaneUse {
   private giveUp(waiting: Waiting<C, A>): void {
     // Nobody is ahead of it: the first thread is still coming up, or will not, which ends it too.
     if (this.threads.size === 0 && this.starting > 0) {
-      waiting.timer = setTimeout(() => this.giveUp(waiting), QUEUED_MS_MAX).unref();
+      waiting.job.limits.deadline?.postpone(FIRST_START_MS);
+      waiting.timer = setTimeout(() => this.giveUp(waiting), FIRST_START_MS).unref();
       return;
     }
     this.turns.remove(waiting.job.organization, waiting.job.endpoint, waiting);

@@ -1,6 +1,6 @@
-import type { CallEnd } from './call-thread.js';
+import type { CallEnd, CallLimits } from './call-thread.js';
 import type { LaneThread } from './lane.js';
-import { Lanes, type Sliced } from './lanes.js';
+import { Lanes, type Sliced, wallMsFor } from './lanes.js';
 
 interface Call extends Sliced {
   name: string;
@@ -12,6 +12,8 @@ type Answer = { name: string };
 
 /** What runs, by name: a slow call has its slice at once and then runs until the test ends it. */
 class Running {
+  /** What the threads were given, try by try. */
+  readonly limits: CallLimits[] = [];
   readonly quick: string[] = [];
   readonly slow: string[] = [];
 
@@ -20,7 +22,8 @@ class Running {
     return {
       ready: Promise.resolve(true),
       isAlive: true,
-      run: async ({ name, isSlow, sliceMs }) => {
+      run: async ({ name, isSlow, sliceMs }, limits) => {
+        this.limits.push(limits);
         if (isSlow && sliceMs !== null) return { answer: 'overrun', cpuMs: sliceMs };
         running.push(name);
         return new Promise<CallEnd<Answer>>(() => undefined);
@@ -62,6 +65,18 @@ describe('threads for calls of any length', () => {
     await run(true, 'b1', 'c1');
 
     expect(running.slow).toEqual(['a1', 'a2', 'b1', 'c1']);
+  });
+
+  it('share one deadline over both tries of a call: twice its CPU time and two seconds', async () => {
+    const { running, run } = arrange();
+
+    await run(true, 'a1');
+
+    const [first, second] = running.limits;
+    expect([wallMsFor(250), wallMsFor(1_000), wallMsFor(5_000)]).toEqual([2_500, 4_000, 12_000]);
+    expect(running.limits).toHaveLength(2);
+    expect(second?.deadline).toBe(first?.deadline);
+    expect(first?.deadline?.leftMs()).toBeLessThanOrEqual(wallMsFor(5_000));
   });
 
   it('that slow calls hold keep no quick one waiting, not even of the same organization', async () => {

@@ -1,10 +1,13 @@
-import type { CallEnd } from './call-thread.js';
+import type { CallEnd, CallLimits } from './call-thread.js';
+import { Deadline } from './deadline.js';
 import { type JobEnd, Lane, type LaneThread, type LaneUse } from './lane.js';
 import type { SlowPace } from './slow-pace.js';
 
 /** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
 export interface Sliced {
   sliceMs: number | null;
+  /** When it gives up in any case, by `monotonicMs`. */
+  deadlineMs?: number;
 }
 
 /** Whose call it is: organizations take turns, and within one its endpoints do. */
@@ -30,9 +33,9 @@ const SLICE_MS_OF_SLOW = 10;
 /** How long after its slice a call that heeds no interrupt (a long built-in) may go on. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/** Time on the wall for each millisecond of CPU time that a call may use: a machine that is that busy has no room for it. */
-const STARVED_FACTOR = 4;
-const STARVED_MS = 2_000;
+/** By the clock a call may take so many times its CPU time, and so much besides for its wait: who waits for the answer is bounded by it. */
+const WALL_FACTOR = 2;
+const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
 const SLOW_PER_ENDPOINT_MAX = 2;
 const SLOW_IDLE_MS_MAX = 30_000;
@@ -66,11 +69,13 @@ export class Lanes<C extends Sliced, A extends object> {
     });
   }
 
-  /** The call with at most `timeoutMs` of CPU time. `bytes` is what it holds while it waits. Never rejects. */
+  /** Makes the call with at most `timeoutMs` of CPU time, and within `wallMsFor(timeoutMs)`. `bytes` is what it holds while it waits. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
     const sliceMs = this.slowEndpoints.has(key) ? SLICE_MS_OF_SLOW : SLICE_MS;
+    const deadline = new Deadline(wallMsFor(timeoutMs));
+    const limitsOf = (cpuMs: number, graceMs: number): CallLimits => ({ cpuMsMax: cpuMs + graceMs, wallMsMax: Infinity, deadline });
     if (timeoutMs <= sliceMs) return finalOf(await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }));
     const first = await this.quick.run({ ...job, call: sliced<C>(call, sliceMs), limits: limitsOf(sliceMs, SLICE_GRACE_MS) });
     this.remember(key, isOverrun(first));
@@ -136,9 +141,9 @@ function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoin
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** Also where the machine was too busy for a short turn, or the thread had to be ended: it may take its time elsewhere. */
+/** Also where the thread had to be ended: it may take its time elsewhere. */
 function isOverrun(end: JobEnd<object | string>): boolean {
-  return end.answer === null ? end.why === 'timeout' || end.why === 'starved' : end.answer === 'overrun';
+  return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
 /** Where nothing else can be tried: what overran then was cut off by the end of the service. */
@@ -148,7 +153,5 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>): JobEnd<A> {
 
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C => ({ ...call, sliceMs }) as unknown as C;
 
-const limitsOf = (cpuMs: number, graceMs: number): { cpuMsMax: number; wallMsMax: number } => ({
-  cpuMsMax: cpuMs + graceMs,
-  wallMsMax: STARVED_FACTOR * cpuMs + STARVED_MS,
-});
+/** Returns the milliseconds by the clock within which a call with so much CPU time ends, waits and a second begin included. */
+export const wallMsFor = (timeoutMs: number): number => WALL_FACTOR * timeoutMs + WALL_EXTRA_MS;

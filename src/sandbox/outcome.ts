@@ -13,7 +13,7 @@ export type SandboxFailure =
   /** What it returned has no JSON, or is a promise that nothing can settle any more. */
   | 'invalid_result'
   | 'result_too_large'
-  /** It never ran: too much was waiting, or it waited too long. */
+  /** There was no room or no CPU for it before its deadline: the load of others, and no fault of the code. */
   | 'busy'
   /** The thread under it broke. */
   | 'crashed';
@@ -22,5 +22,8 @@ export type SandboxFailure =
 export type SandboxOutcome =
   | { ok: true; json: string | null }
   | { ok: false; reason: SandboxFailure; message: string };
+
+/** The message of `busy` where the deadline of a call came before it had its CPU time. */
+export const TOO_BUSY = 'The machine was too busy to run the code in time.';
 
 export const failure = (reason: SandboxFailure, message: string): SandboxOutcome => ({ ok: false, reason, message });

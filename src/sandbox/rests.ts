@@ -1,4 +1,4 @@
-import { cpuMsOf } from './thread-cpu.js';
+import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
 /** Places in what is shared with the threads: the part of its time that a slow one may run, in thousandths (0: all of it), and what they have used, in µs of CPU time. */
 export const SHARE = 0;
@@ -16,6 +16,8 @@ export interface RestTools {
   nowMs: () => number;
   /** Waits so long, and less when the share is no longer this one. */
   wait: (share: number, ms: number) => void;
+  /** When the call ends in any case, by `nowMs`: nothing rests longer. */
+  endMs?: number;
 }
 
 /** Rests of a thread that lets others pass: after what it has run it waits, so that its share of the time is kept. */
@@ -45,9 +47,11 @@ export class Rests {
   private rest(ranMs: number): void {
     let share = Atomics.load(this.cells, SHARE);
     if (share > 0) this.owedMs += ranMs * (1_000 / share - 1);
+    const { endMs = Infinity } = this.tools;
     for (; share > 0 && this.owedMs > 0; share = Atomics.load(this.cells, SHARE)) {
       const beganMs = this.tools.nowMs();
-      this.tools.wait(share, Math.min(this.owedMs, REST_MS_MAX));
+      if (beganMs >= endMs) return;
+      this.tools.wait(share, Math.min(this.owedMs, REST_MS_MAX, endMs - beganMs));
       this.owedMs -= this.tools.nowMs() - beganMs;
     }
     this.owedMs = share === 0 ? 0 : Math.max(0, this.owedMs);
@@ -58,7 +62,7 @@ export class Rests {
  * Rests of the calling thread, which sleeps in them; they end with it. Null for one without cells, and where the system tells no CPU
  * time of a thread: time-outs are taken of the time that passes there, and a call would have run out of it while it rested.
  */
-export function restsOf(cells: Int32Array | null, thread: string | null, usedMs: () => number): Rests | null {
+export function restsOf(cells: Int32Array | null, thread: string | null, usedMs: () => number, deadlineMs = Infinity): Rests | null {
   if (cells === null || cpuMsOf(thread) === null) return null;
-  return new Rests(cells, { usedMs, nowMs: () => performance.now(), wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms) });
+  return new Rests(cells, { usedMs, nowMs: () => performance.now(), wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms), endMs: performance.now() + deadlineMs - monotonicMs() });
 }

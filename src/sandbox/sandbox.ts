@@ -4,7 +4,7 @@ import { CallThread } from './call-thread.js';
 import type { GuestCall } from './guest.js';
 import type { JobEnd } from './lane.js';
 import { cellsFor, Lanes, type Owner } from './lanes.js';
-import { failure, type SandboxOutcome } from './outcome.js';
+import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 import type { SlowPace } from './slow-pace.js';
 
 export interface SandboxOptions {
@@ -22,7 +22,10 @@ export interface SandboxCall extends Owner {
   code: string;
   /** The arguments, each as JSON text. */
   args: readonly string[];
-  /** Of CPU time, from the moment in which the code begins: neither waiting for a thread nor a busy machine is in it. */
+  /**
+   * Of CPU time, from the moment in which the code begins. By the clock the call ends after twice as long and two seconds, with its wait for
+   * a thread (`wallMsFor`): as `busy` where it had less CPU time than this.
+   */
   timeoutMs: number;
   inputBytesMax?: number;
   resultBytesMax?: number;
@@ -107,7 +110,7 @@ function outcomeOf(end: JobEnd<SandboxOutcome>): SandboxOutcome {
     case 'timeout': return failure('timeout', 'The code did not end in time.');
     case 'memory': return failure('memory', 'The code wanted more memory than a call has.');
     case 'crashed': return failure('crashed', 'The thread that ran the code broke.');
-    case 'starved': return failure('busy', 'The machine is too busy for the call.');
+    case 'starved': return failure('busy', TOO_BUSY);
     case 'stopped': return failure('busy', 'The service is shutting down.');
     case 'busy': return failure('busy', 'Too many calls are waiting.');
   }

@@ -6,8 +6,8 @@ import { SHARE, USED } from './rests.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * Milliseconds of CPU time per second that slow code has in a process, however crowded it is. A call of half a second is over in ten
- * then; one of five ends as busy, and is sent again by its provider.
+ * Milliseconds of CPU time per second that slow code has in a process, however crowded it is. A call that needs a tenth of a second is over in
+ * two then. One that does not end before its deadline ends as busy, and is sent again by its provider.
  */
 const FLOOR = 50;
 

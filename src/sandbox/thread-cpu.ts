@@ -1,5 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
+/** Milliseconds of a clock that all threads of the process share and that nothing sets; `performance.now()` counts from the start of each thread. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
+
 /** The calling thread's number, by which `cpuMsOf` knows it; null where the system does not tell (it is Linux's). */
 export function ownThread(): string | null {
   try {

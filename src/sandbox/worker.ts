@@ -19,7 +19,7 @@ await runGuest(engine, { code: 'export default (a) => a', args: ['1'], timeoutMs
 parentPort?.on('message', (call: GuestCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const rests = restsOf(cells, thread, meter);
+  const rests = restsOf(cells, thread, meter, call.deadlineMs);
   void runGuest(engine, call, meter, rests === null ? undefined : () => rests.look()).then(({ outcome, isSpoiled }) => say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }));
 });
 say({ kind: 'ready' });

@@ -107,6 +107,21 @@ describe('slow code beside others\'', () => {
     expect((await requestOf(server, endpoint, first.json.id)).note).toBe('The transform failed: timeout.');
   });
 
+  it('200 or 503: where loops take all threads, each call ends by its own bound, and none is judged by the load of others', async () => {
+    const loops = await Promise.all([1, 2, 3].map(() => transforming(server, LOOP, 1_000)));
+    const answered = loops.flatMap(({ endpoint }) => [1, 2, 3, 4].map(async () => ({ endpoint, answer: await provide(server, endpoint.at, json({ loop: true })) })));
+
+    const ends = await Promise.all(answered);
+
+    expect(new Set([...ends.map(({ answer }) => answer.status), 200, 503])).toEqual(new Set([200, 503]));
+    for (const { endpoint, answer } of ends) {
+      if (answer.status === 503) expect([answer.json.error.message, answer.headers.get('retry-after')]).toEqual([expect.stringContaining('Nothing was accepted'), expect.any(String)]);
+      // It had all of its CPU time: that is its own doing.
+      else expect((await requestOf(server, endpoint, answer.json.id)).note).toBe('The transform failed: timeout.');
+    }
+    expect((await provide(server, (await transforming(server, QUICK)).endpoint.at, json({ n: 1 }))).status).toBe(200);
+  });
+
   async function slowCalls(): Promise<number> {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return Number(/posthorn_sandbox_calls\{state="slow"\} (\d+)/.exec(text)?.[1] ?? 0);

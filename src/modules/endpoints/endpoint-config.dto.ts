@@ -141,7 +141,7 @@ export class ResponseProxyConfig {
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/answer' })
   url?: string;
 
-  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. */
+  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock. */
   @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
   timeoutMs?: number;
 
@@ -168,7 +168,7 @@ export class TransformConfig {
   @ApiProperty({ required: false, enum: FAIL_MODES, default: 'closed', example: 'closed' })
   failMode?: (typeof FAIL_MODES)[number];
 
-  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. */
+  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock. */
   @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
   timeoutMs?: number;
 }
