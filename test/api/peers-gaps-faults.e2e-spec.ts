@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
+import { ForgetfulRedis } from '../durability/redis.js';
 import type { Answer } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
@@ -7,6 +7,7 @@ import { inOwnFleet } from './own-fleet.js';
 import { until } from './polling.js';
 import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
 import type { TargetPath } from './scene.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 /** Nothing comes back during a test. */
 const PER_HOUR = 3_600;
@@ -161,9 +162,7 @@ describe('rate limits', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
-
-  (hasRedis ? describe : describe.skip)(`with REDIS_URL${hasRedis ? '' : ' (skipped: there is no redis-server on PATH)'}`, () => {
+  (isRedisInstalled() ? describe : describe.skip)('with REDIS_URL', () => {
     let redis: ChildProcess;
     let port: number;
     let nodes: [PosthornServer, PosthornServer];

@@ -12,6 +12,7 @@ import { until } from './polling.js';
 import { startRelay, verifyDomain, type Relay } from './relay.js';
 import { expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { hasTool, mayListenOn, printed } from '../support/optional-tools.js';
 
 const HOST = 'sns.eu-west-1.amazonaws.com';
 /** Port 443 is the only one that certificates are fetched from; an address of loopback that nothing else uses. */
@@ -23,8 +24,8 @@ const SIGNED = {
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 } as const;
 
-const mayListen = process.getuid?.() === 0;
-if (!mayListen) process.stdout.write('api: the tests of SES notifications are skipped, they listen on port 443 (it takes root).\n');
+const mayListen = hasTool({ skipped: 'the tests of SES notifications', tool: 'openssl, and right to listen on port 443', install: 'apt-get install openssl, and run the tests as root' }, () =>
+  printed('openssl', 'version') !== null && mayListenOn(443, SNS_ADDRESS));
 
 (mayListen ? describe : describe.skip)('notifications of Amazon SES', () => {
   let directory: string;

@@ -75,7 +75,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
   /** Runs the suite; `onLine` sees what it prints. */
   async function run(name: string, args: readonly string[], onLine: (line: string) => void = () => undefined): Promise<{ found: Found; code: number | null }> {
     const output = path.join(directory, name);
-    const child = spawn(nodeOfSuites(22), [suite as string, ...args, '-o', output], { cwd: directory, env: { PATH: process.env['PATH'] ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(nodeOfSuites(22) as string, [suite as string, ...args, '-o', output], { cwd: directory, env: { PATH: process.env['PATH'] ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
     let line = '';
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => {
       const lines = (line + text).split('\n');

@@ -2,8 +2,9 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { broken, summary, type Disruption } from './checker.js';
 import { runSeed, Seeded } from './random.js';
-import { ForgetfulRedis, isRedisInstalled } from './redis.js';
+import { ForgetfulRedis } from './redis.js';
 import { Scene } from './scene.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 const MESSAGES = 3_000;
 const LOSSES = 8;

@@ -1,18 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually, freePort, noteForReaper } from './processes.js';
 
 const START_MS_MAX = 10_000;
-
-/** Whether there is a `redis-server` to run. CI must have one: what is promised for Redis is not left untested there. */
-export function isRedisInstalled(): boolean {
-  const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no redis-server: CI installs it (apt-get install redis-server).');
-  if (!isInstalled) process.stdout.write('durability: the Redis tests are skipped, there is no redis-server (apt-get install redis-server).\n');
-  return isInstalled;
-}
 
 /** A Redis that keeps nothing: when it is killed it comes back empty, on the same port. */
 export class ForgetfulRedis {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { eventually, freePort, noteForReaper } from '../durability/processes.js';
+import { hasTool, isAtLeast, printed } from '../support/optional-tools.js';
 
 /** A stored message. Names of headers in lower case. */
 export interface StoredMessage {
@@ -19,12 +20,8 @@ export const USER = 'posthorn';
 export const PASSWORD = 'correct-horse-battery-staple';
 
 /** Whether there is a `nats-server` to run. CI must have one: what is promised for NATS is not left untested there. */
-export function isNatsInstalled(): boolean {
-  const isInstalled = spawnSync('nats-server', ['--version']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no nats-server: CI installs it (apt-get install nats-server).');
-  if (!isInstalled) process.stdout.write('extensions: the NATS tests are skipped, there is no nats-server (apt-get install nats-server).\n');
-  return isInstalled;
-}
+export const isNatsInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests with NATS', tool: 'nats-server 2.2 or newer', install: 'apt-get install nats-server' }, () => isAtLeast(printed('nats-server', '--version'), [2, 2]));
 
 /** A NATS server with JetStream, which keeps its streams when it is stopped and started again. */
 export class NatsServer {

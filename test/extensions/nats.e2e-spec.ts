@@ -1,11 +1,12 @@
 import { createKey, expectInvalid, expectRefusal } from '../api/answers.js';
 import { until } from '../api/polling.js';
 import { eventAfter, eventIn, expectStatus, openSql, send, type Sql } from '../api/scene.js';
-import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
+import { ForgetfulRedis } from '../durability/redis.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { isNatsInstalled, NatsServer, PASSWORD, USER } from './nats-server.js';
 import { compileSample, type CompiledSample } from './sample.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;

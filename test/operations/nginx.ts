@@ -1,21 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasTool, printed } from '../support/optional-tools.js';
 
 const START_MS_MAX = 10_000;
 const POLL_MS = 50;
 
 /** Whether there is an nginx to run. CI must have one. */
-export function isNginxInstalled(): boolean {
-  const isInstalled = spawnSync('nginx', ['-v']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no nginx: CI installs it (apt-get install nginx-light).');
-  if (!isInstalled) process.stdout.write('api: the test of the router is SKIPPED, there is no nginx (apt-get install nginx-light).\n');
-  return isInstalled;
-}
+export const isNginxInstalled = (): boolean =>
+  hasTool({ skipped: 'the test of the router', tool: 'nginx', install: 'apt-get install nginx-light' }, () => printed('nginx', '-v') !== null);
 
 /** An nginx of a test's own: `files` by name below its directory, `http` within `http { … }`. */
 export class Nginx {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { freePort } from '../durability/processes.js';
@@ -9,6 +9,7 @@ import type { PosthornServer } from '../support/server.js';
 import { until } from '../api/polling.js';
 import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Sql, Targets } from '../api/scene.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 /** Where the queues live. */
 interface Queues {
@@ -28,7 +29,7 @@ const onPostgres = async (): Promise<Queues> => ({
   close: () => Promise.resolve(),
 });
 
-const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+const hasRedis = isRedisInstalled();
 
 const onRedis = async (): Promise<Queues> => {
   const port = await freePort();

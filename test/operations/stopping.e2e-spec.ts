@@ -9,13 +9,14 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
+import { ForgetfulRedis } from '../durability/redis.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { openBalancer } from './balancer.js';
 import { until } from '../api/polling.js';
 import { destinationAt, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Targets } from '../api/scene.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const CLIENTS = 12;

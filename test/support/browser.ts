@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { hasTool, printed } from './optional-tools.js';
 
 /** Debian's Chromium, or another one by its path. */
 const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -9,12 +10,8 @@ const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 const SCREENSHOTS = path.resolve(import.meta.dirname, '..', 'browser', 'results');
 
 /** Whether there is a Chromium to run. CI must have one: what is promised of pages is not left untested there. */
-export function isChromiumInstalled(): boolean {
-  const isInstalled = existsSync(EXECUTABLE);
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no Chromium: CI installs it (apt-get install --no-install-recommends chromium).');
-  if (!isInstalled) process.stdout.write('browser: the tests of pages are skipped, there is no Chromium (apt-get install --no-install-recommends chromium).\n');
-  return isInstalled;
-}
+export const isChromiumInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests of pages', tool: `Chromium at ${EXECUTABLE}`, install: 'apt-get install --no-install-recommends chromium, or POSTHORN_TEST_CHROMIUM=FILE' }, () => printed(EXECUTABLE, '--version') !== null);
 
 /** A browser that is stopped with its suite; `more` are arguments of Chromium. */
 export function startBrowser(more: readonly string[] = []): Promise<Browser> {

@@ -1,6 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually, freePort, noteForReaper } from '../durability/processes.js';
+import { hasPythonModules, hasTool } from './optional-tools.js';
 
 const START_MS_MAX = 60_000;
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
@@ -11,12 +12,8 @@ const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_re
 const MAY_ALL = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
 
 /** Whether there is a moto to run. CI must have one: what is promised for SQS is not left untested there. */
-export function isMotoInstalled(): boolean {
-  const isInstalled = PYTHON !== '' && spawnSync(PYTHON, ['-c', 'import moto.server, flask']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error(`There is no moto: ${INSTALL}.`);
-  if (!isInstalled) process.stdout.write(`api: the tests of SQS, SES and S3 are skipped, there is no moto (${INSTALL}).\n`);
-  return isInstalled;
-}
+export const isMotoInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests of SQS, SES and S3', tool: 'Python with moto[server]', install: INSTALL }, () => hasPythonModules(PYTHON, 'moto.server', 'flask'));
 
 interface Credentials {
   accessKeyId: string;

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,16 +6,13 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../durability/processes.js';
+import { hasTool, printed } from './optional-tools.js';
 
 const START_MS_MAX = 10_000;
 
 /** Whether there is a `pgbouncer` to run. CI must have one: what is promised behind poolers is not left untested there. */
-export function isPgBouncerInstalled(): boolean {
-  const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no pgbouncer: CI installs it (apt-get install pgbouncer).');
-  if (!isInstalled) process.stdout.write('api: the tests behind PgBouncer are skipped, there is no pgbouncer (apt-get install pgbouncer).\n');
-  return isInstalled;
-}
+export const isPgBouncerInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests behind PgBouncer', tool: 'pgbouncer', install: 'apt-get install pgbouncer' }, () => printed('pgbouncer', '--version') !== null);
 
 /** PgBouncer in front of a database, with the settings of its package and these. */
 export class PgBouncer {

@@ -5,16 +5,14 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually, freePort, noteForReaper } from '../durability/processes.js';
+import { hasTool, isAtLeast, printed } from './optional-tools.js';
 
 const START_MS_MAX = 60_000;
 
-/** Postfix starts its services as users of their own, which takes root. */
-export function isPostfixInstalled(): boolean {
-  const isInstalled = process.getuid?.() === 0 && spawnSync('postfix', ['-c', '/nonexistent'], { stdio: 'ignore' }).error === undefined;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no Postfix to test with as root: .ci/run installs it.');
-  if (!isInstalled) process.stdout.write('api: the tests over Postfix are skipped, there is none that may be started (it takes root).\n');
-  return isInstalled;
-}
+/** Whether there is a Postfix that may be started: its services run as users of their own, which takes root. */
+export const isPostfixInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests over Postfix', tool: 'Postfix 3.5 or newer that root may start', install: 'apt-get install postfix, and run the tests as root' }, () =>
+    process.getuid?.() === 0 && isAtLeast(printed('postconf', '-d', 'mail_version'), [3, 5]) && /^inline$/m.test(printed('postconf', '-m') ?? '') && printed('id', '-u', 'postfix') !== null);
 
 /** A relay of another author: it takes mail for everybody but those it refuses, and delivers all of it to one port of this machine. */
 export class Postfix {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isAtLeast, printed } from './optional-tools.js';
 
 /** What other people tested such services with, and published: downloaded by `.ci/run`, no part of this project or its package. */
 const FILES = {
@@ -15,18 +16,17 @@ const FILES = {
 export function publicSuite(name: keyof typeof FILES): string | null {
   const directory = process.env['POSTHORN_TEST_DATA'] ?? '';
   const found = directory === '' ? null : path.join(directory, FILES[name]);
-  if (found !== null && existsSync(found)) return found;
-  const how = `set POSTHORN_TEST_DATA to a directory with ${FILES[name]}, as .ci/run does`;
+  const isRunnable = name !== 'mcp' || nodeOfSuites(22) !== null;
+  if (found !== null && existsSync(found) && isRunnable) return found;
+  const how = `set POSTHORN_TEST_DATA to a directory with ${FILES[name]}${isRunnable ? '' : ' and a Node.js 22'}, as .ci/run does`;
   if (process.env['CI'] === 'true') throw new Error(`A public suite is missing: ${how}.`);
   process.stdout.write(`conformance: the suite ${name} is skipped (${how}).\n`);
   return null;
 }
 
-/** A Node.js that such a suite runs with: this one where it is new enough, else the one that was downloaded beside it. */
-export function nodeOfSuites(majorMin: number): string {
+/** A Node.js that such a suite runs with: this one where it is new enough, else the one that was downloaded beside it; null where that does not run. */
+export function nodeOfSuites(majorMin: number): string | null {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;
   const node = path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');
-  // Whoever starts what is not there waits for its end.
-  if (!existsSync(node)) throw new Error(`There is no Node.js ${majorMin} for the suite at ${node}: .ci/run downloads it.`);
-  return node;
+  return isAtLeast(printed(node, '--version'), [majorMin, 0]) ? node : null;
 }

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PosthornServer } from './server.js';
+import { hasPythonModules, hasTool } from './optional-tools.js';
 
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with schemathesis, as .ci/run does';
@@ -29,12 +30,8 @@ export interface Fuzzing {
 }
 
 /** Whether there is a schemathesis to run. CI must have one. */
-export function isSchemathesisInstalled(): boolean {
-  const isInstalled = PYTHON !== '' && spawnSync(PYTHON, ['-c', 'import schemathesis']).status === 0;
-  if (!isInstalled && process.env['CI'] === 'true') throw new Error(`There is no schemathesis: ${INSTALL}.`);
-  if (!isInstalled) process.stdout.write(`conformance: the document is not fuzzed, there is no schemathesis (${INSTALL}).\n`);
-  return isInstalled;
-}
+export const isSchemathesisInstalled = (): boolean =>
+  hasTool({ skipped: 'the fuzzing of the document', tool: 'Python with schemathesis', install: INSTALL }, () => hasPythonModules(PYTHON, 'schemathesis'));
 
 /** Fuzzes a service by its document; what was found, and nothing when all was as it says. */
 export async function fuzz(server: PosthornServer, fuzzing: Fuzzing): Promise<{ status: number | null; report: string }> {

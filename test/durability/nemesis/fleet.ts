@@ -7,7 +7,7 @@ import { Pace } from '../../support/pace.js';
 import type { Load } from '../load.js';
 import { eventually, freePort, type KeptProcess } from '../processes.js';
 import type { Misbehaviour, Received } from '../receiver.js';
-import { ForgetfulRedis, isRedisInstalled } from '../redis.js';
+import { ForgetfulRedis } from '../redis.js';
 import { DESTINATIONS, RETRY, Scene } from '../scene.js';
 import { query } from '../storage.js';
 import { Balancer } from './balancer.js';
@@ -17,6 +17,7 @@ import { MailTraffic } from './mail-traffic.js';
 import { NameServer } from './name-server.js';
 import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
+import { isRedisInstalled } from '../../support/optional-tools.js';
 
 /** What faults are inflicted on: two `api` and two `worker` processes, two `all` that also take and send mail, or one `all` with the PostgreSQL that it starts itself. */
 export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+
+/** A program or a right that tests use where the machine has it. */
+export interface OptionalTool {
+  /** What is skipped without it: "the tests over Postfix". */
+  skipped: string;
+  /** The tool, and what it must be able to do: "swaks with its TLS module". */
+  tool: string;
+  /** How to get it. */
+  install: string;
+}
+
+/**
+ * Returns whether tests may use a tool. `works` tries what the tests need of it: its name on the PATH says nothing of a missing module, a
+ * wrong version or a right that is lacking. Without the tool it prints which tests are skipped; in CI it throws, since nothing may stay untested there.
+ */
+export function hasTool({ skipped, tool, install }: OptionalTool, works: () => boolean): boolean {
+  if (works()) return true;
+  if (process.env['CI'] === 'true') throw new Error(`There is no ${tool}, which CI installs: ${install}.`);
+  process.stdout.write(`skipped: ${skipped}, there is no ${tool} (${install}).\n`);
+  return false;
+}
+
+/** Returns what a command prints on both of its outputs; null when it is not there, fails, or hangs. */
+export function printed(command: string, ...args: string[]): string | null {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  return status === 0 ? stdout + stderr : null;
+}
+
+/** Returns whether a command prints a version that is at least this one. */
+export function isAtLeast(text: string | null, [majorMin, minorMin]: readonly [number, number]): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(text ?? '') ?? [];
+  return major !== undefined && (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin));
+}
+
+/** Returns whether a Python has all of these modules. */
+export const hasPythonModules = (python: string | undefined, ...modules: string[]): boolean =>
+  python !== undefined && python !== '' && printed(python, '-c', `import ${modules.join(', ')}`) !== null;
+
+/** Returns whether this user may listen on a port of an address. */
+export const mayListenOn = (port: number, address: string): boolean =>
+  printed(process.execPath, '-e', `require('node:net').createServer().on('error', () => process.exit(1)).listen(${port}, '${address}', () => process.exit(0))`) !== null;
+
+/** Whether swaks can deliver, with STARTTLS: its own TLS module is an optional package. */
+export const isSwaksUsable = (): boolean =>
+  hasTool({ skipped: 'the tests with swaks', tool: 'swaks with TLS', install: 'apt-get install swaks libnet-ssleay-perl' }, () => /^=== TLS supported$/m.test(printed('swaks', '--support') ?? ''));
+
+/** Whether there is a Redis (or Valkey) that queues can be in: BullMQ needs 6.2. */
+export const isRedisInstalled = (): boolean =>
+  hasTool({ skipped: 'the tests with Redis', tool: 'redis-server 6.2 or newer', install: 'apt-get install redis-server' }, () => isAtLeast(printed('redis-server', '--version'), [6, 2]));
