@@ -2,6 +2,7 @@ import { Conformance, routesOf, type OpenApi } from '../conformance/openapi-docu
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, expectInvalid, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
+import { USER_AGENT, VERSION } from '../../src/kernel/version.js';
 
 const UNKNOWN_ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -172,6 +173,13 @@ describe('conventions', () => {
 
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready)$/) });
+  });
+
+  it('200: GET /health/ready names the version that runs, which the document and every User-Agent name too', async () => {
+    const ready = (await (await fetch(`${server.url}/health/ready`)).json()) as { version: string; parts: { process: { version: string } } };
+    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { info: { version: string } };
+
+    expect([ready.version, ready.parts.process.version, document.info.version, USER_AGENT]).toEqual([VERSION, VERSION, VERSION, `Posthorn/${VERSION}`]);
   });
 
   it('302: GET / leads people to the console, and programs to the document', async () => {

@@ -6,6 +6,7 @@ import { REQUEST_ID } from './answers.js';
 import { until } from './polling.js';
 import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
+import { VERSION } from '../../src/kernel/version.js';
 
 /** A span as OTLP writes it in JSON. */
 interface Span {
@@ -67,6 +68,7 @@ describe('what an operator sees', () => {
         ['posthorn_loop_last_turn_timestamp_seconds', 'gauge'],
         ['posthorn_oldest_due_age_seconds', 'gauge'],
         ['posthorn_database_connections', 'gauge'],
+        ['posthorn_build_info', 'gauge'],
         ['nodejs_eventloop_lag_seconds', 'gauge'],
         ['process_resident_memory_bytes', 'gauge'],
       ];
@@ -74,6 +76,7 @@ describe('what an operator sees', () => {
         expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.*$`, 'm'));
         expect(text).toContain(`# TYPE ${name} ${type}\n`);
       }
+      expect(text).toContain(`posthorn_build_info{version="${VERSION}",node="${process.version}"} 1\n`);
       for (const pool of ['ordinary', 'ledger']) expect(text).toMatch(new RegExp(`^posthorn_database_connections\\{pool="${pool}",state="idle"\\} \\d`, 'm'));
       for (const loop of ['Dispatcher', 'Pump']) expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
     });

@@ -66,6 +66,24 @@ describe('pages behind a path, with the roles apart', () => {
     }
   });
 
+  it('302: the root leads people to the console below the path, and programs to the document there', async () => {
+    const leads = async (accept: string): Promise<string | null> => (await fetch(`${origin}${PREFIX}/`, { headers: { accept }, redirect: 'manual' })).headers.get('location');
+
+    expect([await leads('text/html'), await leads('application/json')]).toEqual([`${PREFIX}/console`, `${PREFIX}/openapi.json`]);
+    expect((await fetch(`${origin}${PREFIX}/`, { headers: { accept: 'text/html' } })).status).toBe(200);
+  });
+
+  it('302: with CONSOLE=off the root leads people to the Swagger UI', async () => {
+    const without = await startServer({ ...api.env, CONSOLE: 'off', PORT: '0' });
+    try {
+      const root = await fetch(`http://127.0.0.1:${/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(without.logs())?.[1]}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+
+      expect([root.status, root.headers.get('location')]).toEqual([302, `${PREFIX}/docs`]);
+    } finally {
+      await without.stop();
+    }
+  });
+
   it('a session calls the API below the path, from the origin that the path is on, and signs out', async () => {
     const { cookie } = await signedIn();
 

@@ -5,6 +5,7 @@ import { createDatabase } from '../support/database.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, expectRefusal } from '../api/answers.js';
+import { VERSION } from '../../src/kernel/version.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 
@@ -66,6 +67,7 @@ describe('first start', () => {
     expect(first.logs()).toMatch(/^Swagger UI: http:\/\/localhost:\d+\/docs$/m);
 
     const second = await restart({ BOOTSTRAP_API_KEY: '', LOG_LEVEL: 'trace' });
+    expect(second.logs()).toContain(`"msg":"Posthorn ${VERSION} starts."`);
     expect(second.logs()).not.toMatch(/ek_(live|test)_/);
     expect((await org(second, printed[0]?.[1] ?? '')).status).toBe(200);
   });
