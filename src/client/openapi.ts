@@ -2845,6 +2845,11 @@ export interface components {
              */
             status: "ready" | "ok";
             /**
+             * @description The version of Posthorn that this process runs, in readiness answers.
+             * @example 0.1.0
+             */
+            version?: string;
+            /**
              * @description What every part says of itself, in readiness answers.
              * @example {
              *       "storage": {
@@ -6824,7 +6829,7 @@ export interface components {
              */
             url?: string;
             /**
-             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out.
+             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock.
              * @example 250
              */
             timeoutMs?: number;
@@ -6861,7 +6866,7 @@ export interface components {
              */
             failMode: "open" | "closed";
             /**
-             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out.
+             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock.
              * @example 250
              */
             timeoutMs?: number;
