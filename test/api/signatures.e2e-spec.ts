@@ -11,6 +11,7 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { destinationAt, expectStatus, send, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
+import { hasPythonModules, hasTool } from '../support/optional-tools.js';
 
 /** What `GET …/secret` says. */
 interface Keys {
@@ -42,7 +43,6 @@ const hasVerifiers = hasTool({ skipped: 'the Python verifiers', tool: 'Python wi
 const PYTHON_VERIFIERS = `
 import base64, json, sys
 import standardwebhooks, svix
-import { hasPythonModules, hasTool } from '../support/optional-tools.js';
 for each in json.load(sys.stdin):
     body = base64.b64decode(each["body"]).decode()
     for package in (standardwebhooks, svix):
