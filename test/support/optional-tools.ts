@@ -23,7 +23,7 @@ export function hasTool({ skipped, tool, install }: OptionalTool, works: () => b
 
 /** Returns what a command prints on both of its outputs; null when it is not there, fails, or hangs. */
 export function printed(command: string, ...args: string[]): string | null {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: process.env, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
   return status === 0 ? stdout + stderr : null;
 }
 
