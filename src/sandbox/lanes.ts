@@ -76,11 +76,11 @@ export class Lanes<C extends Sliced, A extends object> {
     const sliceMs = this.slowEndpoints.has(key) ? SLICE_MS_OF_SLOW : SLICE_MS;
     const deadline = new Deadline(wallMsFor(timeoutMs));
     const limitsOf = (cpuMs: number, graceMs: number): CallLimits => ({ cpuMsMax: cpuMs + graceMs, wallMsMax: Infinity, deadline });
-    if (timeoutMs <= sliceMs) return finalOf(await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }));
+    if (timeoutMs <= sliceMs) return finalOf(await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }), timeoutMs);
     const first = await this.quick.run({ ...job, call: sliced<C>(call, sliceMs), limits: limitsOf(sliceMs, SLICE_GRACE_MS) });
     this.remember(key, isOverrun(first));
-    if (!isOverrun(first) || this.closed) return finalOf(first);
-    return finalOf(await this.slow.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }));
+    if (!isOverrun(first) || this.closed) return finalOf(first, timeoutMs);
+    return finalOf(await this.slow.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }), timeoutMs);
   }
 
   /** For metrics. `slow` of the running ones are on slow threads; `restarts` counts threads that had to be replaced. */
@@ -146,9 +146,11 @@ function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
-/** Where nothing else can be tried: what overran then was cut off by the end of the service. */
-function finalOf<A extends object>(end: JobEnd<A | 'overrun'>): JobEnd<A> {
-  return end.answer === 'overrun' ? { answer: null, why: 'stopped', cpuMs: end.cpuMs } : (end as JobEnd<A>);
+/** Where nothing else can be tried: what overran then was cut off by the end of the service, and what had its CPU time is late by itself. */
+function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
+  if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
+  if (end.answer === null && end.why === 'starved' && end.cpuMs >= timeoutMs) return { ...end, why: 'timeout' };
+  return end as JobEnd<A>;
 }
 
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C => ({ ...call, sliceMs }) as unknown as C;
