@@ -149,7 +149,7 @@ function isOverrun(end: JobEnd<object | string>): boolean {
 /** Where nothing else can be tried: what overran then was cut off by the end of the service, and what had its CPU time is late by itself. */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
-  if (end.answer === null && end.why === 'starved' && end.cpuMs >= timeoutMs) return { ...end, why: 'timeout' };
+  if ('why' in end && end.why === 'starved' && end.cpuMs >= timeoutMs) return { answer: null, why: 'timeout', cpuMs: end.cpuMs };
   return end as JobEnd<A>;
 }
 
