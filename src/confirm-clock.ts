@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { dataSource } from './data-source.js';
+import { openDatabase } from './data-source.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { SystemClock } from './kernel/clock.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
@@ -35,7 +35,7 @@ async function run(config: Config): Promise<string> {
 
 /** Ends the wait of retention, with its entry in the audit log or not at all. */
 async function confirm(url: string, config: Config): Promise<string> {
-  const source = await dataSource(url).initialize();
+  const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));
   try {
     const clock = new SystemClock();
