@@ -201,7 +201,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
     ['a database that nobody may enter', { DATABASE_URL: 'postgres://nobody:hunter2hunter2@127.0.0.1:1/x', MASTER_KEY: Buffer.alloc(32, 1).toString('base64'), EXTENSIONS: './nowhere' }, /EXTENSIONS names \.\/nowhere/],
     ['no number', { PROCESSES: '0' }, /^Posthorn did not start: PROCESSES must be `auto` or a whole number from 1 to 64, not "0"\.\n$/],
   ])('ends with one line and code 1 at its first start: %s', async (_, env, line) => {
-    const ended = await run('main', { PROCESSES: String(PROCESSES), PORT: '0', SMTP_PORT: 'off', ...env }, [], 'files');
+    const ended = await run('main', { PROCESSES: String(PROCESSES), PORT: '0', SMTP_PORT: 'off', LOG_LEVEL: 'error', ...env }, [], 'files');
 
     expect(ended).toMatchObject({ code: 1, out: '' });
     expect(ended.err).toMatch(line);
