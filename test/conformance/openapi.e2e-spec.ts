@@ -375,8 +375,7 @@ describe('what the service answers', () => {
     await call(202, 'POST', '/v1/app/recovering/replay', { since, until: since });
     await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.kind === 'application');
     await call(200, 'POST', '/v1/app/recovering/erase', { dry_run: true });
-    const erasure = (await call(202, 'POST', '/v1/app/recovering/erase')).json.id;
-    await until(`/v1/replays/${erasure}`, (json) => json.erased.endpoints === 1);
+    await until(`/v1/replays/${(await call(202, 'POST', '/v1/app/recovering/erase')).json.id}`, (json) => json.erased.endpoints === 1);
     await call(200, 'GET', '/v1/metrics/applications?limit=1');
     await call(200, 'GET', '/v1/metrics/overview?range=7d&sparse=true');
     await call(200, 'GET', '/v1/metrics/targets?range=1h&limit=1');
