@@ -77,6 +77,7 @@ describe('received mail while name servers fail', () => {
     const [first, second] = await Promise.all([release(), release()]);
 
     expect([first.status, second.status].sort()).toEqual([200, 409]);
+    expect([first, second].find(({ status }) => status === 200)?.json).toMatchObject({ id: message.id, status: 'retrying', reason: null });
     const [post] = await target.arrived(1);
     expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({ id: message.id, auth: 'none', verdicts: { dmarc: 'temperror' } });
     expect(await until(() => messageOf(server, alias.id, message.id), ({ status }) => status === 'delivered', WITHIN_MS)).toMatchObject({ reason: null });

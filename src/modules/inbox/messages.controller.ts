@@ -109,7 +109,8 @@ export class MessagesController {
   @ApiConflictResponse({ description: 'The message is not quarantined, or the alias leads nowhere.', schema: { $ref: '#/components/schemas/Error' } })
   async releaseReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    return (await this.messages.detail(tenant, alias, id)) as unknown as ReceivedMessageDetail;
+    // The release is committed with its audit entry, after the answer is made: other connections do not see it yet.
+    return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 
   @Post('replay')

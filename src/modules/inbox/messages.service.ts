@@ -53,9 +53,9 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** As it is shown. Throws 404. */
-  async detail(tenant: Tenant, alias: string, text: string): Promise<Record<string, unknown>> {
-    const { row, aliasId, address } = await this.row(tenant, alias, text);
+  /** As it is shown; `isInTransaction`: with what the caller's transaction has changed of it. Throws 404. */
+  async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
+    const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
     return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
   }
 
@@ -84,10 +84,10 @@ export class MessagesService {
     return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
   }
 
-  private async row(tenant: Tenant, alias: string, text: string): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
+  private async row(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
     const { id: aliasId, address } = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);
-    const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id);
+    const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id, isInTransaction);
     if (row === null || row.erasedAt !== null) throw notFound('message');
     return { row, aliasId, address };
   }

@@ -135,9 +135,10 @@ export class MessagesStore {
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
-  /** Null when the alias has none such. */
-  async find(environmentId: number, aliasId: Id, id: Id): Promise<MessageRecord | null> {
-    const [row] = await this.database.read<MessageRecord>(FIND, [environmentId, aliasId, id]);
+  /** Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too. */
+  async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
+    const values = [environmentId, aliasId, id];
+    const [row] = await (isInTransaction ? this.database.query<MessageRecord>(FIND, values) : this.database.read<MessageRecord>(FIND, values));
     return row ?? null;
   }
 
