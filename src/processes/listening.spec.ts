@@ -9,10 +9,12 @@ describe('listeningLines', () => {
     ['one address of a network, which localhost does not lead to', [{ address: '192.0.2.7', port: 3000 }], null, ['http://192.0.2.7:3000'], 'http://192.0.2.7:3000/docs'],
     ['one address of IPv6', [{ address: '2001:db8::7', port: 3000 }], null, ['http://[2001:db8::7]:3000'], 'http://[2001:db8::7]:3000/docs'],
   ])('%s', (_, addresses, baseUrl, listening, docs) => {
-    expect(listeningLines(addresses, baseUrl)).toEqual([...listening.map((url) => `Posthorn is listening on ${url}`), `Swagger UI: ${docs}`]);
+    expect(listeningLines(addresses, baseUrl)).toEqual([
+      ...listening.map((url) => `Posthorn is listening on ${url}`), `Base URL: http://localhost:${addresses[0]?.port}`, `Swagger UI: ${docs}`,
+    ]);
   });
 
-  it('BASE_URL has a line of its own, and the Swagger UI is below it', () => {
+  it('BASE_URL is the base URL, and the Swagger UI is below it', () => {
     expect(listeningLines([{ address: '0.0.0.0', port: 3000 }], 'https://hooks.example.com/below')).toEqual([
       'Posthorn is listening on http://0.0.0.0:3000', 'Base URL: https://hooks.example.com/below', 'Swagger UI: https://hooks.example.com/below/docs',
     ]);

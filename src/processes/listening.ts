@@ -8,8 +8,8 @@ export interface ListeningAddress {
 const OF_LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::']);
 
 /**
- * Returns the lines that a start prints: the addresses that the server listens on, the base URL if BASE_URL sets one, and the
- * address of the Swagger UI.
+ * Returns the lines that a start prints: the addresses that the server listens on, the base URL that it hands out (as `Config.baseUrl`
+ * has it), and an address of the Swagger UI that works on this machine.
  */
 export function listeningLines(addresses: readonly ListeningAddress[], configuredBaseUrl: string | null): string[] {
   const isLocalhost = addresses.some(({ address }) => OF_LOCALHOST.has(address));
@@ -17,7 +17,7 @@ export function listeningLines(addresses: readonly ListeningAddress[], configure
   const reachable = first === undefined ? '' : isLocalhost ? `http://localhost:${first.port}` : urlOf(first);
   return [
     ...addresses.map((address) => `Posthorn is listening on ${urlOf(address)}`),
-    ...(configuredBaseUrl === null ? [] : [`Base URL: ${configuredBaseUrl}`]),
+    `Base URL: ${configuredBaseUrl ?? `http://localhost:${first?.port ?? ''}`}`,
     `Swagger UI: ${configuredBaseUrl ?? reachable}/docs`,
   ];
 }

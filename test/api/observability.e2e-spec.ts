@@ -269,7 +269,7 @@ describe('what an operator sees', () => {
     await until(async () => server.logs(), (logs) => logs.includes(requestId), WITHIN_MS);
     const lines = server.logs().split('\n').filter((line) => line !== '');
     const [banner, entries] = [lines.filter((line) => !line.startsWith('{')), lines.filter((line) => line.startsWith('{'))];
-    expect(banner).toEqual([`Posthorn is listening on ${server.url}`, expect.stringMatching(/^Swagger UI: http/)]);
+    expect(banner).toEqual([expect.stringMatching(/^Posthorn is listening on http:\/\/127\.0\.0\.1:\d+$/), `Base URL: ${server.url}`, expect.stringMatching(/^Swagger UI: http/)]);
     const requests = entries.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ context }) => context === 'http');
     expect(requests.length).toBeGreaterThan(5);
     for (const { request_id: id } of requests) expect(id).toMatch(REQUEST_ID);

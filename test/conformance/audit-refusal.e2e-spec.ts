@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { deliver } from '../api/mailing.js';
 import { authorizePath, browserOf, CALLBACK, codeFor, decide, pkce } from '../api/oauth.js';
 import { expectStatus, openSql, type Sql } from '../api/scene.js';
 import { asPage, cookieOf } from '../api/sessions.js';
 import { fieldOf, PlainBrowser } from '../api/signing-in.js';
+import { freePort } from '../durability/processes.js';
 import { run } from '../support/program.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
@@ -28,12 +30,14 @@ const COLUMNS_PASSED_BY = ['last_used_at', 'last_seen_at', 'claimed_until'];
 let server: PosthornServer;
 let receiver: Receiver;
 let sql: Sql;
+let smtpPort: number;
 let calls: Map<string, WriteCall>;
 /** Somebody who is signed in, and a client that asks for access. */
 let visitor: { cookie: string; clientId: string };
 
 beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY: OPERATOR.authorization.slice('Bearer '.length), SMTP_PORT: 'off' }), startReceiver(({ path }) => ({ status: path === '/broken' ? 500 : 200 }))]);
+  smtpPort = await freePort();
+  [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY: OPERATOR.authorization.slice('Bearer '.length), SMTP_PORT: String(smtpPort) }), startReceiver(({ path }) => ({ status: path === '/broken' ? 500 : 200 }))]);
   sql = openSql(server);
   calls = await arrange();
 }, 120_000);
@@ -112,7 +116,9 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello', scheduled_at: 'in 1 hour' };
   const [scheduled, withdrawn] = [(await make('/v1/emails', email)).id as string, (await make('/v1/emails', email)).id as string];
   await make('/v1/suppressions', { email: 'never@customer.example' });
-  const alias = (await make('/v1/aliases', { kind: 'platform', localPart: 'watched', destinationIds: [pull] })).id as string;
+  const { id: alias, address } = (await make('/v1/aliases', { kind: 'platform', localPart: 'watched', destinationIds: [pull] })) as { id: string; address: string };
+  // A message without a From header is quarantined.
+  await deliver(smtpPort, address, 'To: you@in.example\r\nSubject: No sender\r\n\r\nHello\r\n');
   // A job that goes on until it is stopped: nothing is.
   const job = (await make('/v1/replays', { action: 'recover', filter: { destination: gone, since: '2026-01-01T00:00:00Z' } })).id as string;
 
@@ -122,6 +128,10 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   for (const id of [waiting, cancelled]) await until(`/v1/events/${id}`, (json) => json.attempts.length === 1);
   await until(`/v1/app/watched/endpoints/${registered}/attempts`, (json) => json.data.length > 0);
   await until(`/v1/replays/${job}`, (json) => json.state === 'completed');
+
+  const quarantined = `/v1/aliases/${alias}/messages?state=quarantined`;
+  await until(quarantined, (json) => json.data.length === 1);
+  const unsigned = (await server.api('GET', quarantined)).json.data[0].id as string;
 
   const since = '2026-01-01T00:00:00Z';
   return new Map<string, WriteCall>(Object.entries({
@@ -178,6 +188,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
     'POST /v1/suppressions': { url: '/v1/suppressions', body: { email: 'made@customer.example' } },
     'POST /v1/aliases': { url: '/v1/aliases', body: { kind: 'platform', localPart: 'made', destinationIds: [pull] } },
     'PATCH /v1/aliases/{alias}': { url: `/v1/aliases/${alias}`, body: { maxSizeBytes: 1_000_000 } },
+    'POST /v1/aliases/{alias}/messages/{messageId}/release': { url: `/v1/aliases/${alias}/messages/${unsigned}/release` },
     'POST /v1/aliases/{alias}/replay': { url: `/v1/aliases/${alias}/replay`, body: {} },
     'POST /v1/emails/{id}/cancel': { url: `/v1/emails/${withdrawn}/cancel` },
     'DELETE /v1/emails/{id}': { url: `/v1/emails/${scheduled}` },

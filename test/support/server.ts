@@ -78,10 +78,8 @@ class RunningServer {
   readonly child: ChildProcess;
   output = '';
   private readonly exited: Promise<unknown>;
-  private readonly baseUrl: string | undefined;
 
   constructor(env: Env) {
-    this.baseUrl = env['BASE_URL'];
     this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
       // Not our own environment: a variable of the developer's shell must not change what is tested.
@@ -98,7 +96,7 @@ class RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** BASE_URL where that is set; else the address from the line `listening on http://…`. */
+  /** Resolves with the base URL that the start prints. */
   async listening(): Promise<string> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
@@ -110,11 +108,11 @@ class RunningServer {
       const ended = (code: number | null, signal: string | null): void => fail(`ended with ${signal ?? `code ${code}`}`);
       this.child.once('exit', ended);
       this.child.stdout?.on('data', () => {
-        const url = /listening on (https?:\/\/[^\s"]+)\s/.exec(this.output)?.[1];
+        const url = /^Base URL: (https?:\/\/\S+)\n/m.exec(this.output)?.[1];
         if (url === undefined) return;
         clearTimeout(timer);
         this.child.off('exit', ended);
-        resolve((this.baseUrl ?? url).replace(/\/$/, ''));
+        resolve(url.replace(/\/$/, ''));
       });
     });
   }

@@ -119,7 +119,7 @@ async function start(): Promise<Rendezvous> {
   child.once('exit', () => rmSync(note, { force: true }));
   const began = performance.now();
   for (;;) {
-    const url = /listening on (https?:\/\/[^\s"]+)\s/.exec(readFileSync(log, 'utf8'))?.[1]?.replace(/\/$/, '');
+    const url = /^Base URL: (https?:\/\/\S+)\n/m.exec(readFileSync(log, 'utf8'))?.[1]?.replace(/\/$/, '');
     if (url !== undefined) {
       const made: Rendezvous = { pid, url, databaseUrl, operatorKey, log };
       writeFileSync(`${FILE}.new`, JSON.stringify(made));
