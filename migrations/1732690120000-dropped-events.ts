@@ -13,12 +13,13 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
-    await runner.query('alter table events add column dropped boolean');
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (
         select r.note from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
         where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on and e.disposition = 'ignored'
       ) = 'The transform dropped it.'`);
+    // Last: processes of an earlier build go on meanwhile, and nothing is accepted while `events` is locked.
+    await runner.query('alter table events add column dropped boolean');
   }
 
   async down(runner: QueryRunner): Promise<void> {
