@@ -242,6 +242,12 @@ export class Database {
       await runner.release();
       throw error;
     }
+    if (unit.ended) {
+      // Something else of the unit threw meanwhile: nobody would end this transaction, and what follows would write outside of it.
+      await runner.rollbackTransaction().catch(() => undefined);
+      await runner.release();
+      throw new Error('The unit of work ended while its transaction began.');
+    }
     unit.runner = runner;
   }
 
