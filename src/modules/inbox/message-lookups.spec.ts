@@ -33,6 +33,12 @@ describe('what is asked for one message', () => {
     expect([await lookups.txt('b.example'), lookups.asked]).toEqual([{ unanswered: 'ETIMEOUT' }, 1]);
   });
 
+  it('a name that nobody can be asked for has no records: no sender makes a failure of name servers by writing one', async () => {
+    const records = Object.assign(Object.create(NameRecords.prototype) as NameRecords, { addresses: async () => ({ unanswered: 'EBADNAME' }) });
+
+    expect(await new MessageLookups(records, 'test').resolve('a\\9b._spf.example.com', 'A').catch(({ code }) => code)).toBe('ENODATA');
+  });
+
   it.each([['4.3.2.1.in-addr.arpa', '1.2.3.4'], ['e.b.a.b.e.f.a.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa', '2001:0db8:0000:0000:0000:0000:cafe:babe']])('%s is asked of %s', async (name, address) => {
     const records = new ToldRecords({ [`PTR ${address}`]: ['mail.example'] });
 

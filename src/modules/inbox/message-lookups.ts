@@ -82,7 +82,7 @@ export class MessageLookups {
     if (this.isLate || this.questions - this.earlier >= QUESTIONS_MAX + this.keys || (isKey && this.keys >= SIGNATURES_MAX)) return Promise.resolve({ unanswered: 'ETIMEOUT' });
     this.questions += 1;
     this.keys += isKey ? 1 : 0;
-    const answer = this.inTime(this.ask(name, type));
+    const answer = this.inTime(this.ask(name, type).then(orNothing));
     this.answers.set(key, answer);
     return answer;
   }
@@ -110,6 +110,14 @@ export class MessageLookups {
       clearTimeout(timer);
     }
   }
+}
+
+/**
+ * A name that no name server can be asked for has no records. Senders choose names, by macros of SPF too (RFC 7208, section 7): what they write must
+ * not count as a failure of name servers, with which the policy of DMARC is not applied.
+ */
+function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
+  return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;
 }
 
 /** The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5). */
