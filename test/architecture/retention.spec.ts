@@ -12,6 +12,7 @@ const JOBS: Readonly<Record<string, string>> = {
   'src/modules/audit/audit.store.ts': 'src/modules/audit/audit-months.ts',
   'src/modules/auth/sessions.store.ts': 'src/modules/auth/session-sweep.ts',
   'src/modules/email/emails.store.ts': 'src/modules/email/orphan-sweep.ts',
+  'src/modules/email/suppressions.store.ts': 'src/modules/email/suppression-sweep.ts',
   'src/modules/feedback/reports.store.ts': 'src/modules/feedback/report-loop.ts',
   'src/modules/inbox/aliases.store.ts': 'src/modules/inbox/alias-sweep.ts',
   'src/modules/ledger/partitions.store.ts': 'src/modules/ledger/retention.ts',

@@ -50,6 +50,7 @@ describe('a database that a newer version has migrated', () => {
       ['posthorn orgs', 'orgs', ['list'], {}],
       ['posthorn dns', 'dns', [], {}],
       ['posthorn mail-reports', 'mail-reports', [], {}],
+      ['posthorn confirm-clock', 'confirm-clock', [], {}],
       ['posthorn rotate-master-key', 'rotate-master-key', [], { NEW_MASTER_KEY: randomBytes(32).toString('base64') }],
     ])('%s refuses it with one line that names the unknown migration and this build, and changes nothing', async (_, program, args, env) => {
       const { code, out, err } = await runHere(program, args, env);

@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
 const EVERY_MS = 3_600_000;
@@ -14,6 +15,7 @@ export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationSh
   constructor(
     private readonly store: SuppressionsStore,
     private readonly config: Config,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('SuppressionSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
@@ -28,6 +30,7 @@ export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async run(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     await this.store.forget();
     return { restMs: EVERY_MS };
   }
