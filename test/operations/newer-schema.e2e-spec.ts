@@ -46,7 +46,6 @@ describe('a database that a newer version has migrated', () => {
       ['a start of several processes', 'main', [], { PROCESSES: '2' }],
       ['posthorn migrate', 'migrate-database', [], {}],
       ['posthorn create-admin-key', 'create-admin-key', [], {}],
-      ['posthorn confirm-clock', 'confirm-clock', [], {}],
       ['posthorn orgs', 'orgs', ['list'], {}],
       ['posthorn dns', 'dns', [], {}],
       ['posthorn mail-reports', 'mail-reports', [], {}],
