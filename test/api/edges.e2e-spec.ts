@@ -199,7 +199,8 @@ describe('the edges', () => {
 
     const [stored] = await sql.rows<{ headers: string }>('select headers::text from requests where id = $1', [uuidOf(request)]);
     const [post] = await target.arrived(1);
-    const shown = await requestOf(server, endpoint, request);
+    const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'reader', scope: 'read' }), 201).json;
+    const shown = await requestOf(server, endpoint, request, { authorization: `Bearer ${key}` });
     // As if it had not been verified yet: the replay compares the token anew.
     await sql.rows(`update requests set verification = 'failed'`);
     const replays = [expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json];

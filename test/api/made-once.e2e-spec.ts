@@ -39,8 +39,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
   /** The first call dies before its last word; the second one has its key. */
-  async function twiceWithOneKey(path: string, body?: unknown): Promise<[ApiAnswer, ApiAnswer]> {
-    const key = randomUUID();
+  async function twiceWithOneKey(path: string, body?: unknown, key: string = randomUUID()): Promise<[ApiAnswer, ApiAnswer]> {
     await sql.rows(LAST_WORD_FAILS);
     const first = await withKey(path, key, body);
     await sql.rows(LAST_WORD_HOLDS);
@@ -67,15 +66,18 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
   };
 
   describe('the answer is committed with what was made', () => {
-    it('202: a raw request whose replay lost its last word is repeated once, and the key has its answer', async () => {
+    it('202: the replay of a raw request that fails at its commit makes nothing; the next call with its key makes it once, and the key has its answer', async () => {
       const endpoint = await inbound(server);
       const request = await accepted(server, endpoint, json({ a: 1 }));
       const before = await eventCount();
 
-      const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`);
+      const key = randomUUID();
+      const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`, undefined, key);
+      const third = await withKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`, key);
 
       expect(first.status).toBeGreaterThanOrEqual(500);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect([again, third].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+      expect(third.json).toEqual(again.json);
       expect(await eventCount()).toBe(before + 1);
       const event = await eventOf(server, expectStatus(again, 202).json.event_id);
       expect(event.id).toBe(again.json.event_id);

@@ -23,7 +23,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Tables that change by themselves, or only say that somebody is alive. */
-const PASSED_BY = ['audit_log', 'workers', 'cluster_epochs', 'data_keys', 'dkim_keys', 'sign_in_codes', 'target_permits', 'rollups', 'rollup_parts'];
+const PASSED_BY = ['audit_log', 'seen_clock', 'workers', 'cluster_epochs', 'data_keys', 'dkim_keys', 'sign_in_codes', 'target_permits', 'rollups', 'rollup_parts'];
 /** Columns that say when something was last used, and the lease of a look at name servers. */
 const COLUMNS_PASSED_BY = ['last_used_at', 'last_seen_at', 'claimed_until'];
 
