@@ -11,7 +11,7 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // Behind a long read the table would block every query: fail the start instead, which is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

@@ -18,7 +18,7 @@ const UNDEFINED_TABLE = '42P01';
 /** Nothing that this command reads or writes is encrypted. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
-/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+/** Connects to DATABASE_URL or to the embedded database, whether the service runs or not. */
 async function run(config: Config): Promise<string> {
   if (!config.isEmbedded) return confirm(config.databaseDirectUrl, config);
   const running = runningEmbeddedPostgres(config.dataDir);
@@ -33,7 +33,7 @@ async function run(config: Config): Promise<string> {
   }
 }
 
-/** Ends the wait of retention, with its entry in the audit log or not at all. */
+/** Ends the wait of retention, and writes the audit entry in the same transaction. */
 async function confirm(url: string, config: Config): Promise<string> {
   const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));

@@ -85,7 +85,7 @@ export class DeviceGrant {
     if (status !== 200) throw refused(body, 'The key was not revoked');
   }
 
-  /** A page that stands between us and the service answers 200 as well. */
+  /** A captive portal or proxy page answers 200 as well. */
   private codeIn(body: Record<string, unknown>): DeviceCode {
     const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
     if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;

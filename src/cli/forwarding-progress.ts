@@ -1,14 +1,14 @@
-/** Where a tunnel is, as the next run needs it. */
+/** The progress of a tunnel, from which the next run continues. */
 export interface TunnelPlace {
   /** Everything up to here has been dealt with. */
   last_event_id: string;
-  /** Requests behind it that were being forwarded: nobody knows whether they arrived. */
+  /** Requests after it that were being forwarded. It is unknown whether they arrived. */
   under_way: string[];
   /** Requests behind it that have been forwarded. */
   done: string[];
 }
 
-/** One message of the stream, in its turn. */
+/** One message of the stream, in order. */
 export interface Slot {
   readonly streamId: string;
   readonly eventId: string | null;

@@ -23,7 +23,7 @@ function checked(typed: string, url: string): URL {
   return target;
 }
 
-/** The URL standard reads `3.14` as the address 3.0.0.14 (section 3.5): nobody means that. */
+/** The URL standard reads `3.14` as the address 3.0.0.14 (section 3.5), which is never intended. */
 function isHostAsTyped(url: string, { hostname }: URL): boolean {
   return !/^\d{1,3}(?:\.\d{1,3}){3}$/.test(hostname) || url.includes(`//${hostname}`) || url.includes(`@${hostname}`);
 }

@@ -11,7 +11,7 @@ export interface Session {
   created_at: string;
   /** Whether `logout` revokes the key: one of the device grant is ours alone. */
   is_granted: boolean;
-  /** The client that it was granted to, which alone may revoke it. Absent: the command line. */
+  /** The OAuth client that the key was granted to. Only this client may revoke it. Absent: the command line. */
   client_id?: string;
   /** Absent where the service did not say. */
   expires_at?: string;

@@ -45,7 +45,7 @@ export class AnswerReader {
   private held: Buffer | null = null;
   /** The memory of `held` once it was received in several pieces, with room for more. */
   private room: Buffer | null = null;
-  /** How many of the bytes of `held` were searched before. */
+  /** The number of bytes of `held` that were searched before. */
   private searched = 0;
   /** Bytes of the body, or of the chunk, that are still to come. */
   private left = 0;

@@ -46,7 +46,7 @@ export function started(w: Window): void {
   w.inFlight += 1;
 }
 
-/** Notes that an attempt takes long, and is no sign of how much the target bears: its place is free. Changes `w`. */
+/** Records that an attempt takes long, which says nothing about the target's capacity. Frees its slot in `w`. */
 export function lingers(w: Window): void {
   w.lingering = (w.lingering ?? 0) + 1;
 }

@@ -19,7 +19,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** The page's own memory: by kind, what the placeholders of the examples stand for, the latest first. */
+/** The page's own memory: by kind, the ids that replace the placeholders of the examples, the latest first. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };

@@ -1,7 +1,7 @@
 const OPEN = new Set<string>();
 
 /**
- * Class of a body, or of a part of one: keys that its schema does not know are no fault of it. Whoever takes the body says what becomes of them.
+ * Class of a body, or of a part of one: keys that its schema does not know are accepted. The handler decides how to treat them.
  * Controller: its operations without a body ignore one.
  */
 export function TakesUnknownFields(): ClassDecorator {

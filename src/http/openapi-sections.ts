@@ -3,7 +3,7 @@ import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 /** The extension of an operation whose first example does not answer 2xx where it stands on the page, as `TryAfter` and `TryNeeds` set it. */
 export const TRY_IT_OUT = 'x-try-it-out';
 
-/** Why an operation cannot be tried in page order: the section to try first, or what the page does not have. */
+/** Why an operation cannot be tried in page order: the section to try first, or the prerequisite that the page cannot provide. */
 export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();

@@ -7,7 +7,7 @@ import { RateLimiter } from './rate-limiter.js';
 import type { RouteQuota } from './request.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Counts against quotas beside those of key and organization. */
+/** Counts against quotas other than those of key and organization. */
 @Injectable()
 export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}

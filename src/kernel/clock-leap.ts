@@ -7,7 +7,7 @@ export const LEAP_WAIT_MS = DAY_MS;
 /** PostgreSQL's clock as all processes have seen it. Times are milliseconds since the epoch. */
 export interface SeenClock {
   seenAtMs: number;
-  /** What the clock showed before it leapt; null while there is no leap to wait for. */
+  /** The time that the clock showed before it leapt; null while there is no leap to wait for. */
   leaptFromMs: number | null;
   /** For how long the processes have waited since the last leap. */
   waitedMs: number;
@@ -20,7 +20,7 @@ export interface OwnMeasure {
 }
 
 /**
- * Returns what is known of PostgreSQL's clock once it shows `nowMs`. `own` is null for a process that looks for the first time.
+ * Returns the new state after PostgreSQL's clock shows `nowMs`. `own` is null for a process that looks for the first time.
  *
  * Time that a process has measured itself is no leap. A wait ends after a day of
  * measured time, which a further leap does not shorten: it begins the wait anew. It ends early when the clock is set back to

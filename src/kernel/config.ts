@@ -156,11 +156,11 @@ export class Config {
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
-  /** SMTP_ANSWER_TIMEOUT: the longest that a mail server gets for one answer when mail is sent; the times of RFC 5321 are cut to it. */
+  /** SMTP_ANSWER_TIMEOUT: how long to wait for one reply of a mail server when sending. It caps the time-outs of RFC 5321. */
   declare readonly smtpAnswerMsMax: number;
-  /** BOUNCE_SUPPRESSION_DAYS: how long an address that bounced is not sent to; `null` means until somebody removes it. */
+  /** BOUNCE_SUPPRESSION_DAYS: how long a bounce suppresses its address; `null` means until the suppression is removed. */
   declare readonly bounceSuppressionDays: number | null;
-  /** MAIL_DNS_RETRY: how long the decision on a received message waits for name servers that do not answer. */
+  /** MAIL_DNS_RETRY: how long a received message waits for name servers that do not answer. */
   declare readonly mailDnsRetryMs: number;
   /** RSPAMD_URL: the rspamd that judges received mail (its normal worker); `null` means none. */
   declare readonly rspamdUrl: string | null;

@@ -31,10 +31,10 @@ const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lo
 /** What happens in one unit of work: the transaction once something began it, and what waits for its commit. */
 interface Unit {
   runner: QueryRunner | null;
-  /** While the transaction begins: what is called at the same time joins it. */
+  /** Set while the transaction begins, so that concurrent calls join it. */
   opening: Promise<void> | null;
   afterCommit: (() => void)[];
-  /** What waits for the end of the unit, whether it commits or not. */
+  /** Callbacks that run when the unit ends, whether it commits or not. */
   afterEnd: (() => void)[];
   /** Written by the transaction that commits the unit's first effect, with it or not at all; null once it was written. */
   companion: (() => Promise<void>) | null;

@@ -20,7 +20,7 @@ export interface OidcProvider {
   trustsEmail: boolean;
   /** The algorithms that our client is registered with at the provider; empty for all of `SIGNING_ALGORITHMS` that the provider lists. */
   signingAlgorithms: readonly string[];
-  /** The slug of the organization whose provider it is, which newcomers join; null for the installation's provider, whose newcomers join the first organization. */
+  /** The slug of the organization that the provider belongs to, which newcomers join; null for the installation's provider, whose newcomers join the first organization. */
   organization: string | null;
 }
 

@@ -8,7 +8,7 @@ import { Readiness } from './readiness.js';
 import { type Look, SeenClockStore } from './seen-clock.store.js';
 
 const EVERY_MS = 60_000;
-/** A loop that may not remove anything asks again after this time. */
+/** How long a loop waits before it asks a closed gate again. */
 export const CLOSED_REST_MS = 60_000;
 
 /**
@@ -22,7 +22,7 @@ export const CLOSED_REST_MS = 60_000;
 export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private readonly loop: Loop;
-  /** What this process saw when it looked last, and when that was by its stopwatch. */
+  /** The last reading of this process, and the stopwatch time at which it was taken. */
   private last: (Look & { atMs: number }) | null = null;
 
   constructor(

@@ -41,7 +41,7 @@ const CONFIRM: Statement = {
 export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Begins with the time of now where nothing was seen yet. */
+  /** Stores the current time if there is no reading yet. */
   async read(): Promise<Look> {
     const [row] = await this.database.query<Row>(READ);
     if (row !== undefined) return lookOf(row);

@@ -27,12 +27,12 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** So that the watch, which knows what is waited for, is first. */
+/** Makes the watch, which knows the pending reply, act first. */
 const MARGIN_MS = 5_000;
 
 /**
- * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one limit for all silence, and
- * tells what is said in its log (`transactionLog`), without a message and without a password; that is where the watch hears it.
+ * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one limit for all silence. It
+ * writes each command and reply to its log (`transactionLog`), without messages and passwords. The watch reads that log.
  */
 export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();
@@ -80,7 +80,7 @@ export class ConversationWatch {
   }
 }
 
-/** What was said of one connection, and what is waited for. */
+/** The log of one connection, and the pending reply. */
 class Conversation {
   /** Commands are sent ahead of their answers (RFC 2920): the first of them is waited for. */
   private readonly waits: SmtpWait[] = ['greeting'];
@@ -126,7 +126,7 @@ class Conversation {
     if (wait === undefined) return;
     this.sentBytes = this.taken;
     this.timer = setTimeout(() => this.late(wait), waitMs(wait, this.answerMsMax));
-    // A process that ends waits for attempts, not for this.
+    // A stopping process waits for attempts, not for this timer.
     this.timer.unref();
   }
 

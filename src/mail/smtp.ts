@@ -35,7 +35,7 @@ export interface SmtpOptions {
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
-  /** A message never waits for a connection inside of nodemailer, where nobody knows for how long. */
+  /** A message never waits for a connection inside nodemailer, where the wait has no bound. */
   private readonly connections = new DomainThrottle(undefined, { atOnce: CONNECTIONS });
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;

@@ -20,7 +20,7 @@ interface Gate {
 
 /**
  * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for less.
- * Where all places are with a server that takes its time nobody waits for one: who waits holds a delivery's place, which others
+ * Where all places are with a server that takes its time no submission waits for one: a waiting submission would hold a delivery's place, which others
  * could use. A process's own.
  */
 export class DomainThrottle {

@@ -157,7 +157,7 @@ export class Fleet {
   }
 }
 
-/** A process that ended before it served and said nothing: it was killed, by whoever was short of memory for example. */
+/** A process that ended before it served and said nothing: it was killed, for example by the kernel's out-of-memory killer. */
 class EndedWithoutReason extends Error {
   constructor(number: number, readonly how: string, readonly livedMs: number) {
     super(`process ${number} ${how}`);

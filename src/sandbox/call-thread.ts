@@ -33,7 +33,7 @@ export interface ThreadOptions {
 const START_MS_MAX = 20_000;
 /** How long after its deadline a call may go on that heeds no interrupt. */
 const DEADLINE_GRACE_MS = 250;
-/** Looks at least so often. */
+/** Longest interval between two checks. */
 const LOOK_MS_MAX = 1_000;
 
 /** A worker thread that makes one call at a time. It keeps the process alive only while it does. */

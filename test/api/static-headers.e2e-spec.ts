@@ -13,7 +13,7 @@ import type { TargetPath, Targets } from './scene.js';
 const TOKEN = 'a token that only the receiver and its owner know';
 const EVIL = { 'X-Internal-Token': 'evil', 'x-own': 'the provider\'s' };
 
-/** Whoever calls a receive URL is a stranger. Static headers of a destination always win over what strangers send. */
+/** Callers of a receive URL are not trusted. Static headers of a destination always win over theirs. */
 describe('static headers of a destination', () => {
   let server: PosthornServer;
   let targets: Targets;

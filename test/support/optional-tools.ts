@@ -6,7 +6,7 @@ export interface OptionalTool {
   skipped: string;
   /** The tool, and what it must be able to do: "swaks with its TLS module". */
   tool: string;
-  /** How to get it. */
+  /** How to install it. */
   install: string;
 }
 

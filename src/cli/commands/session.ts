@@ -78,7 +78,7 @@ async function givenSession(url: string): Promise<Session> {
   return { api_key: apiKey, scope: null, created_at: new Date().toISOString(), is_granted: false };
 }
 
-/** A key that a person grants in the browser. */
+/** Returns a key that a person grants in the browser. */
 async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
   const grant = await DeviceGrant.of(url);
   const { clientId, code } = await grant.begin(asked, hostname());
@@ -91,7 +91,7 @@ async function grantedSession(url: string, asked: string, terminal: Terminal): P
   };
 }
 
-/** The new login holds whatever becomes of this. A key that is gone already counts as revoked (RFC 7009, section 2.2). */
+/** A failure here does not undo the new login. A key that is gone already counts as revoked (RFC 7009, section 2.2). */
 async function revokeEarlier(url: string, earlier: Session, terminal: Terminal): Promise<void> {
   await revoke(url, earlier).catch((error: unknown) => {
     terminal.progress(`The key of the earlier login is replaced here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);

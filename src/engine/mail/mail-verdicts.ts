@@ -74,7 +74,7 @@ export function quarantineReason({ author, auth, verdicts, sizeBytes, reason, al
   if (auth === 'fail' && verdicts.dmarcPolicy !== null && verdicts.dmarcPolicy !== 'none') return 'dmarc_failed';
   if (alias.allowedSenders.length === 0) return null;
   if (auth === 'fail' || !admitsSender(alias.allowedSenders, author.address)) return 'sender_not_allowed';
-  // An alias that admits only some senders takes nobody's word for who they are.
+  // An alias that admits only some senders needs a verified sender.
   return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
 }
 

@@ -42,7 +42,7 @@ const SENDER = either(
   /\b(?:invalid|unknown|bad|unverified|unauthenticated|suspected|suspected spam|unresolvable|unroutable) (?:envelope )?(?:sender|return[- ]path|reverse[- ]path|from address|mail from)/,
   /\b(?:return[- ]path|reverse[- ]path|return address|from (?:address|domain)|mail from)\b.{0,60}\b(?:not|invalid|reject\w*|refus\w*|fail\w*|unresolvable|unknown)\b/,
 );
-/** The callout met nobody: nothing is known of the sender yet. */
+/** The callout did not complete, so it says nothing about the sender. */
 const SENDER_UNKNOWN_YET = /\bcould not complete (?:sender|recipient) verif/i;
 const SENDER_CODES = /^5\.(?:1\.[789]|7\.(?:2[0-4679]|30|509))$/;
 
@@ -50,7 +50,7 @@ const FULL = either(
   /\b(?:mail ?box|mail ?folder|quota|storage|disk|inbox)\b.{0,60}\b(?:full|exceed\w*|over)\b|\bover ?quota\b|\binsufficient (?:disk|storage|system storage)|\bout of storage\b/,
   /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|disk)|\btoo much mail\b|\bspace not enough\b/,
 );
-/** A mailbox that is full today may be read tomorrow: refusing its owner for good would punish the wrong one. */
+/** A mailbox that is full today may be read tomorrow: suppressing its address for good would be wrong. */
 const FULL_CODES = /^5\.2\.2$/;
 
 const UNKNOWN_RECIPIENT = either(
@@ -62,11 +62,11 @@ const UNKNOWN_RECIPIENT = either(
   /\bdestinataire inconnu|не (?:существует|найден)|неизвестный|不存在|存在しません|見つかりません|宛先不明/,
 );
 const RECIPIENT_CODES = /^5\.(?:1\.(?:0|1|2|3|4|6|10)|2\.1)$/;
-/** Said of the message, its sender or a rule, and not of whom it is for. */
+/** Words that blame the message, its sender or a rule, and not the recipient. */
 const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent\b/i;
 const POLICY = /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Words that other refusals use too: they decide where nothing else does. */
+/** Words that other refusals use too: they decide only if nothing else does. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,

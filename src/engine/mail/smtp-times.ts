@@ -25,7 +25,7 @@ export function waitMs(wait: SmtpWait, answerMsMax: number): number {
   return Math.min(RFC_WAITS_MS[wait], answerMsMax);
 }
 
-/** Returns what a server is waited for after a command. */
+/** Returns which reply a client waits for after a command. */
 export function waitAfter(command: string): SmtpWait {
   if (/^MAIL /i.test(command)) return 'mail';
   if (/^RCPT /i.test(command)) return 'rcpt';

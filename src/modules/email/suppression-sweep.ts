@@ -7,7 +7,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes suppressions that have expired. They hold no more from that moment on, whether or not they are deleted yet. */
+/** Deletes suppressions that have expired. They have no effect once expired, even before they are deleted. */
 @Injectable()
 export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -40,7 +40,7 @@ export interface SuppressionFilter {
 const ASKED_MAX = 64;
 
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt", expires_at as "expiresAt"`;
-/** Whether a suppression holds now. One that does not is as good as none, until it is deleted. */
+/** SQL: true while a suppression is in force. An expired one has no effect until it is deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
 /** suppressions_address_idx. The first reason stays, but a complaint is more than a bounce, and one that has expired gives way to any. */

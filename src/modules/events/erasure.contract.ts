@@ -22,7 +22,7 @@ export interface ErasedStretch {
   isPending: boolean;
 }
 
-/** What an erasure would do away with. */
+/** The counts of what an erasure would remove. */
 export interface ErasurePreview {
   /** Messages that are not erased yet. */
   messages: number;

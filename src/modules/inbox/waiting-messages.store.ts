@@ -186,8 +186,8 @@ const PUT_BACK: Statement = {
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. Whoever sends more mail that name servers
- * do not answer for than may wait does not slow down the claims of others.
+ * inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. Excess mail of one
+ * environment that waits for name servers does not slow down the claims of others.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',

@@ -12,7 +12,7 @@ import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf } from './window.js';
 
-/** What an erasure would do away with. */
+/** The counts of what an erasure would remove. */
 export interface EraseDryRun extends Erased {
   /** True where there may be more messages and attempts. */
   isCapped: boolean;
@@ -65,7 +65,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Counts what an erasure would do away with, and erases nothing. Throws 404. */
+  /** Counts what an erasure would remove, and erases nothing. Throws 404. */
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);

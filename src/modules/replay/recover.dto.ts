@@ -44,7 +44,7 @@ export class EraseApplicationBody {
   dry_run?: boolean;
 }
 
-/** What an erasure would do away with. */
+/** The counts of what an erasure would remove. */
 export class EraseDryRunResult extends ErasedItem {
   /** Always true here. */
   @ApiProperty({ example: true })

@@ -83,7 +83,7 @@ export class IdentityProvider {
     const configuration = new Configuration(await this.server(provider), clientId, undefined, clientSecret === null ? None() : ClientSecretPost(clientSecret));
     Object.assign(configuration, { [customFetch]: this.door.fetch });
     enableNonRepudiationChecks(configuration);
-    // Only where the operator has written http himself, and EGRESS_ALLOW_HTTP lets it out.
+    // Only where the operator has configured http, and EGRESS_ALLOW_HTTP lets it out.
     if (issuer.startsWith('http:')) allowInsecureRequests(configuration);
     return configuration;
   }

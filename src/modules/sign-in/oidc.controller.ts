@@ -73,7 +73,7 @@ export class OidcController {
     });
   }
 
-  /** Answers with where the person goes on, or with the choice of an organization, which only this browser can make. */
+  /** Redirects the person to their destination, or answers with the choice of an organization, which only this browser can make. */
   private go(reply: FastifyReply, outcome: ProviderOutcome, vouched: VouchedInBrowser): void {
     const { basePath } = this.config;
     if (outcome.kind === 'refused') throw new NotProvided(`${vouched.vouchedEmail} is no member of an organization that your company's sign-in opens. Ask an administrator to add you.`);

@@ -20,7 +20,7 @@ export interface VouchedInBrowser {
 
 /**
  * Keeps a sign-in that is under way in the browser that began it: sealed, for ten minutes, first as begun, then as vouched for. No other browser
- * can end it, so nobody can be signed in as somebody else by a link.
+ * can end it, so a link cannot sign a person in as somebody else.
  */
 @Injectable()
 export class PendingCookie {

@@ -94,7 +94,7 @@ export class SignInService {
   }
 
   /**
-   * Lets somebody in whom the provider knows: a member, with the role that his groups come to, or a newcomer whom a group lets in. A member of
+   * Lets somebody in whom the provider knows: a member, with the role that their groups give, or a newcomer whom a group lets in. A member of
    * several organizations that the provider opens has to choose one. Throws 503 where OIDC_DOMAINS is missing.
    */
   async byProvider(person: ProvidedPerson, provider: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
