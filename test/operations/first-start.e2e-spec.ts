@@ -140,7 +140,7 @@ describe('a bad configuration', () => {
     const { message } = error as Error;
     const [first, ...lines] = message.trimEnd().split('\n');
     expect(first).toBe('Posthorn ended with code 1. It wrote:');
-    expect(lines).toEqual([expect.stringMatching(new RegExp(`^Posthorn did not start: ${name}[ =].+\\.$`))]);
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`^Posthorn did not start: ${name}[ =].+(?:\\.|>> \\.env)$`))]);
     expect(message).not.toContain('hunter2');
   });
 

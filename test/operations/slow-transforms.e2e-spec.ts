@@ -102,10 +102,10 @@ describe('slow code beside others\'', () => {
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
     // A machine that is busy gives none of three the time that it asks for: a provider sends those again.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
-    const first = taken ?? await until(() => provide(server, endpoint.at, json({ loop: true })), ({ status }) => status === 200, 30_000);
+    const first = taken ?? await until(() => provide(server, endpoint.at, json({ loop: true })), ({ status }) => status === 200, 150_000);
     expect(await eventOf(server, first.json.id)).toMatchObject({ status: 'parked' });
     expect((await requestOf(server, endpoint, first.json.id)).note).toBe('The transform failed: timeout.');
-  });
+  }, 180_000);
 
   it('200 or 503: where loops take all threads, each call ends by its own bound, and none is judged by the load of others', async () => {
     const loops = await Promise.all([1, 2, 3].map(() => transforming(server, LOOP, 1_000)));
