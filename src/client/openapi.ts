@@ -13874,7 +13874,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What an erasure would do away with (`dry_run: true`). */
+            /** @description What an erasure would delete (`dry_run: true`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

@@ -30,7 +30,7 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
  * Reads HTTP/1.1 answers, one after the other (RFC 9112), from bytes that a hostile server may choose. An answer is taken
- * if the RFC allows it, or if two of undici, curl and Go's net/http take it. If clients could disagree about where it ends, its
+ * if the RFC allows it, or if two of undici, curl, Go and Python take it. If clients could disagree about where it ends, its
  * connection is not used again, so that the rest of it can never become the answer to another request. `BadAnswer` is left
  * for what has no certain meaning: bare LF or CR, conflicting lengths, sizes that are not numbers.
  * Informational answers are skipped (RFC 9110, section 15.2), except 101, which changes the protocol.

@@ -61,7 +61,7 @@ export class ApplicationJobsController {
   })
   @ApiParam({ ...APPLICATION, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: EraseApplicationBody, required: false })
-  @ApiOkResponse({ type: EraseDryRunResult, description: 'What an erasure would do away with (`dry_run: true`).' })
+  @ApiOkResponse({ type: EraseDryRunResult, description: 'What an erasure would delete (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   @TryAfter('Replay')
   async eraseApplication(
