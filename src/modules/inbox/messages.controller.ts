@@ -107,6 +107,7 @@ export class MessagesController {
   @ApiParam(MESSAGE)
   @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The message, which is on its way.' })
   @ApiConflictResponse({ description: 'The message is not quarantined, or the alias leads nowhere.', schema: { $ref: '#/components/schemas/Error' } })
+  @TryNeeds('a message that was quarantined')
   async releaseReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
     // The release is committed with its audit entry, after the answer is made: other connections do not see it yet.
