@@ -18,6 +18,8 @@ export interface JudgeCall extends Sliced {
 
 /** CPU time for one question. What the limits allow in ordinary patterns (64 leaves in 50 rules on 128 KB) needs seven seconds. */
 const TIMEOUT_MS = 10_000;
+/** A busy machine gives ten seconds of CPU time to a slow thread in no less than forty. */
+const WALL_FACTOR = 4;
 const QUICK_MAX = 2;
 const SLOW_MAX = 4;
 const HEAP_MB_MAX = 128;
@@ -31,7 +33,7 @@ export class Judge {
   private readonly judgements: Counter<'kind' | 'outcome'>;
 
   constructor(metrics: Metrics, pace?: SlowPace, startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace)) {
-    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace });
+    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace, wallFactor: WALL_FACTOR });
     this.judgements = metrics.counter(
       'judgements_total',
       'Conditions and schemas that were judged off the event loop: decided, undecided (the time was not enough), busy (answered 503).',

@@ -74,6 +74,7 @@ describe('threads for calls of any length', () => {
 
     const [first, second] = running.limits;
     expect([wallMsFor(250), wallMsFor(1_000), wallMsFor(5_000)]).toEqual([2_500, 4_000, 12_000]);
+    expect(wallMsFor(10_000, 4)).toBe(42_000);
     expect(running.limits).toHaveLength(2);
     expect(second?.deadline).toBe(first?.deadline);
     expect(first?.deadline?.leftMs()).toBeLessThanOrEqual(wallMsFor(5_000));

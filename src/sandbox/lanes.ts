@@ -24,6 +24,8 @@ export interface LanesOptions<C, A extends object> {
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
   /** Is told of calls on slow threads, which have its cells. */
   pace?: SlowPace | undefined;
+  /** The time by the clock that a call may take, as a multiple of its CPU time. */
+  wallFactor?: number;
 }
 
 /** What takes longer is begun again among the slow ones: it can do nothing outside, so that nothing happens twice. */
@@ -54,7 +56,10 @@ export class Lanes<C extends Sliced, A extends object> {
   private readonly slowEndpoints = new Set<string>();
   private closed = false;
 
-  constructor({ quickMax, slowMax, startThread, pace }: LanesOptions<C, A>) {
+  private readonly wallFactor: number;
+
+  constructor({ quickMax, slowMax, startThread, pace, wallFactor = WALL_FACTOR }: LanesOptions<C, A>) {
+    this.wallFactor = wallFactor;
     this.quick = new Lane({
       threadsMax: quickMax,
       hasStandby: true,
@@ -74,7 +79,7 @@ export class Lanes<C extends Sliced, A extends object> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
     const sliceMs = this.slowEndpoints.has(key) ? SLICE_MS_OF_SLOW : SLICE_MS;
-    const deadline = new Deadline(wallMsFor(timeoutMs));
+    const deadline = new Deadline(wallMsFor(timeoutMs, this.wallFactor));
     const limitsOf = (cpuMs: number, graceMs: number): CallLimits => ({ cpuMsMax: cpuMs + graceMs, wallMsMax: Infinity, deadline });
     if (timeoutMs <= sliceMs) return finalOf(await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }), timeoutMs);
     const first = await this.quick.run({ ...job, call: sliced<C>(call, sliceMs), limits: limitsOf(sliceMs, SLICE_GRACE_MS) });
@@ -156,4 +161,4 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C => ({ ...call, sliceMs }) as unknown as C;
 
 /** Returns the milliseconds by the clock within which a call with so much CPU time ends, waits and a second begin included. */
-export const wallMsFor = (timeoutMs: number): number => WALL_FACTOR * timeoutMs + WALL_EXTRA_MS;
+export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;
