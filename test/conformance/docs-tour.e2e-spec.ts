@@ -7,8 +7,8 @@ import type { Route } from './openapi-document.js';
 /** Operations that need more than the page has. Keep the list short: prefer an example that works. */
 const EXCEPTIONS = [
   'streamEvents', 'getOwnPortal', 'cancelEmail', 'deleteEmail', 'takeSesNotification', 'getReport', 'getRawReport',
-  'getReceivedMessage', 'getReceivedAttachment', 'getRawReceivedMessage', 'viewReceivedMessage', 'releaseReceivedMessage',
-  'getOwnSession', 'endSession', 'signOutOfSession', 'exchangeToken',
+  'getReceivedMessage', 'getReceivedAttachment', 'getRawReceivedMessage', 'releaseReceivedMessage', 'viewReceivedMessage',
+  'getOwnSession', 'endSession', 'signOutOfSession', 'askForAccess', 'exchangeToken',
 ];
 
 const REPEATS_MAX = 60;
@@ -53,7 +53,8 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     const works: string[] = [];
     for (const route of tour.exceptional.filter(({ operation }) => operation.operationId !== 'streamEvents')) {
       const { operationId, status } = await page.execute(route, { apiKey: server.apiKey });
-      if (status < 400) works.push(operationId);
+      // A redirect leads to the sign-in page.
+      if (status < 300) works.push(operationId);
     }
 
     expect(idsOf(tour.exceptional)).toEqual(EXCEPTIONS);

@@ -2,6 +2,7 @@ import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiFoundResponse, ApiOkResponse, ApiOperation, ApiQuery, ApiSeeOtherResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServesPage } from '#http/access.js';
+import { TryNeeds } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Consent } from './consent.js';
 import { consentPage } from './consent-pages.js';
@@ -37,6 +38,7 @@ export class AuthorizeController {
   @ApiOkResponse({ description: 'The page.', content: { 'text/html; charset=utf-8': { schema: { type: 'string' }, example: '<!doctype html>…' } } })
   @ApiFoundResponse({ description: 'Back to a client that the organization approved before, with an error.' })
   @ApiSeeOtherResponse({ description: 'To the sign-in, and back.' })
+  @TryNeeds('a browser where you are signed in: the answer is a page')
   async askForAccess(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: Record<string, unknown>): Promise<void> {
     // RFC 9700, section 4.11.2: the person is authenticated before anything of the request is looked at.
     const who = await this.consent.whoOrSignIn(request, reply);
