@@ -1,6 +1,6 @@
 import { accessOf, serviceOf, type Sessions, usableKey } from './sessions.js';
 
-/** Nobody is signed in, or somebody at one service. */
+/** A session file without a login, or with a login at one service. */
 const kept = (key: string | null = null): Sessions => ({ current: () => null, of: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }) }) as unknown as Sessions;
 
 describe('which key and which service', () => {

@@ -128,7 +128,7 @@ export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandl
   const nothing = checkBodyWith(emptyObject(quick, thorough));
   for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    // What is sent there is meant to do something, `{"dry_run": true}` for instance: ignoring it would do something else.
+    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring it would do something else.
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).

@@ -13,7 +13,7 @@ export interface SeenClock {
   waitedMs: number;
 }
 
-/** What one process knows by its own stopwatch: what PostgreSQL's clock showed when it looked last, and the time since then. */
+/** One process's last reading of PostgreSQL's clock, and the time since then by its own stopwatch. */
 export interface OwnMeasure {
   nowMs: number;
   elapsedMs: number;

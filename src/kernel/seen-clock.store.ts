@@ -36,7 +36,7 @@ const CONFIRM: Statement = {
     where s.id = 1 and before.leapt_from is not null returning ${MS('before.leapt_from')} as leapt_from_ms, ${MS('s.seen_at')} as seen_ms`,
 };
 
-/** What all processes have seen of PostgreSQL's clock. */
+/** Stores the latest reading of PostgreSQL's clock, shared by all processes. */
 @Injectable()
 export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}

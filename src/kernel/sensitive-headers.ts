@@ -29,7 +29,7 @@ export function shownHeaders(headers: Readonly<Record<string, string>>, { scope 
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** The same for headers in their order, repeated ones too. `secret` names others, in lower case, whose value is a secret as well. */
+/** Returns ordered header pairs, repeated ones too, as this caller may see them. `secret` names further secret headers in lower case. */
 export function shownPairs(headers: readonly (readonly [string, string])[], { scope }: Pick<Caller, 'scope'>, secret: ReadonlySet<string> = NONE): [string, string][] {
   const maySeeAll = grants(scope, 'write');
   const isHidden = (name: string): boolean => isSensitive(name) || secret.has(name);

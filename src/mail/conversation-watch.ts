@@ -40,7 +40,7 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** What nodemailer is given. Its own limits hold where the watch has nothing to go by. */
+  /** The options for nodemailer. Its own limits apply where the watch sees no traffic. */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {

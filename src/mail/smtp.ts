@@ -25,7 +25,7 @@ export interface SmtpOptions {
   ca?: string;
   /** The longest that the server gets for one answer (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** What one conversation may take, and then waiting for a place before it; what follows from `answerMsMax` unless given. */
+  /** The time limit of the wait for a slot, and then of one conversation. Derived from `answerMsMax` by default. */
   totalMs?: number;
 }
 

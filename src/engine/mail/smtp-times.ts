@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000;
 
-/** What a client waits for in a conversation (RFC 5321). `block` is a part of the message that the network takes, `final-dot` the answer to all of it. */
+/** The phases in which an SMTP client waits (RFC 5321). In `block` the network accepts a part of the message. In `final-dot` the server answers the whole message. */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
 /** RFC 5321, section 4.5.3.2. It names no time for EHLO, STARTTLS, AUTH and RSET: they have that of MAIL. */

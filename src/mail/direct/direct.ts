@@ -26,7 +26,7 @@ export interface DirectOptions {
   ca?: string;
   /** The longest that a server gets for one answer (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** What the conversations of one submission may take; what follows from `answerMsMax` unless given. */
+  /** The time limit of all conversations of one submission. Derived from `answerMsMax` by default. */
   totalMs?: number;
   /** In which order servers of one preference are asked. */
   random: () => number;

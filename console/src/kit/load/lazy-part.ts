@@ -11,7 +11,7 @@ const PAUSES_MS = [300, 700, 1_500, 3_000];
 /** A failure is shown at least this long: React renders again at once, and that must not start the next try. */
 const SHOWN_MS = 300;
 
-/** What is done when a file was loaded, and after each failed try. */
+/** Callbacks for a loaded file and for each failed try. */
 export interface LoadWatch {
   loaded(): void;
   failed(isLastTry: boolean): Promise<void>;
