@@ -65,6 +65,19 @@ describe('the pace of mail', () => {
     jest.useRealTimers();
   });
 
+  it('ends a silence also when the timer fires before the monotonic clock shows its delay', async () => {
+    jest.useFakeTimers();
+    const { pace, clock } = process({ urgentPerSecond: 0, utilization: 0 });
+    clock.ms += 60_000;
+    const turns = Array.from({ length: 30 }, () => pace.turn());
+
+    clock.ms += 80;
+    await jest.advanceTimersByTimeAsync(100);
+
+    expect(await Promise.race([Promise.all(turns), jest.advanceTimersByTimeAsync(29_000)])).toEqual(turns.map(() => true));
+    jest.useRealTimers();
+  });
+
   it('counts deliveries from one look to the next', () => {
     const rightOfWay = new RightOfWay();
     const view = rightOfWay.view();

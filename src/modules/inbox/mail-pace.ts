@@ -83,13 +83,15 @@ export class MailPace {
   }
 
   private look(): void {
-    const nowMs = this.clock.monotonicMs();
-    const passedMs = nowMs - this.seenMs;
-    if (passedMs < LOOK_EVERY_MS) return;
+    const passedMs = this.clock.monotonicMs() - this.seenMs;
+    if (passedMs >= LOOK_EVERY_MS) this.update(passedMs);
+  }
+
+  private update(passedMs: number): void {
     const traffic = this.traffic();
     const [taken, read] = [this.taking.passed, this.reading.passed];
     const per = (count: number): number => (count * 1000) / passedMs;
-    this.seenMs = nowMs;
+    this.seenMs += passedMs;
     if (passedMs >= STALE_MS) {
       this.wonder();
     } else {
@@ -102,12 +104,17 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
+  /** A Node.js timer can fire before the monotonic clock shows its whole delay. The update must not be skipped then: no other call may follow. */
+  private endSilence(): void {
+    if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
+  }
+
   /** Some go on, and all the others when the next look finds room for them. */
   private wonder(): void {
     this.isUnknown = true;
     for (const gate of [this.taking, this.reading]) gate.openFor(UNKNOWN_MAX);
     clearTimeout(this.looking);
-    this.looking = setTimeout(() => this.look(), LOOK_EVERY_MS).unref();
+    this.looking = setTimeout(() => this.endSilence(), LOOK_EVERY_MS).unref();
   }
 }
 
