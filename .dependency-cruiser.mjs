@@ -15,7 +15,14 @@ export default {
       comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?(net|url)$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
+      to: {
+        pathNot: [
+          '^src/engine/',
+          '^(node:)?(crypto|buffer|zlib)$',
+          '^(node:)?(net|url)$',
+          '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)',
+        ],
+      },
     },
     {
       name: 'kernel-is-a-leaf',
@@ -57,7 +64,8 @@ export default {
     },
     {
       name: 'mail-is-composed-in-mail',
-      comment: 'Addresses are parsed once, by the engine, and every message leaves signed: nodemailer is asked in one place.',
+      comment:
+        'Addresses are parsed once, by the engine, and every message leaves signed: nodemailer is asked in one place.',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/mail/', '\\.spec\\.ts$'] },
       to: { path: '(^|node_modules/)nodemailer(/|$)' },
@@ -66,7 +74,17 @@ export default {
       name: 'sockets-open-in-egress',
       comment: 'One door out of the process is what makes the SSRF policy true.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/egress/', '^src/engine/', '^src/embedded\\.ts$', '^src/cli/', '\\.spec\\.ts$', '/(smtp|metrics|trial|dns)-listener\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: [
+          '^src/egress/',
+          '^src/engine/',
+          '^src/embedded\\.ts$',
+          '^src/cli/',
+          '\\.spec\\.ts$',
+          '/(smtp|metrics|trial|dns)-listener\\.ts$',
+        ],
+      },
       to: { path: '^(node:)?(net|tls|http|https|http2|dgram)$|(^|node_modules/)(undici|axios|got)(/|$)' },
     },
     {
@@ -104,7 +122,7 @@ export default {
     },
     {
       name: 'modules-import-modules',
-      comment: 'The module file is the only place where a context may name another context\'s module.',
+      comment: "The module file is the only place where a context may name another context's module.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/[^/]+\\.module\\.ts$' },
       to: { path: '^src/modules/(?!$1/)', pathNot: '(\\.module|[/.]contract)\\.ts$' },
@@ -127,7 +145,13 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['\\.(store|entities|module)\\.ts$', '^src/kernel/(connection|database|kernel\\.module|one-commit|planned-pool|queue)(\\.spec)?\\.ts$', '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$', '^src/extension/declaration\\.ts$', '^src/embedded/'],
+        pathNot: [
+          '\\.(store|entities|module)\\.ts$',
+          '^src/kernel/(connection|database|kernel\\.module|one-commit|planned-pool|queue)(\\.spec)?\\.ts$',
+          '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$',
+          '^src/extension/declaration\\.ts$',
+          '^src/embedded/',
+        ],
       },
       to: { path: '(^|node_modules/)(typeorm|pg)(/|$)' },
     },
@@ -186,7 +210,19 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['^src/engine/', '\\.dto\\.ts$', '\\.entities\\.ts$', 'openapi\\.ts$', '^console/src/app/(console|portal)\\.tsx$', '^console/src/embed/', '\\.spec\\.ts$', '^src/kernel/data-source\\.ts$'] },
+      from: {
+        orphan: true,
+        pathNot: [
+          '^src/engine/',
+          '\\.dto\\.ts$',
+          '\\.entities\\.ts$',
+          'openapi\\.ts$',
+          '^console/src/app/(console|portal)\\.tsx$',
+          '^console/src/embed/',
+          '\\.spec\\.ts$',
+          '^src/kernel/data-source\\.ts$',
+        ],
+      },
       to: {},
     },
   ],

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-const { $schema: _schema, module: _module, ...swc } = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
+const {
+  $schema: _schema,
+  module: _module,
+  ...swc
+} = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
 
 const base = {
   rootDir: import.meta.dirname,
@@ -35,11 +39,22 @@ export default {
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
     { ...withServer, displayName: 'api', testRegex: '/test/(api|architecture)/.*\\.(e2e-)?spec\\.ts$' },
-    { ...withServer, displayName: 'system', testRegex: '/test/(operations|conformance|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
     {
-      ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
+      ...withServer,
+      displayName: 'system',
+      testRegex: '/test/(operations|conformance|extensions|browser)/.*\\.(e2e-)?spec\\.ts$',
+    },
+    {
+      ...withServer,
+      displayName: 'durability',
+      testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
       // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.
-      testPathIgnorePatterns: ['/node_modules/', ...(process.env.POSTHORN_NEMESIS ? [] : ['/nemesis-(outside|storage|redis|disk|failover|embedded|mail)\\.e2e-spec\\.ts$'])],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        ...(process.env.POSTHORN_NEMESIS
+          ? []
+          : ['/nemesis-(outside|storage|redis|disk|failover|embedded|mail)\\.e2e-spec\\.ts$']),
+      ],
     },
   ],
 };

@@ -5,7 +5,7 @@ import { receiving } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
-import { breakIn, BREAK_IN_WHOLLY, fillApplications } from './window.mjs';
+import { BREAK_IN_WHOLLY, breakIn, fillApplications } from './window.mjs';
 
 const FANOUT = 100;
 const FANOUT_BREAK_IN = 600;
@@ -53,8 +53,12 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
   /** @type {Record<string, string>} */
   const more = spin > 0 ? { NODE_OPTIONS: `--import=${SPIN}`, BENCH_SPIN_MICROS: String(spin) } : {};
   process.stderr.write(`this tree: ${HERE}\nagainst:   ${against}\n`);
-  const own = /** @type {ServiceSide} */ (await startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more })));
-  const other = /** @type {ServiceSide} */ (await startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] })));
+  const own = /** @type {ServiceSide} */ (
+    await startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more }))
+  );
+  const other = /** @type {ServiceSide} */ (
+    await startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] }))
+  );
   const all = [own, other];
   for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
   /** @type {import('./slices.mjs').Contestant[][]} */

@@ -26,9 +26,14 @@ export async function stopCheckouts() {
 export async function openCheckout(root) {
   const missing = NEEDED.find((name) => !existsSync(path.join(root, name)));
   if (missing !== undefined) {
-    throw new Error(`${root} has no ${missing}${missing === 'node_modules' ? ': run npm ci there' : ', so it is no checkout that can be compared'}.`);
+    throw new Error(
+      `${root} has no ${missing}${missing === 'node_modules' ? ': run npm ci there' : ', so it is no checkout that can be compared'}.`,
+    );
   }
-  const { status } = spawnSync(process.execPath, ['tools/build-if-stale.mjs'], { cwd: root, stdio: ['ignore', 2, 'inherit'] });
+  const { status } = spawnSync(process.execPath, ['tools/build-if-stale.mjs'], {
+    cwd: root,
+    stdio: ['ignore', 2, 'inherit'],
+  });
   if (status !== 0) throw new Error(`${root} could not be built.`);
   const moduleOf = (/** @type {string} */ name) => import(pathToFileURL(path.join(root, 'bench', name)).href);
   const { startPosthorn } = await moduleOf('posthorn.mjs');
@@ -39,6 +44,7 @@ export async function openCheckout(root) {
 
 /** @param {string} root @returns {{ commit: string, isDirty: boolean }} `commit`: empty outside of git */
 export function commitOf(root) {
-  const git = (/** @type {string[]} */ ...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '';
+  const git = (/** @type {string[]} */ ...args) =>
+    spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '';
   return { commit: git('rev-parse', '--short', 'HEAD'), isDirty: git('status', '--porcelain') !== '' };
 }

@@ -89,7 +89,8 @@ export class Connection {
     this.#pending = null;
     const headEnd = chunk.indexOf(HEAD_END);
     const length = headEnd < 0 ? null : LENGTH.exec(chunk.toString('latin1', 0, headEnd));
-    if (headEnd >= 0 && length === null) throw new Error(`An answer without a length: ${chunk.toString('latin1', 0, headEnd)}`);
+    if (headEnd >= 0 && length === null)
+      throw new Error(`An answer without a length: ${chunk.toString('latin1', 0, headEnd)}`);
     if (length === null || chunk.length < headEnd + HEAD_END.length + Number(length[1])) {
       this.#pending = Buffer.from(chunk); // the read buffer is used again
       return;

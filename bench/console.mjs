@@ -32,7 +32,8 @@ const MIB = 1024 * 1024;
 /** @typedef {{ browser: Browser, address: string, key: string, service: Service, countsPort: number, report: (figure: Figure) => void }} Scene */
 
 /** An event every six seconds, the newest one now; one in a hundred a dead letter. */
-const ID = "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
+const ID =
+  "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
 const FILL = [
   `create temp table filled as select n, ${ID} as id, (now() - n * interval '6 seconds' + interval '30 days')::date as expires_on from generate_series(1, $1::int) n`,
   `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
@@ -48,7 +49,8 @@ async function fill(databaseUrl, count) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query('select environment_id, id from destinations limit 1');
-  for (const [i, text] of FILL.entries()) await client.query(text, i === 0 ? [count] : [rows[0].environment_id, rows[0].id]);
+  for (const [i, text] of FILL.entries())
+    await client.query(text, i === 0 ? [count] : [rows[0].environment_id, rows[0].id]);
   await client.query('vacuum (analyze)');
   await client.end();
 }
@@ -69,7 +71,11 @@ async function signIn({ browser, address, key }) {
 /** Ms from the start of the navigation to the first row, as the page itself sees it. @param {Page} page @param {string} url */
 async function firstRows(page, url) {
   await page.goto(url);
-  const wait = await page.waitForFunction(() => (document.querySelector('[data-id]') === null ? 0 : performance.now()), undefined, { polling: 'raf' });
+  const wait = await page.waitForFunction(
+    () => (document.querySelector('[data-id]') === null ? 0 : performance.now()),
+    undefined,
+    { polling: 'raf' },
+  );
   return /** @type {number} */ (await wait.jsonValue());
 }
 
@@ -80,11 +86,20 @@ async function wayToRows(page, url) {
   const rows = await firstRows(page, url);
   return page.evaluate((rows) => {
     const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-    const resources = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType('resource')).filter(({ startTime }) => startTime < rows);
+    const resources = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType('resource')).filter(
+      ({ startTime }) => startTime < rows,
+    );
     const files = resources.filter(({ name }) => name.endsWith('.js')).map(({ responseEnd }) => responseEnd);
     const session = resources.find(({ name }) => name.endsWith('/v1/session'));
     const list = resources.find(({ name }) => /\/v1\/events\?/.test(name));
-    return { page: navigation?.responseEnd ?? 0, files: Math.max(...files), session: session?.responseEnd ?? 0, asked: list?.startTime ?? 0, answered: list?.responseEnd ?? 0, rows };
+    return {
+      page: navigation?.responseEnd ?? 0,
+      files: Math.max(...files),
+      session: session?.responseEnd ?? 0,
+      asked: list?.startTime ?? 0,
+      answered: list?.responseEnd ?? 0,
+      rows,
+    };
   }, rows);
 }
 
@@ -106,8 +121,16 @@ async function measureStarts(scene) {
     const ways = visits[i] ?? [];
     const middle = (/** @type {keyof Way} */ part) => median(ways.map((way) => way[part])).toFixed(0);
     const all = ways.map(({ rows }) => rows);
-    scene.report({ name, measured: `${middle('rows')} ms (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})`, bound: i === 0 ? '1,500 ms' : '500 ms' });
-    scene.report({ name: '  the page, its files, the session; the list asked, answered', measured: `${['page', 'files', 'session', 'asked', 'answered'].map((part) => middle(/** @type {keyof Way} */ (part))).join(', ')} ms`, bound: '' });
+    scene.report({
+      name,
+      measured: `${middle('rows')} ms (${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)})`,
+      bound: i === 0 ? '1,500 ms' : '500 ms',
+    });
+    scene.report({
+      name: '  the page, its files, the session; the list asked, answered',
+      measured: `${['page', 'files', 'session', 'asked', 'answered'].map((part) => middle(/** @type {keyof Way} */ (part))).join(', ')} ms`,
+      bound: '',
+    });
   }
 }
 
@@ -145,7 +168,11 @@ async function measureScrolling(scene, wanted) {
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const { heapMiB, nodes } = await sizeOf(page);
-  scene.report({ name: `heap after ${wanted} rows`, measured: `${heapMiB.toFixed(1)} MiB (${before.heapMiB.toFixed(1)} before, ${seconds.toFixed(0)} s of scrolling)`, bound: '60 MiB' });
+  scene.report({
+    name: `heap after ${wanted} rows`,
+    measured: `${heapMiB.toFixed(1)} MiB (${before.heapMiB.toFixed(1)} before, ${seconds.toFixed(0)} s of scrolling)`,
+    bound: '60 MiB',
+  });
   scene.report({ name: 'nodes of the document', measured: String(nodes), bound: '1,500' });
   await context.close();
 }
@@ -158,7 +185,10 @@ async function watch(page) {
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) if (entry.name === 'keydown') seen.keys.push(entry.duration);
     }).observe({ type: 'event', durationThreshold: 16, buffered: true });
-    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask', buffered: true });
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: 'longtask',
+      buffered: true,
+    });
   });
 }
 
@@ -189,16 +219,31 @@ async function measureBurst(scene, perSecond, seconds) {
   // So many at once that older rows were let go: the list goes on from there as one scrolls, and what it has is what is seen on the way.
   const isGoingOn = told.shown < sent.accepted && told.waiting === 0 && told.missed === 0 && !told.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: told.shown, twice: told.twice };
-  const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') => scene.report({ name, measured, bound });
-  const refused = Object.entries(sent.refusals).map(([status, count]) => `, ${count} answered ${status}`).join('');
-  figure(`accepted in ${sentInSeconds.toFixed(1)} s`, `${sent.accepted} of ${perSecond * seconds}, ${(sent.accepted / sentInSeconds).toFixed(0)} a second${refused}`, `${perSecond} a second`);
+  const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
+    scene.report({ name, measured, bound });
+  const refused = Object.entries(sent.refusals)
+    .map(([status, count]) => `, ${count} answered ${status}`)
+    .join('');
+  figure(
+    `accepted in ${sentInSeconds.toFixed(1)} s`,
+    `${sent.accepted} of ${perSecond * seconds}, ${(sent.accepted / sentInSeconds).toFixed(0)} a second${refused}`,
+    `${perSecond} a second`,
+  );
   figure('nothing new was told from', `${(afterMs / 1000).toFixed(1)} s on`);
-  figure('of them shown, waiting behind the button, said to be not shown', `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}${isGoingOn ? ` (${told.shown} at once, the rest as one scrolls)` : ''}`, `${sent.accepted} together, or said`);
+  figure(
+    'of them shown, waiting behind the button, said to be not shown',
+    `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}${isGoingOn ? ` (${told.shown} at once, the rest as one scrolls)` : ''}`,
+    `${sent.accepted} together, or said`,
+  );
   figure('shown twice', String(there.twice), '0');
   // Answers within a frame are not told: they are the quickest ones.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
-  figure('slowest answer to a key', `${Math.max(0, ...keys).toFixed(0)} ms (${within(0.5)} for half of ${pressed}, ${within(0.95)} for 95 %)`, '100 ms');
+  figure(
+    'slowest answer to a key',
+    `${Math.max(0, ...keys).toFixed(0)} ms (${within(0.5)} for half of ${pressed}, ${within(0.95)} for 95 %)`,
+    '100 ms',
+  );
   figure('longest task', `${Math.max(0, ...tasks).toFixed(0)} ms (${tasks.length} over 50 ms)`);
   await context.close();
 }
@@ -209,10 +254,24 @@ async function measureBurst(scene, perSecond, seconds) {
  * @param {Scene} scene @param {number} perSecond @param {number} seconds
  */
 async function sendAtRate({ service, countsPort }, perSecond, seconds) {
-  const body = JSON.stringify({ destination: service.destination, event_type: 'bench.live', payload: { number: MARK + '0'.repeat(DIGITS) } });
+  const body = JSON.stringify({
+    destination: service.destination,
+    event_type: 'bench.live',
+    payload: { number: MARK + '0'.repeat(DIGITS) },
+  });
   const request = { path: '/v1/send', headers: service.headers, body, hasKey: false };
   const load = startHelper('load.mjs');
-  await load.ask({ kind: 'start', ports: service.ports, connections: SENDING_CONNECTIONS, countsPort, first: 0, accepts: 202, copies: 1, request, perSecond });
+  await load.ask({
+    kind: 'start',
+    ports: service.ports,
+    connections: SENDING_CONNECTIONS,
+    countsPort,
+    first: 0,
+    accepts: 202,
+    copies: 1,
+    request,
+    perSecond,
+  });
   await sleep(seconds * 1000);
   const { sentAt, accepted, refusals } = await load.ask({ kind: 'stop' });
   load.child.kill();
@@ -224,7 +283,11 @@ async function settled(page, accepted, startedAt) {
   const deadline = performance.now() + SETTLED_MS_MAX;
   let told = await toldOf(page);
   let changedAt = performance.now();
-  while (told.shown + told.waiting + told.missed < accepted && performance.now() - changedAt < UNCHANGED_MS && performance.now() < deadline) {
+  while (
+    told.shown + told.waiting + told.missed < accepted &&
+    performance.now() - changedAt < UNCHANGED_MS &&
+    performance.now() < deadline
+  ) {
     await sleep(250);
     const now = await toldOf(page);
     if (JSON.stringify(now) !== JSON.stringify(told)) changedAt = performance.now();
@@ -240,44 +303,53 @@ async function settled(page, accepted, startedAt) {
  * @param {Page} page
  */
 async function seenOnTheWay(page) {
-  return page.evaluate(async ({ rowPx, unchangedMs }) => {
-    const box = /** @type {HTMLElement} */ (document.querySelector('.table-box'));
-    const places = /** @type {Map<string, string>} */ (new Map());
-    const again = new Set();
-    box.scrollTop = 0;
-    let movedAt = performance.now();
-    for (let before = ''; performance.now() - movedAt < unchangedMs;) {
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
-      for (const row of box.querySelectorAll('[data-id]')) {
-        const [id, place] = [row.getAttribute('data-id') ?? '', row.getAttribute('aria-rowindex') ?? ''];
-        if ((places.get(id) ?? place) !== place) again.add(place);
-        else places.set(id, place);
+  return page.evaluate(
+    async ({ rowPx, unchangedMs }) => {
+      const box = /** @type {HTMLElement} */ (document.querySelector('.table-box'));
+      const places = /** @type {Map<string, string>} */ (new Map());
+      const again = new Set();
+      box.scrollTop = 0;
+      let movedAt = performance.now();
+      for (let before = ''; performance.now() - movedAt < unchangedMs;) {
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+        for (const row of box.querySelectorAll('[data-id]')) {
+          const [id, place] = [row.getAttribute('data-id') ?? '', row.getAttribute('aria-rowindex') ?? ''];
+          if ((places.get(id) ?? place) !== place) again.add(place);
+          else places.set(id, place);
+        }
+        const now = `${box.scrollTop} ${box.scrollHeight}`;
+        if (now !== before) movedAt = performance.now();
+        before = now;
+        // Less than is in sight, and only once that is drawn: no row is passed over.
+        const isDrawn =
+          box.querySelector(`[data-id][aria-rowindex="${Math.floor(box.scrollTop / rowPx) + 4}"]`) !== null;
+        if (isDrawn) box.scrollTop += Math.max(rowPx, box.clientHeight - 6 * rowPx);
       }
-      const now = `${box.scrollTop} ${box.scrollHeight}`;
-      if (now !== before) movedAt = performance.now();
-      before = now;
-      // Less than is in sight, and only once that is drawn: no row is passed over.
-      const isDrawn = box.querySelector(`[data-id][aria-rowindex="${Math.floor(box.scrollTop / rowPx) + 4}"]`) !== null;
-      if (isDrawn) box.scrollTop += Math.max(rowPx, box.clientHeight - 6 * rowPx);
-    }
-    return { shown: places.size, twice: again.size };
-  }, { rowPx: ROW_PX, unchangedMs: UNCHANGED_MS });
+      return { shown: places.size, twice: again.size };
+    },
+    { rowPx: ROW_PX, unchangedMs: UNCHANGED_MS },
+  );
 }
 
 /** What the page says: rows in the list, behind its button, and left out. @param {Page} page */
 async function toldOf(page) {
   return page.evaluate((rowPx) => {
-    const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(document.querySelector('.news')?.textContent ?? '')?.[1]?.replaceAll(',', '') ?? 0);
+    const number = (/** @type {RegExp} */ pattern) =>
+      Number(pattern.exec(document.querySelector('.news')?.textContent ?? '')?.[1]?.replaceAll(',', '') ?? 0);
     const ids = [...document.querySelectorAll('[data-id]')].map((row) => row.getAttribute('data-id'));
     return {
       shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / rowPx),
-      waiting: number(/^([\d,]+) new/), missed: number(/(?<!new )([\d,]+)\+? not shown/),
-      hasGap: /Something happened/.test(document.querySelector('.news')?.textContent ?? ''), twice: ids.length - new Set(ids).size,
+      waiting: number(/^([\d,]+) new/),
+      missed: number(/(?<!new )([\d,]+)\+? not shown/),
+      hasGap: /Something happened/.test(document.querySelector('.news')?.textContent ?? ''),
+      twice: ids.length - new Set(ids).size,
     };
   }, ROW_PX);
 }
 
-const LARGE = JSON.stringify({ lines: Array.from({ length: 14_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: 'in a megabyte of lines' })) });
+const LARGE = JSON.stringify({
+  lines: Array.from({ length: 14_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: 'in a megabyte of lines' })),
+});
 /** @type {Record<string, string>} */
 const PAYLOADS = {
   'a megabyte of JSON': LARGE,
@@ -291,7 +363,9 @@ async function measurePayloads(scene) {
   const context = await signIn(scene);
   for (const [name, payload] of Object.entries(PAYLOADS)) {
     const answer = await fetch(`${scene.address}/v1/send`, {
-      method: 'POST', headers: { ...scene.service.headers, 'content-type': 'application/json' }, body: `{"destination":"${scene.service.destination}","event_type":"bench.payload","payload":${payload}}`,
+      method: 'POST',
+      headers: { ...scene.service.headers, 'content-type': 'application/json' },
+      body: `{"destination":"${scene.service.destination}","event_type":"bench.payload","payload":${payload}}`,
     });
     if (answer.status !== 202) throw new Error(`${name}: ${answer.status} ${await answer.text()}`);
     const { message_id: message } = await answer.json();
@@ -306,11 +380,17 @@ async function measurePayloads(scene) {
     await page.getByText('Formatting…').waitFor({ state: 'detached' });
     await page.getByRole('searchbox').pressSequentially('xt');
     if (payload.length > 20_000 && name !== '5,000 levels') await page.getByRole('button', { name: 'As sent' }).click();
-    await page.getByRole('group', { name: 'Payload', exact: true }).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await page
+      .getByRole('group', { name: 'Payload', exact: true })
+      .evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await page.getByRole('button', { name: 'Copy', exact: true }).last().click();
     await sleep(1_000);
     const { tasks } = await seenOf(page);
-    scene.report({ name: `longest task, ${name}`, measured: `${Math.max(0, ...tasks).toFixed(0)} ms`, bound: '200 ms' });
+    scene.report({
+      name: `longest task, ${name}`,
+      measured: `${Math.max(0, ...tasks).toFixed(0)} ms`,
+      bound: '200 ms',
+    });
     await page.close();
   }
   await context.close();
@@ -322,15 +402,30 @@ async function run(directory, { events, rate, seconds, only }) {
   const receiver = startHelper('receiver.mjs');
   const { port, countsPort } = await receiver.ask({ kind: 'ports' });
   const { url } = await database.create();
-  const service = await startPosthorn({ databaseUrl: url, targetUrl: `http://127.0.0.1:${port}/mute`, directory, roles: ['all'] });
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  const service = await startPosthorn({
+    databaseUrl: url,
+    targetUrl: `http://127.0.0.1:${port}/mute`,
+    directory,
+    roles: ['all'],
+  });
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
   try {
     await fill(url, events + 1_000);
     const scene = {
-      browser, service, countsPort, address: `http://127.0.0.1:${service.ports[0]}`, key: String(service.headers.authorization).replace('Bearer ', ''),
-      report: (/** @type {Figure} */ { name, measured, bound }) => process.stdout.write(`${name.padEnd(64)} ${measured}${bound === '' ? '' : `   [${bound}]`}\n`),
+      browser,
+      service,
+      countsPort,
+      address: `http://127.0.0.1:${service.ports[0]}`,
+      key: String(service.headers.authorization).replace('Bearer ', ''),
+      report: (/** @type {Figure} */ { name, measured, bound }) =>
+        process.stdout.write(`${name.padEnd(64)} ${measured}${bound === '' ? '' : `   [${bound}]`}\n`),
     };
-    process.stdout.write(`${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, Chromium ${browser.version()}\n`);
+    process.stdout.write(
+      `${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, Chromium ${browser.version()}\n`,
+    );
     if (only.includes('starts')) await measureStarts(scene);
     if (only.includes('payloads')) await measurePayloads(scene);
     if (only.includes('burst')) await measureBurst(scene, rate, seconds);
@@ -344,7 +439,9 @@ async function run(directory, { events, rate, seconds, only }) {
 
 const { values } = parseArgs({
   options: {
-    events: { type: 'string', default: '100000' }, rate: { type: 'string', default: '500' }, seconds: { type: 'string', default: '60' },
+    events: { type: 'string', default: '100000' },
+    rate: { type: 'string', default: '500' },
+    seconds: { type: 'string', default: '60' },
     only: { type: 'string', default: 'starts,payloads,burst,scrolling' },
   },
 });
@@ -352,7 +449,12 @@ const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
 // PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
 await chmod(directory, 0o755);
 try {
-  await run(directory, { events: Number(values.events), rate: Number(values.rate), seconds: Number(values.seconds), only: values.only.split(',') });
+  await run(directory, {
+    events: Number(values.events),
+    rate: Number(values.rate),
+    seconds: Number(values.seconds),
+    only: values.only.split(','),
+  });
 } finally {
   await stopEverything();
   await rm(directory, { recursive: true, force: true });

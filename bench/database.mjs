@@ -5,7 +5,13 @@ import pg from 'pg';
 
 const EMBEDDED = new URL('../dist/src/embedded.js', import.meta.url);
 const SETTINGS = [
-  'server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'max_connections',
+  'server_version',
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+  'shared_buffers',
+  'max_wal_size',
+  'max_connections',
 ];
 const TMPFS_MAGIC = 0x01021994;
 
@@ -56,9 +62,11 @@ export class Database {
   async #look(directory) {
     for (const name of SETTINGS) this.settings[name] = (await this.client.query(`show ${name}`)).rows[0][name];
     const { fsync, synchronous_commit: isSynchronous } = this.settings;
-    if (fsync !== 'on' || isSynchronous !== 'on') throw new Error('PostgreSQL runs without fsync or synchronous_commit.');
+    if (fsync !== 'on' || isSynchronous !== 'on')
+      throw new Error('PostgreSQL runs without fsync or synchronous_commit.');
     const { type } = await statfs(directory);
-    this.settings.disk = type === TMPFS_MAGIC ? 'memory (tmpfs): set TMPDIR to a disk, fsync costs nothing here' : 'disk';
+    this.settings.disk =
+      type === TMPFS_MAGIC ? 'memory (tmpfs): set TMPDIR to a disk, fsync costs nothing here' : 'disk';
   }
 
   /** The root of the server's processes. */

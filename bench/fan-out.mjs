@@ -69,7 +69,7 @@ const many = {
     withService(bench, ['all', 'all'], async (subject) => {
       const few = await createApplications(bench, subject, 'few', FEW, ENDPOINTS);
       const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
-      await fillApplications(bench, subject, few, BREAK_IN * FANOUT / ENDPOINTS);
+      await fillApplications(bench, subject, few, (BREAK_IN * FANOUT) / ENDPOINTS);
       report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
       // Both processes have met nearly every application by then.
       await fillApplications(bench, subject, emit, 8 * MANY);
@@ -113,7 +113,7 @@ const open = (name, target) => ({
 
 const openFanOut = open('fanout-open', async (bench, subject) => {
   const emit = await createApplications(bench, subject, 'ten', 1, ENDPOINTS);
-  await fillApplications(bench, subject, emit, BREAK_IN * FANOUT / ENDPOINTS);
+  await fillApplications(bench, subject, emit, (BREAK_IN * FANOUT) / ENDPOINTS);
   return { emit };
 });
 

@@ -8,7 +8,10 @@ export interface Entry {
   against: { commit: string; isDirty: boolean } | null;
   rounds: Record<string, object[]>;
   comparisons: readonly {
-    name: string; reference: string; rate: { ratio: number; verdict: string }; cpu: { ratio: number; verdict: string };
+    name: string;
+    reference: string;
+    rate: { ratio: number; verdict: string };
+    cpu: { ratio: number; verdict: string };
   }[];
 }
 

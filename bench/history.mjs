@@ -29,7 +29,10 @@ export async function remember(entry) {
 /** @returns {Entry[]} */
 export function readHistory() {
   if (!existsSync(FILE)) return [];
-  return readFileSync(FILE, 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
+  return readFileSync(FILE, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
 }
 
 /**
@@ -38,18 +41,23 @@ export function readHistory() {
  * @param {readonly Entry[]} entries @param {string} row
  */
 export function historyOf(entries, row) {
-  const lines = entries.filter(({ rounds }) => rounds[row] !== undefined).map(({ date, options: { spin }, commit, isDirty, machine, against, rounds, comparisons }) => {
-    const figures = rounds[row] ?? [];
-    const rate = spreadOf(figures.map(({ deliveriesPerSecond }) => deliveriesPerSecond));
-    const cost = spreadOf(figures.map(costOf));
-    const percent = (/** @type {(figures: import('./window.mjs').Figures) => number} */ share) => `${(spreadOf(figures.map(share)).median * 100).toFixed(1)} %`;
-    const conditions = `steal ${percent(({ steal }) => steal)}, others ${percent(({ others }) => others)}, fsync ${spreadOf(figures.map(({ fsyncMs }) => fsyncMs?.median ?? 0)).median.toFixed(2)} ms`;
-    const compared = comparisons.filter(({ name }) => name === row).map(({ reference, rate: rateRatio, cpu }) => {
-      const other = against === null ? reference : `${against.commit}${against.isDirty ? '+' : ''}`;
-      return `; against ${other}: rate ${rateRatio.ratio.toFixed(3)}, ${rateRatio.verdict}; CPU ${cpu.ratio.toFixed(3)}, ${cpu.verdict}`;
+  const lines = entries
+    .filter(({ rounds }) => rounds[row] !== undefined)
+    .map(({ date, options: { spin }, commit, isDirty, machine, against, rounds, comparisons }) => {
+      const figures = rounds[row] ?? [];
+      const rate = spreadOf(figures.map(({ deliveriesPerSecond }) => deliveriesPerSecond));
+      const cost = spreadOf(figures.map(costOf));
+      const percent = (/** @type {(figures: import('./window.mjs').Figures) => number} */ share) =>
+        `${(spreadOf(figures.map(share)).median * 100).toFixed(1)} %`;
+      const conditions = `steal ${percent(({ steal }) => steal)}, others ${percent(({ others }) => others)}, fsync ${spreadOf(figures.map(({ fsyncMs }) => fsyncMs?.median ?? 0)).median.toFixed(2)} ms`;
+      const compared = comparisons
+        .filter(({ name }) => name === row)
+        .map(({ reference, rate: rateRatio, cpu }) => {
+          const other = against === null ? reference : `${against.commit}${against.isDirty ? '+' : ''}`;
+          return `; against ${other}: rate ${rateRatio.ratio.toFixed(3)}, ${rateRatio.verdict}; CPU ${cpu.ratio.toFixed(3)}, ${cpu.verdict}`;
+        });
+      return `${date.slice(0, 16)}  ${commit}${isDirty ? '+' : ''}${spin > 0 ? ` burning ${spin} us` : ''}  ${machine.name}  ${range(rate)}/s  ${range(cost)} us  ${figures.length} x  ${conditions}${compared.join('')}`;
     });
-    return `${date.slice(0, 16)}  ${commit}${isDirty ? '+' : ''}${spin > 0 ? ` burning ${spin} us` : ''}  ${machine.name}  ${range(rate)}/s  ${range(cost)} us  ${figures.length} x  ${conditions}${compared.join('')}`;
-  });
   return lines.length === 0 ? `No run on this checkout has measured ${row}.` : lines.join('\n');
 }
 

@@ -69,7 +69,10 @@ export const replay = {
       await finished(subject, id);
       const endedAt = nowMs();
       const { receivedAt } = await bench.receiver.ask({ kind: 'collect' });
-      report({ name: 'replay', figures: { ...rateOnly(REPLAYED, endedAt - startedAt), parts: rateParts(receivedAt, startedAt, endedAt) } });
+      report({
+        name: 'replay',
+        figures: { ...rateOnly(REPLAYED, endedAt - startedAt), parts: rateParts(receivedAt, startedAt, endedAt) },
+      });
       if (!wanted.has('replay-beside')) return;
       report({ name: 'replay-beside:alone', figures: await measure(bench, subject) });
       const job = await subject.call('POST', `/v1/endpoints/${id}/replay`, {});
@@ -94,22 +97,39 @@ export const besideSlowCode = {
       const { receive: provider } = await createEndpoint(subject, 'bench', [subject.destination]);
       await fillEndpoint(bench, subject, provider, RECEIVE_BREAK_IN);
       const { receive: slow, id } = await createEndpoint(subject, 'slow', []);
-      await subject.call('PATCH', `/v1/endpoints/${id}`, { transform: { engine: 'managed', code: SLOW_CODE, timeoutMs: 5000 } });
-      const send = () => subject.ports.forEach((port) =>
-        void fetch(`http://127.0.0.1:${port}${slow.path}`, { method: 'POST', headers: slow.headers, body: '{}' }).then((answer) => answer.arrayBuffer()).catch(() => null));
+      await subject.call('PATCH', `/v1/endpoints/${id}`, {
+        transform: { engine: 'managed', code: SLOW_CODE, timeoutMs: 5000 },
+      });
+      const send = () =>
+        subject.ports.forEach(
+          (port) =>
+            void fetch(`http://127.0.0.1:${port}${slow.path}`, { method: 'POST', headers: slow.headers, body: '{}' })
+              .then((answer) => answer.arrayBuffer())
+              .catch(() => null),
+        );
       const begin = async () => {
         const timer = setInterval(send, SLOW_EVERY_MS);
         return () => clearInterval(timer);
       };
       // The last ones run to their end.
-      await takeTurnsBeside(bench, subject, 'beside-slow-code', { begin, quietAfterMs: 2 * SLOW_MS, to: { receive: provider } }, report);
+      await takeTurnsBeside(
+        bench,
+        subject,
+        'beside-slow-code',
+        { begin, quietAfterMs: 2 * SLOW_MS, to: { receive: provider } },
+        report,
+      );
     }),
 };
 
 /** Runs a replay of everything to its end, deliveries included. @param {import('./rows.mjs').Service} subject @param {string} endpoint */
 async function finished(subject, endpoint) {
   const { id } = await subject.call('POST', `/v1/endpoints/${endpoint}/replay`, {});
-  for (const giveUpAt = nowMs() + JOB_WITHIN_MS; nowMs() < giveUpAt; await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (
+    const giveUpAt = nowMs() + JOB_WITHIN_MS;
+    nowMs() < giveUpAt;
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  ) {
     const { state, enqueued, error } = await subject.call('GET', `/v1/replays/${id}`);
     if (state === 'failed') throw new Error(`The replay failed: ${error}`);
     if (state !== 'completed') continue;
@@ -125,7 +145,19 @@ function rateOnly(count, ms) {
   const none = { p50: 0, p99: 0, max: 0 };
   return {
     deliveriesPerSecond: (count * 1000) / ms,
-    accept: none, receipt: none, total: none, cpuMicros: {}, idle: 0, steal: 0, waiting: 0, others: 0, commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+    accept: none,
+    receipt: none,
+    total: none,
+    cpuMicros: {},
+    idle: 0,
+    steal: 0,
+    waiting: 0,
+    others: 0,
+    commits: 0,
+    walBytes: 0,
+    lost: 0,
+    duplicates: 0,
+    refusals: {},
   };
 }
 

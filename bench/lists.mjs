@@ -77,12 +77,21 @@ const FILL = [
 
 /** @param {pg.Client} client @param {number} count @param {Stored} stored */
 async function fill(client, count, { destinations, applications, endpoints, received }) {
-  const { rows: [row] } = await client.query('select environment_id from destinations limit 1');
+  const {
+    rows: [row],
+  } = await client.query('select environment_id from destinations limit 1');
   const uuids = async (/** @type {string} */ table, /** @type {string[]} */ ids) => {
     const { parseId } = await import('../dist/src/kernel/ids.js');
     return ids.map((id) => /** @type {any} */ (parseId)(table, id));
   };
-  const made = [row.environment_id, count, await uuids('dst', destinations), await uuids('ep', endpoints), (await uuids('ep', [received]))[0], await uuids('app', applications)];
+  const made = [
+    row.environment_id,
+    count,
+    await uuids('dst', destinations),
+    await uuids('ep', endpoints),
+    (await uuids('ep', [received]))[0],
+    await uuids('app', applications),
+  ];
   for (const [i, text] of FILL.entries()) {
     const used = Math.max(0, ...[...text.matchAll(/\$(\d)/g)].map(([, number]) => Number(number)));
     const startedAt = nowMs();
@@ -97,7 +106,10 @@ async function fill(client, count, { destinations, applications, endpoints, rece
 /** What the events belong to. @param {Service} service @param {string} targetUrl @returns {Promise<Omit<Stored, 'ids'>>} */
 async function createTargets({ call, destination }, targetUrl) {
   const destinations = [destination];
-  for (let i = 1; i < DESTINATIONS; i += 1) destinations.push((await call('POST', '/v1/destinations', { name: `lists ${i}`, type: 'https', url: `${targetUrl}${i}` })).id);
+  for (let i = 1; i < DESTINATIONS; i += 1)
+    destinations.push(
+      (await call('POST', '/v1/destinations', { name: `lists ${i}`, type: 'https', url: `${targetUrl}${i}` })).id,
+    );
   const applications = [];
   const endpoints = [];
   for (let i = 0; i < APPLICATIONS; i += 1) {
@@ -105,7 +117,11 @@ async function createTargets({ call, destination }, targetUrl) {
     endpoints.push((await call('POST', `/v1/app/customer-${i}/endpoints`, { url: `${targetUrl}customer/${i}` })).id);
   }
   await call('POST', '/v1/app', { name: 'customer to whom nothing was sent', uid: 'customer-none' });
-  const { id: received } = await call('POST', '/v1/endpoints', { slug: 'bench-lists', preset: 'gitlab', destinations: [destination] });
+  const { id: received } = await call('POST', '/v1/endpoints', {
+    slug: 'bench-lists',
+    preset: 'gitlab',
+    destinations: [destination],
+  });
   return { destinations, applications, endpoints, received, routed: destination };
 }
 
@@ -113,50 +129,113 @@ async function createTargets({ call, destination }, targetUrl) {
 async function someIds(client) {
   const { showId } = await import('../dist/src/kernel/ids.js');
   const one = async (/** @type {string} */ from) => (await client.query(`${from} offset 100 limit 1`)).rows[0].id;
-  const [event, message, request] = [await one(`select id from events where event_type = 'bench.type.7' and direction = 'outbound' and message_id is null`), await one('select id from messages'), await one('select id from requests')];
+  const [event, message, request] = [
+    await one(
+      `select id from events where event_type = 'bench.type.7' and direction = 'outbound' and message_id is null`,
+    ),
+    await one('select id from messages'),
+    await one('select id from requests'),
+  ];
   return { event: showId('evt', event), message: showId('msg', message), request: showId('req', request) };
 }
 
 /** Each filter alone, and combinations of which few or none match. @param {Stored} stored @returns {[string, Record<string, string>][]} */
-function filtersOf({ destinations: [first = '', second = ''], endpoints: [largeEndpoint = '', otherEndpoint = ''], received, ids }) {
+function filtersOf({
+  destinations: [first = '', second = ''],
+  endpoints: [largeEndpoint = '', otherEndpoint = ''],
+  received,
+  ids,
+}) {
   const ago = (/** @type {number} */ days) => new Date(Date.now() - days * 86_400_000).toISOString();
   const none = 'bench.none';
   return [
     ['all', {}],
-    ...['delivered', 'retrying', 'failed', 'dlq', 'quarantined', 'parked', 'ignored'].map((status) => /** @type {[string, Record<string, string>]} */ ([status, { status }])),
-    ['dlq or failed', { status: 'dlq,failed' }], ['not delivered', { status: 'retrying,failed,dlq' }], ['delivered or failed', { status: 'delivered,failed' }],
-    ['went nowhere', { status: 'quarantined,parked,ignored' }], ['all but delivered', { status: 'retrying,failed,dlq,quarantined,parked,ignored' }],
-    ['received', { direction: 'inbound' }], ['sent', { direction: 'outbound' }],
-    ...['5xx', '4xx', 'timeout', 'tls', 'dns'].map((error) => /** @type {[string, Record<string, string>]} */ ([`error ${error}`, { error }])),
-    ['type', { event_type: 'bench.type.7' }], ['rare type', { event_type: 'bench.rare' }], ['no such type', { event_type: none }],
-    ['destination', { destination: second }], ['destination that is routed to', { destination: first }], ['no such destination', { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
+    ...['delivered', 'retrying', 'failed', 'dlq', 'quarantined', 'parked', 'ignored'].map(
+      (status) => /** @type {[string, Record<string, string>]} */ ([status, { status }]),
+    ),
+    ['dlq or failed', { status: 'dlq,failed' }],
+    ['not delivered', { status: 'retrying,failed,dlq' }],
+    ['delivered or failed', { status: 'delivered,failed' }],
+    ['went nowhere', { status: 'quarantined,parked,ignored' }],
+    ['all but delivered', { status: 'retrying,failed,dlq,quarantined,parked,ignored' }],
+    ['received', { direction: 'inbound' }],
+    ['sent', { direction: 'outbound' }],
+    ...['5xx', '4xx', 'timeout', 'tls', 'dns'].map(
+      (error) => /** @type {[string, Record<string, string>]} */ ([`error ${error}`, { error }]),
+    ),
+    ['type', { event_type: 'bench.type.7' }],
+    ['rare type', { event_type: 'bench.rare' }],
+    ['no such type', { event_type: none }],
+    ['destination', { destination: second }],
+    ['destination that is routed to', { destination: first }],
+    ['no such destination', { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
     ['ad-hoc URL, never sent to', { destination: 'https://example.com/never' }],
-    ['inbound endpoint', { endpoint: received }], ['customer\'s endpoint', { endpoint: otherEndpoint }], ['large customer\'s endpoint', { endpoint: largeEndpoint }],
-    ['large customer', { application: 'customer-0' }], ['customer', { application: 'customer-3' }], ['customer to whom nothing was sent', { application: 'customer-none' }],
-    ['event id', { q: ids.event ?? '' }], ['delivery id', { q: `${ids.event}.0` }], ['message id', { q: ids.message ?? '' }], ['request id', { q: ids.request ?? '' }],
-    ['no such id', { q: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }], ['message', { message_id: ids.message ?? '' }],
-    ['last day', { since: ago(1) }], ['before ten days', { until: ago(10) }], ['a day, ten days ago', { since: ago(11), until: ago(10) }], ['before all', { until: ago(40) }],
-    ['the 400 of the large customer', { application: 'customer-0', status: 'dlq' }], ['the same or failed', { application: 'customer-0', status: 'dlq,failed' }],
-    ['the same by 4xx', { application: 'customer-0', error: '4xx' }], ['the 40 by tls', { application: 'customer-0', error: 'tls' }],
-    ['the same by dns: none', { application: 'customer-0', error: 'dns' }], ['the 400 at its endpoint', { endpoint: largeEndpoint, status: 'dlq' }],
-    ['a customer\'s dlq: none', { application: 'customer-3', status: 'dlq' }], ['a customer\'s failed: none', { application: 'customer-3', status: 'failed' }],
-    ['a customer\'s type: few', { application: 'customer-3', event_type: 'bench.type.7' }], ['large customer, no such type', { application: 'customer-0', event_type: none }],
-    ['large customer, retrying', { application: 'customer-0', status: 'retrying' }], ['large customer, delivered', { application: 'customer-0', status: 'delivered' }],
-    ['rare type, dlq: none', { event_type: 'bench.rare', status: 'dlq' }], ['type, dlq', { event_type: 'bench.type.7', status: 'dlq' }],
-    ['type, dlq or failed', { event_type: 'bench.type.7', status: 'dlq,failed' }], ['type, timeout', { event_type: 'bench.type.7', error: 'timeout' }],
-    ['type, received', { event_type: 'bench.type.7', direction: 'inbound' }], ['rare type, received: none', { event_type: 'bench.rare', direction: 'inbound' }],
-    ['destination, dlq', { destination: second, status: 'dlq' }], ['destination, failed', { destination: second, status: 'failed' }],
-    ['destination, type', { destination: second, event_type: 'bench.type.7' }], ['destination, rare type', { destination: second, event_type: 'bench.rare' }],
-    ['destination, retrying', { destination: second, status: 'retrying' }], ['destination, 5xx', { destination: second, error: '5xx' }],
+    ['inbound endpoint', { endpoint: received }],
+    ["customer's endpoint", { endpoint: otherEndpoint }],
+    ["large customer's endpoint", { endpoint: largeEndpoint }],
+    ['large customer', { application: 'customer-0' }],
+    ['customer', { application: 'customer-3' }],
+    ['customer to whom nothing was sent', { application: 'customer-none' }],
+    ['event id', { q: ids.event ?? '' }],
+    ['delivery id', { q: `${ids.event}.0` }],
+    ['message id', { q: ids.message ?? '' }],
+    ['request id', { q: ids.request ?? '' }],
+    ['no such id', { q: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
+    ['message', { message_id: ids.message ?? '' }],
+    ['last day', { since: ago(1) }],
+    ['before ten days', { until: ago(10) }],
+    ['a day, ten days ago', { since: ago(11), until: ago(10) }],
+    ['before all', { until: ago(40) }],
+    ['the 400 of the large customer', { application: 'customer-0', status: 'dlq' }],
+    ['the same or failed', { application: 'customer-0', status: 'dlq,failed' }],
+    ['the same by 4xx', { application: 'customer-0', error: '4xx' }],
+    ['the 40 by tls', { application: 'customer-0', error: 'tls' }],
+    ['the same by dns: none', { application: 'customer-0', error: 'dns' }],
+    ['the 400 at its endpoint', { endpoint: largeEndpoint, status: 'dlq' }],
+    ["a customer's dlq: none", { application: 'customer-3', status: 'dlq' }],
+    ["a customer's failed: none", { application: 'customer-3', status: 'failed' }],
+    ["a customer's type: few", { application: 'customer-3', event_type: 'bench.type.7' }],
+    ['large customer, no such type', { application: 'customer-0', event_type: none }],
+    ['large customer, retrying', { application: 'customer-0', status: 'retrying' }],
+    ['large customer, delivered', { application: 'customer-0', status: 'delivered' }],
+    ['rare type, dlq: none', { event_type: 'bench.rare', status: 'dlq' }],
+    ['type, dlq', { event_type: 'bench.type.7', status: 'dlq' }],
+    ['type, dlq or failed', { event_type: 'bench.type.7', status: 'dlq,failed' }],
+    ['type, timeout', { event_type: 'bench.type.7', error: 'timeout' }],
+    ['type, received', { event_type: 'bench.type.7', direction: 'inbound' }],
+    ['rare type, received: none', { event_type: 'bench.rare', direction: 'inbound' }],
+    ['destination, dlq', { destination: second, status: 'dlq' }],
+    ['destination, failed', { destination: second, status: 'failed' }],
+    ['destination, type', { destination: second, event_type: 'bench.type.7' }],
+    ['destination, rare type', { destination: second, event_type: 'bench.rare' }],
+    ['destination, retrying', { destination: second, status: 'retrying' }],
+    ['destination, 5xx', { destination: second, error: '5xx' }],
     ['destination, received: none', { destination: second, direction: 'inbound' }],
-    ['routed destination, dlq', { destination: first, status: 'dlq' }], ['routed destination, received', { destination: first, direction: 'inbound' }],
+    ['routed destination, dlq', { destination: first, status: 'dlq' }],
+    ['routed destination, received', { destination: first, direction: 'inbound' }],
     ['routed destination, delivered, type', { destination: first, status: 'delivered', event_type: 'bench.type.7' }],
-    ['routed destination, retrying', { destination: first, status: 'retrying' }], ['routed destination, of the endpoint', { destination: first, endpoint: received }],
-    ['endpoint, parked', { endpoint: received, status: 'parked' }], ['endpoint, type', { endpoint: received, event_type: 'bench.type.7' }],
-    ['endpoint, dlq', { endpoint: received, status: 'dlq' }], ['endpoint, retrying', { endpoint: received, status: 'retrying' }],
-    ['received, failed: none', { direction: 'inbound', status: 'failed' }], ['received, dlq', { direction: 'inbound', status: 'dlq' }],
-    ['received, delivered', { direction: 'inbound', status: 'delivered' }], ['sent, delivered', { direction: 'outbound', status: 'delivered' }],
-    ['everything at once: none', { status: 'dlq,failed', application: 'customer-0', event_type: 'bench.type.7', direction: 'outbound', error: 'timeout', since: ago(15), until: ago(1) }],
+    ['routed destination, retrying', { destination: first, status: 'retrying' }],
+    ['routed destination, of the endpoint', { destination: first, endpoint: received }],
+    ['endpoint, parked', { endpoint: received, status: 'parked' }],
+    ['endpoint, type', { endpoint: received, event_type: 'bench.type.7' }],
+    ['endpoint, dlq', { endpoint: received, status: 'dlq' }],
+    ['endpoint, retrying', { endpoint: received, status: 'retrying' }],
+    ['received, failed: none', { direction: 'inbound', status: 'failed' }],
+    ['received, dlq', { direction: 'inbound', status: 'dlq' }],
+    ['received, delivered', { direction: 'inbound', status: 'delivered' }],
+    ['sent, delivered', { direction: 'outbound', status: 'delivered' }],
+    [
+      'everything at once: none',
+      {
+        status: 'dlq,failed',
+        application: 'customer-0',
+        event_type: 'bench.type.7',
+        direction: 'outbound',
+        error: 'timeout',
+        since: ago(15),
+        until: ago(1),
+      },
+    ],
   ];
 }
 
@@ -165,7 +244,10 @@ function filtersOf({ destinations: [first = '', second = ''], endpoints: [largeE
 /** @param {Service} service @param {string} method @param {string} address @param {object} [json] @returns {Promise<Asked>} */
 async function ask(service, method, address, json) {
   const startedAt = nowMs();
-  const sent = json === undefined ? { headers: service.headers } : { headers: { ...service.headers, 'content-type': 'application/json' }, body: JSON.stringify(json) };
+  const sent =
+    json === undefined
+      ? { headers: service.headers }
+      : { headers: { ...service.headers, 'content-type': 'application/json' }, body: JSON.stringify(json) };
   const response = await fetch(`http://127.0.0.1:${service.ports[0]}${address}`, { method, ...sent });
   const text = await response.text();
   const ms = nowMs() - startedAt;
@@ -182,7 +264,8 @@ async function several(times, call) {
 }
 
 const told = (/** @type {number} */ ms) => `${ms.toFixed(0)}${ms > BOUND_MS ? '*' : ''}`;
-const addressOf = (/** @type {string} */ list, /** @type {Record<string, string>} */ query) => `${list}?${new URLSearchParams(query)}`;
+const addressOf = (/** @type {string} */ list, /** @type {Record<string, string>} */ query) =>
+  `${list}?${new URLSearchParams(query)}`;
 
 /** @param {Service} service @param {string} list @param {string} name @param {Record<string, string>} query @param {number} times */
 async function measureList(service, list, name, query, times) {
@@ -190,14 +273,17 @@ async function measureList(service, list, name, query, times) {
   const first = await several(times, () => ask(service, 'GET', addressOf(list, of)));
   const cells = [name, told(first.ms), told(first.firstMs), String(first.body.data.length)];
   const cursor = first.body.next_cursor;
-  const next = cursor === null ? null : await several(times, () => ask(service, 'GET', addressOf(list, { ...of, cursor })));
+  const next =
+    cursor === null ? null : await several(times, () => ask(service, 'GET', addressOf(list, { ...of, cursor })));
   cells.push(next === null ? '' : told(next.ms));
   if (list === '/v1/events') {
     const count = await several(times, () => ask(service, 'GET', addressOf('/v1/events/count', query)));
     cells.push(told(count.ms), `${count.body.count}${count.body.is_capped ? '+' : ''}`);
     const { status, ...rest } = query;
     const filter = { ...rest, ...(status !== undefined && { status: status.split(',') }) };
-    const dryRun = await several(times, () => ask(service, 'POST', '/v1/replays', { action: 'replay', filter, dry_run: true }));
+    const dryRun = await several(times, () =>
+      ask(service, 'POST', '/v1/replays', { action: 'replay', filter, dry_run: true }),
+    );
     cells.push(told(dryRun.ms));
   }
   // How long one pages until a page is full of what matches, or until all was looked at.
@@ -208,26 +294,60 @@ async function measureList(service, list, name, query, times) {
     [rows, pages, ms, at] = [rows + page.body.data.length, pages + 1, ms + page.ms, page.body.next_cursor];
     slowestMs = Math.max(slowestMs, page.ms);
   }
-  cells.push(`${rows} in ${pages}${at !== null && rows < PAGE ? ', and more' : ''}, ${ms.toFixed(0)} ms${slowestMs > BOUND_MS ? ` (one ${told(slowestMs)})` : ''}`);
+  cells.push(
+    `${rows} in ${pages}${at !== null && rows < PAGE ? ', and more' : ''}, ${ms.toFixed(0)} ms${slowestMs > BOUND_MS ? ` (one ${told(slowestMs)})` : ''}`,
+  );
   row(cells);
 }
 
 const WIDTHS = [38, 7, 8, 6, 7, 7, 8, 9];
-const row = (/** @type {string[]} */ cells) => process.stdout.write(`${cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[0] ?? 0) : i === cells.length - 1 ? `  ${cell}` : cell.padStart(WIDTHS[i] ?? 0))).join('')}\n`);
+const row = (/** @type {string[]} */ cells) =>
+  process.stdout.write(
+    `${cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[0] ?? 0) : i === cells.length - 1 ? `  ${cell}` : cell.padStart(WIDTHS[i] ?? 0))).join('')}\n`,
+  );
 
 /** @param {Service} service @param {Stored} stored @param {{ times: number, only: RegExp }} options */
 async function measureAll(service, stored, { times, only }) {
-  row(['GET /v1/events, limit=100', 'first', '(once)', 'rows', 'next', 'count', '', 'dry run', 'until 100 or all seen: rows in pages']);
-  for (const [name, query] of filtersOf(stored)) if (only.test(name)) await measureList(service, '/v1/events', name, query, times);
+  row([
+    'GET /v1/events, limit=100',
+    'first',
+    '(once)',
+    'rows',
+    'next',
+    'count',
+    '',
+    'dry run',
+    'until 100 or all seen: rows in pages',
+  ]);
+  for (const [name, query] of filtersOf(stored))
+    if (only.test(name)) await measureList(service, '/v1/events', name, query, times);
   const [largeEndpoint] = stored.endpoints;
   /** @type {[string, Record<string, string>][]} */
   const others = [
-    ...['', 'delivered', 'bounced', 'complained', 'dlq', 'failed', 'scheduled'].map((status) => /** @type {[string, Record<string, string>]} */ (['/v1/emails', status === '' ? {} : { status }])),
-    ['/v1/app/customer-0/messages', {}], ['/v1/app/customer-0/events', { status: 'dlq' }], ['/v1/app/customer-0/events', { endpoint: largeEndpoint ?? '', error: 'tls' }],
-    [`/v1/endpoints/${stored.received}/requests`, {}], [`/v1/endpoints/${stored.received}/requests`, { status: 'parked' }], ['/v1/app', {}], ['/v1/destinations', {}],
+    ...['', 'delivered', 'bounced', 'complained', 'dlq', 'failed', 'scheduled'].map(
+      (status) => /** @type {[string, Record<string, string>]} */ (['/v1/emails', status === '' ? {} : { status }]),
+    ),
+    ['/v1/app/customer-0/messages', {}],
+    ['/v1/app/customer-0/events', { status: 'dlq' }],
+    ['/v1/app/customer-0/events', { endpoint: largeEndpoint ?? '', error: 'tls' }],
+    [`/v1/endpoints/${stored.received}/requests`, {}],
+    [`/v1/endpoints/${stored.received}/requests`, { status: 'parked' }],
+    ['/v1/app', {}],
+    ['/v1/destinations', {}],
   ];
   row(['other lists', 'first', '(once)', 'rows', 'next', '']);
-  for (const [list, query] of others) if (only.test(list)) await measureList(service, list, list.replace(/(ep_.{4})\w+/, '$1…').replace('/v1/', '') + Object.entries(query).map(([name, value]) => ` ${name}=${value.slice(0, 10)}`).join(''), query, times);
+  for (const [list, query] of others)
+    if (only.test(list))
+      await measureList(
+        service,
+        list,
+        list.replace(/(ep_.{4})\w+/, '$1…').replace('/v1/', '') +
+          Object.entries(query)
+            .map(([name, value]) => ` ${name}=${value.slice(0, 10)}`)
+            .join(''),
+        query,
+        times,
+      );
 }
 
 /** @param {string} directory @param {{ events: number, times: number, only: RegExp }} options */
@@ -242,15 +362,21 @@ async function run(directory, options) {
   try {
     await client.connect();
     await client.query('create table if not exists bench_lists (stored jsonb not null)');
-    let { rows: [kept] } = await client.query('select stored from bench_lists');
+    let {
+      rows: [kept],
+    } = await client.query('select stored from bench_lists');
     if (kept === undefined) {
       kept = { stored: await createTargets(service, targetUrl) };
       await fill(client, options.events, { ...kept.stored, ids: {} });
       await client.query('insert into bench_lists values ($1)', [kept.stored]);
     }
     const stored = { ...kept.stored, ids: await someIds(client) };
-    const { rows: [{ count }] } = await client.query('select count(*) from events');
-    process.stdout.write(`${count} events, ${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, PostgreSQL ${database.settings.server_version}, ms, * over ${BOUND_MS}\n`);
+    const {
+      rows: [{ count }],
+    } = await client.query('select count(*) from events');
+    process.stdout.write(
+      `${count} events, ${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, PostgreSQL ${database.settings.server_version}, ms, * over ${BOUND_MS}\n`,
+    );
     await measureAll(service, stored, options);
   } finally {
     await client.end();
@@ -260,7 +386,12 @@ async function run(directory, options) {
 }
 
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '1000000' }, times: { type: 'string', default: '7' }, only: { type: 'string', default: '' }, keep: { type: 'string' } },
+  options: {
+    events: { type: 'string', default: '1000000' },
+    times: { type: 'string', default: '7' },
+    only: { type: 'string', default: '' },
+    keep: { type: 'string' },
+  },
 });
 const directory = values.keep ?? (await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-')));
 // PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.

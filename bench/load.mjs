@@ -47,7 +47,8 @@ class Run {
     this.sentAt = new Float64Array(MESSAGES_MAX);
     this.acceptedAt = new Float64Array(MESSAGES_MAX);
     const bytes = template(order.request);
-    const onAnswer = (/** @type {Connection} */ connection, /** @type {number} */ status) => this.#answered(connection, status);
+    const onAnswer = (/** @type {Connection} */ connection, /** @type {number} */ status) =>
+      this.#answered(connection, status);
     for (let i = 0; i < order.connections; i++) {
       this.#free.push(new Connection(/** @type {number} */ (order.ports[i % order.ports.length]), bytes, onAnswer));
     }
@@ -99,7 +100,9 @@ class Run {
   /** @param {number} index */
   #leavesAt(index) {
     const { perSecond } = this.order;
-    return perSecond === undefined ? nowMs() : this.startedAt + Math.floor((index * 1000) / perSecond / TICK_MS) * TICK_MS;
+    return perSecond === undefined
+      ? nowMs()
+      : this.startedAt + Math.floor((index * 1000) / perSecond / TICK_MS) * TICK_MS;
   }
 
   /** @param {number} perSecond */
@@ -136,7 +139,7 @@ class Run {
 
   /** @param {() => boolean} isDone */
   async #until(isDone) {
-    for (const giveUpAt = nowMs() + LAST_ANSWERS_MS; !isDone() && nowMs() < giveUpAt; ) {
+    for (const giveUpAt = nowMs() + LAST_ANSWERS_MS; !isDone() && nowMs() < giveUpAt;) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }

@@ -25,8 +25,15 @@ const LINE = 'A line of an ordinary letter, neither short nor long, as they are 
 function letter(to, bytes) {
   const number = MARK + '0'.repeat(DIGITS);
   const head = [
-    `Message-ID: <${number}@shop.example>`, `From: Shop <${SENDER}>`, `To: ${to}`, 'Subject: Your order', 'Date: Mon, 05 Jan 2026 10:00:00 +0000',
-    'MIME-Version: 1.0', 'Content-Type: text/plain; charset=utf-8', '', '',
+    `Message-ID: <${number}@shop.example>`,
+    `From: Shop <${SENDER}>`,
+    `To: ${to}`,
+    'Subject: Your order',
+    'Date: Mon, 05 Jan 2026 10:00:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    '',
   ].join('\r\n');
   const lines = Math.floor((bytes - head.length) / LINE.length);
   return Buffer.from(`${head}${LINE.repeat(lines)}.\r\n`);
@@ -150,7 +157,11 @@ class Run {
     for (let i = 0; i < order.connections; i++) {
       const port = /** @type {number} */ (order.ports[i % order.ports.length]);
       const localAddress = `127.0.0.${2 + Math.floor(i / CONNECTIONS_OF_ONE_ADDRESS)}`;
-      this.#free.push(new MailConnection({ port, localAddress, envelope, message }, (connection, code) => this.#answered(connection, code)));
+      this.#free.push(
+        new MailConnection({ port, localAddress, envelope, message }, (connection, code) =>
+          this.#answered(connection, code),
+        ),
+      );
     }
     this.connections = [...this.#free];
     this.startedAt = nowMs();
@@ -168,7 +179,10 @@ class Run {
   async stop() {
     this.#isStopping = true;
     clearInterval(this.#ticker);
-    for (const giveUpAt = nowMs() + LAST_ANSWERS_MS; this.#accepted + this.#failed < this.#sent && nowMs() < giveUpAt; ) {
+    for (
+      const giveUpAt = nowMs() + LAST_ANSWERS_MS;
+      this.#accepted + this.#failed < this.#sent && nowMs() < giveUpAt;
+    ) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     for (const connection of this.connections) connection.close();

@@ -38,7 +38,11 @@ async function withHelper(name, use) {
 
 /** An alias of the platform that leads nowhere. @param {import('./rows.mjs').Service} subject @returns {Promise<string>} */
 async function createAlias(subject) {
-  const { address } = await subject.call('POST', '/v1/aliases', { kind: 'platform', localPart: 'bench', destinationIds: [] });
+  const { address } = await subject.call('POST', '/v1/aliases', {
+    kind: 'platform',
+    localPart: 'bench',
+    destinationIds: [],
+  });
   return address;
 }
 
@@ -85,8 +89,13 @@ async function measureMail(bench, load, subject, { to, table }) {
  */
 async function fillMail(load, order) {
   await load.ask(order);
-  for (const giveUpAt = nowMs() + FILL_WITHIN_MS; (await load.ask({ kind: 'accepted' })) < order.count; await sleep(POLL_MS)) {
-    if (nowMs() > giveUpAt) throw new Error(`${order.count} messages were not taken within ${FILL_WITHIN_MS / 60_000} minutes.`);
+  for (
+    const giveUpAt = nowMs() + FILL_WITHIN_MS;
+    (await load.ask({ kind: 'accepted' })) < order.count;
+    await sleep(POLL_MS)
+  ) {
+    if (nowMs() > giveUpAt)
+      throw new Error(`${order.count} messages were not taken within ${FILL_WITHIN_MS / 60_000} minutes.`);
   }
   const { sentAt } = await load.ask({ kind: 'stop' });
   return sentAt.length;
@@ -103,23 +112,40 @@ export const smtpInLimit = {
   rows: ['smtp-in-limit'],
   run: (bench, _wanted, report) =>
     withHelper('mail-load.mjs', (load) =>
-      withSubject(bench, ({ databaseUrl }) => startMailInLimit({ databaseUrl, count: PROCESSES }), async (subject) => {
-        report({ name: 'smtp-in-limit', figures: await measureMail(bench, load, subject, { to: 'bench@in.example', table: 'mails' }) });
-      }, false)),
+      withSubject(
+        bench,
+        ({ databaseUrl }) => startMailInLimit({ databaseUrl, count: PROCESSES }),
+        async (subject) => {
+          report({
+            name: 'smtp-in-limit',
+            figures: await measureMail(bench, load, subject, { to: 'bench@in.example', table: 'mails' }),
+          });
+        },
+        false,
+      ),
+    ),
 };
 
 /** The listener: alone, in processes of its own, and in processes that also read what came. @type {import('./rows.mjs').Block} */
 export const smtpIn = {
   rows: ['smtp-in', 'smtp-in-read'],
   run: async (bench, wanted, report) => {
-    const starts = /** @type {[string, import('./posthorn.mjs').Role[]][]} */ ([['smtp-in', ['api', 'smtp', 'smtp']], ['smtp-in-read', ['all', 'all']]]);
+    const starts = /** @type {[string, import('./posthorn.mjs').Role[]][]} */ ([
+      ['smtp-in', ['api', 'smtp', 'smtp']],
+      ['smtp-in-read', ['all', 'all']],
+    ]);
     for (const [name, roles] of starts.filter(([row]) => wanted.has(row))) {
       await withHelper('mail-load.mjs', async (load) => {
         const more = { DNS_SERVERS: await load.ask({ kind: 'names' }) };
-        await withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), async (subject) => {
-          const to = await createAlias(subject);
-          report({ name, figures: await measureMail(bench, load, subject, { to, table: 'inbox_messages' }) });
-        }, false);
+        await withSubject(
+          bench,
+          (options) => startPosthorn({ ...options, roles, more }),
+          async (subject) => {
+            const to = await createAlias(subject);
+            report({ name, figures: await measureMail(bench, load, subject, { to, table: 'inbox_messages' }) });
+          },
+          false,
+        );
       });
     }
   },
@@ -127,7 +153,9 @@ export const smtpIn = {
 
 const number = MARK + '0'.repeat(DIGITS);
 const EMAIL = JSON.stringify({
-  from: `Shop <shop@${SENDER_DOMAIN}>`, to: `customer@d${SPREAD}.example`, subject: `Your order ${number}`,
+  from: `Shop <shop@${SENDER_DOMAIN}>`,
+  to: `customer@d${SPREAD}.example`,
+  subject: `Your order ${number}`,
   text: 'A line of an ordinary letter, neither short nor long, as they are read every day.\n'.repeat(48),
 });
 
@@ -145,29 +173,47 @@ function emailRow(name, start, prepare = async () => undefined) {
     run: (bench, _wanted, report) =>
       withHelper('mail-sink.mjs', async (sink) => {
         const { port: relayPort, countsPort } = await sink.ask({ kind: 'ports' });
-        await withSubject(bench, (options) => start({ ...options, relayPort }), async (subject) => {
-          await prepare(bench, subject);
-          // The relay stands where the receiver of webhooks does.
-          const toRelay = { ...bench, receiver: sink, countsPort };
-          await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
-          report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
-          bench.nextNumber = toRelay.nextNumber;
-        }, false);
+        await withSubject(
+          bench,
+          (options) => start({ ...options, relayPort }),
+          async (subject) => {
+            await prepare(bench, subject);
+            // The relay stands where the receiver of webhooks does.
+            const toRelay = { ...bench, receiver: sink, countsPort };
+            await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
+            report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
+            bench.nextNumber = toRelay.nextNumber;
+          },
+          false,
+        );
       }),
   };
 }
 
 /** A bare pool of nodemailer, which commits nothing. */
-export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) => startMailOutLimit({ relayPort, count: PROCESSES }));
+export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
+  startMailOutLimit({ relayPort, count: PROCESSES }),
+);
 
-export const emailsOut = emailRow('emails-out', ({ relayPort, ...options }) =>
-  startPosthorn({ ...options, roles: ['all', 'all'], more: { EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' } }),
-async (bench, subject) => {
-  await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
-  // As the checks of domains leave one whose records they saw.
-  await bench.database.query(subject.database, `update domains set state = 'verified', is_owner = true, sending_enabled = true,
-    next_check_at = now() + interval '1 day', verified_at = now() where host = $1`, [SENDER_DOMAIN]);
-});
+export const emailsOut = emailRow(
+  'emails-out',
+  ({ relayPort, ...options }) =>
+    startPosthorn({
+      ...options,
+      roles: ['all', 'all'],
+      more: { EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' },
+    }),
+  async (bench, subject) => {
+    await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
+    // As the checks of domains leave one whose records they saw.
+    await bench.database.query(
+      subject.database,
+      `update domains set state = 'verified', is_owner = true, sending_enabled = true,
+    next_check_at = now() + interval '1 day', verified_at = now() where host = $1`,
+      [SENDER_DOMAIN],
+    );
+  },
+);
 
 /** @type {import('./rows.mjs').Block} */
 export const besideMail = {
@@ -175,22 +221,34 @@ export const besideMail = {
   run: (bench, wanted, report) =>
     withHelper('mail-load.mjs', async (load) => {
       const more = { DNS_SERVERS: await load.ask({ kind: 'names' }) };
-      const block = besideWhoGoesOn('beside-mail', async (_bench, subject) => {
-        subject.processes.push({ group: 'load', pid: load.child.pid ?? 0 });
-        const to = await createAlias(subject);
-        let first = 0;
-        const begin = async () => {
-          await load.ask({ kind: 'start', ports: subject.smtpPorts, connections: FLOOD_CONNECTIONS, to, bytes: MESSAGE_BYTES, first, perSecond: FLOOD_PER_SECOND });
-          return async () => {
-            const { sentAt, acceptedAt, accepted } = await load.ask({ kind: 'stop' });
-            first += sentAt.length;
-            const ms = Math.max(...acceptedAt.slice(-FLOOD_CONNECTIONS)) - sentAt[0];
-            console.log(`beside-mail: ${((accepted * 1000) / ms).toFixed(0)} messages came per second`);
-            await untilRead(bench, subject);
+      const block = besideWhoGoesOn(
+        'beside-mail',
+        async (_bench, subject) => {
+          subject.processes.push({ group: 'load', pid: load.child.pid ?? 0 });
+          const to = await createAlias(subject);
+          let first = 0;
+          const begin = async () => {
+            await load.ask({
+              kind: 'start',
+              ports: subject.smtpPorts,
+              connections: FLOOD_CONNECTIONS,
+              to,
+              bytes: MESSAGE_BYTES,
+              first,
+              perSecond: FLOOD_PER_SECOND,
+            });
+            return async () => {
+              const { sentAt, acceptedAt, accepted } = await load.ask({ kind: 'stop' });
+              first += sentAt.length;
+              const ms = Math.max(...acceptedAt.slice(-FLOOD_CONNECTIONS)) - sentAt[0];
+              console.log(`beside-mail: ${((accepted * 1000) / ms).toFixed(0)} messages came per second`);
+              await untilRead(bench, subject);
+            };
           };
-        };
-        return { begin, quietAfterMs: 0, rampMs: MAIL_STOPS_MS };
-      }, { more });
+          return { begin, quietAfterMs: 0, rampMs: MAIL_STOPS_MS };
+        },
+        { more },
+      );
       await block.run(bench, wanted, report);
     }),
 };
@@ -199,7 +257,10 @@ export const besideMail = {
 async function untilRead(bench, subject) {
   const { database } = /** @type {MailSubject} */ (subject);
   for (const giveUpAt = nowMs() + READ_WITHIN_MS; nowMs() < giveUpAt; await sleep(POLL_MS)) {
-    const [row] = await bench.database.query(database, `select exists (select 1 from inbox_messages where state = 'received') as waits`);
+    const [row] = await bench.database.query(
+      database,
+      `select exists (select 1 from inbox_messages where state = 'received') as waits`,
+    );
     if (!row.waits) return;
   }
   throw new Error(`What came was not read within ${READ_WITHIN_MS / 60_000} minutes.`);

@@ -17,7 +17,10 @@ function readProcess(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold anything; the fields count from behind it: state, ppid, …, utime (12th).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const ms = (/** @type {number} */ i) => (fields[i] ?? 0) * MS_PER_TICK;
     return { parent: fields[1] ?? 0, own: Math.max(ms(11) + ms(12), threadsMs(pid)), reaped: ms(13) + ms(14) };
   } catch {
@@ -33,7 +36,9 @@ function readProcess(pid) {
  */
 function threadsMs(pid) {
   if (!HAS_SCHEDSTAT) return 0;
-  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]));
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]),
+  );
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1_000_000;
 }
 
@@ -63,10 +68,16 @@ export function cpuSnapshot(processes, postmasterPid) {
   if (!existsSync('/proc/self/stat')) return { ms: {}, idleMs: 0, stealMs: 0, totalMs: 0 };
   /** @type {Record<string, number>} */
   const ms = postmasterPid > 0 ? { postgres: treeMs(postmasterPid) } : {};
-  for (const { group, pid, isTree } of processes) ms[group] = (ms[group] ?? 0) + (isTree ? treeMs(pid) : (readProcess(pid)?.own ?? 0));
+  for (const { group, pid, isTree } of processes)
+    ms[group] = (ms[group] ?? 0) + (isTree ? treeMs(pid) : (readProcess(pid)?.own ?? 0));
   const machine = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.trim().split(/ +/).slice(1, 9) ?? [];
   const times = machine.map((ticks) => Number(ticks) * MS_PER_TICK);
-  return { ms, idleMs: (times[3] ?? 0) + (times[4] ?? 0), stealMs: times[7] ?? 0, totalMs: times.reduce((sum, time) => sum + time, 0) };
+  return {
+    ms,
+    idleMs: (times[3] ?? 0) + (times[4] ?? 0),
+    stealMs: times[7] ?? 0,
+    totalMs: times.reduce((sum, time) => sum + time, 0),
+  };
 }
 
 /**
@@ -87,7 +98,8 @@ export async function databaseCounters(client, database) {
 /** @param {Float64Array} values in any order; sorted by this @returns {{ p50: number, p99: number, max: number }} */
 export function percentiles(values) {
   values.sort();
-  const at = (/** @type {number} */ share) => values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+  const at = (/** @type {number} */ share) =>
+    values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
   return { p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 

@@ -36,7 +36,10 @@ function shareOf(pid) {
 
 /** The processes of a PostgreSQL: the postmaster, and what it has started. @param {number} postmaster */
 function serverPids(postmaster) {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => pid === postmaster || parentOf(pid) === postmaster);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid === postmaster || parentOf(pid) === postmaster);
 }
 
 /** @param {number} pid */
@@ -83,9 +86,17 @@ async function memoryOf({ pid, port, postmaster, own }) {
   }
   // Semi-spaces are counted when they are reserved, and take memory when they are written.
   const native = service.anonymous + service.shared - heap.young - heap.old - heap.external;
-  const { connections, ...bytes } = { youngHeap: heap.young, oldHeap: heap.old, external: heap.external, native, ...parts };
+  const { connections, ...bytes } = {
+    youngHeap: heap.young,
+    oldHeap: heap.old,
+    external: heap.external,
+    native,
+    ...parts,
+  };
   const total = Object.values(bytes).reduce((sum, part) => sum + part, 0);
-  const inMib = Object.fromEntries(Object.entries({ total, ...bytes, connections }).map(([name, part]) => [name, part / MIB]));
+  const inMib = Object.fromEntries(
+    Object.entries({ total, ...bytes, connections }).map(([name, part]) => [name, part / MIB]),
+  );
   return /** @type {Memory} */ (inMib);
 }
 
@@ -112,7 +123,13 @@ export const memory = {
   async run(bench, _wanted, report) {
     const { subject, server } = await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all'] }));
     const own = { ...bench, database: server };
-    const look = () => memoryOf({ pid: subject.processes[0]?.pid ?? 0, port: subject.ports[0] ?? 0, postmaster: server.postmasterPid, own: server.client.processID });
+    const look = () =>
+      memoryOf({
+        pid: subject.processes[0]?.pid ?? 0,
+        port: subject.ports[0] ?? 0,
+        postmaster: server.postmasterPid,
+        own: server.client.processID,
+      });
     await sleep(REST_MS);
     const idle = await look();
     const stop = watch(look);
@@ -126,16 +143,31 @@ export const memory = {
 };
 
 const PARTS = /** @type {const} */ ([
-  ['youngHeap', 'service: JS heap, young'], ['oldHeap', 'service: JS heap, old'], ['external', 'service: buffers beside the heap'],
-  ['native', 'service: other native'], ['shared', 'PostgreSQL: shared memory'], ['backends', 'PostgreSQL: backends'],
-  ['server', 'PostgreSQL: other processes'], ['program', 'both: programs and libraries'], ['total', 'together'],
+  ['youngHeap', 'service: JS heap, young'],
+  ['oldHeap', 'service: JS heap, old'],
+  ['external', 'service: buffers beside the heap'],
+  ['native', 'service: other native'],
+  ['shared', 'PostgreSQL: shared memory'],
+  ['backends', 'PostgreSQL: backends'],
+  ['server', 'PostgreSQL: other processes'],
+  ['program', 'both: programs and libraries'],
+  ['total', 'together'],
 ]);
 
 /** @param {{ idle: Memory, atWork: Memory }} measured */
 export function memoryTable({ idle, atWork }) {
   const width = Math.max(...PARTS.map(([, what]) => what.length));
-  const line = (/** @type {string} */ what, /** @type {string[]} */ cells) => [what.padEnd(width), ...cells.map((cell) => cell.padStart(8))].join('  ');
-  const rows = PARTS.map(([part, what]) => line(what, [idle, atWork].map((memory) => memory[part].toFixed(0))));
-  const connections = line('connections', [idle, atWork].map((memory) => memory.connections.toFixed(0)));
+  const line = (/** @type {string} */ what, /** @type {string[]} */ cells) =>
+    [what.padEnd(width), ...cells.map((cell) => cell.padStart(8))].join('  ');
+  const rows = PARTS.map(([part, what]) =>
+    line(
+      what,
+      [idle, atWork].map((memory) => memory[part].toFixed(0)),
+    ),
+  );
+  const connections = line(
+    'connections',
+    [idle, atWork].map((memory) => memory.connections.toFixed(0)),
+  );
   return [line('MiB (PSS)', ['idle', 'at work']), ...rows, connections].join('\n');
 }

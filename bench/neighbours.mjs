@@ -19,7 +19,12 @@ const RETRIED_AFTER_MS = 7_000;
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
  */
-function sendOn(subject, perSecond, destination, authorization = /** @type {string} */ (subject.headers.authorization)) {
+function sendOn(
+  subject,
+  perSecond,
+  destination,
+  authorization = /** @type {string} */ (subject.headers.authorization),
+) {
   const sockets = subject.ports.map((port) => net.connect({ host: '127.0.0.1', port, noDelay: true }));
   for (const socket of sockets) socket.on('error', () => socket.destroy()).resume();
   let made = 0;
@@ -52,7 +57,13 @@ const ROUNDS_MIN = 2;
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
  */
-export async function takeTurnsBeside(bench, subject, name, { begin, quietAfterMs, rampMs = RAMP_MS, to = {} }, report) {
+export async function takeTurnsBeside(
+  bench,
+  subject,
+  name,
+  { begin, quietAfterMs, rampMs = RAMP_MS, to = {} },
+  report,
+) {
   const span = { warmUpMs: rampMs, seconds: bench.slice, isSlice: true };
   /** @type {number[]} */
   const rates = [];
@@ -71,7 +82,15 @@ export async function takeTurnsBeside(bench, subject, name, { begin, quietAfterM
     const end = await begin();
     await slice(name, round, 0);
     await slice(name, round, 1);
-    report({ name: `${name}-half`, figures: await measure(bench, subject, { ...to, perSecond: median(rates) / 2 }, { ...span, seconds: 2 * bench.slice }) });
+    report({
+      name: `${name}-half`,
+      figures: await measure(
+        bench,
+        subject,
+        { ...to, perSecond: median(rates) / 2 },
+        { ...span, seconds: 2 * bench.slice },
+      ),
+    });
     await end();
     await sleep(quietAfterMs);
     rates.push(await slice(`${name}:alone`, round, 1));
@@ -90,18 +109,23 @@ export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'
   return {
     rows: [name],
     run: (bench, _wanted, report) =>
-      withService(bench, roles, async (subject) => {
-        const neighbour = await invite(bench, subject);
-        const beginAndBreak = async () => {
-          await bench.receiver.ask({ kind: 'break' });
-          const end = await neighbour.begin();
-          return async () => {
-            await end();
-            await bench.receiver.ask({ kind: 'mend' });
+      withService(
+        bench,
+        roles,
+        async (subject) => {
+          const neighbour = await invite(bench, subject);
+          const beginAndBreak = async () => {
+            await bench.receiver.ask({ kind: 'break' });
+            const end = await neighbour.begin();
+            return async () => {
+              await end();
+              await bench.receiver.ask({ kind: 'mend' });
+            };
           };
-        };
-        await takeTurnsBeside(bench, subject, name, { ...neighbour, begin: beginAndBreak }, report);
-      }, more),
+          await takeTurnsBeside(bench, subject, name, { ...neighbour, begin: beginAndBreak }, report);
+        },
+        more,
+      ),
   };
 }
 
@@ -111,13 +135,21 @@ export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject
 });
 
 /** Each URL is a target of its own: no circuit opens before it has failed ten times. */
-export const hangingTenant = besideWhoGoesOn('beside-hanging-tenant', async (bench, subject) => {
-  const { key } = await subject.call('POST', '/v1/keys', { name: 'bench tenant', scope: 'write', environment: 'test' });
-  let made = 0;
-  const begin = async () => {
-    const end = sendOn(subject, HANGS_PER_SECOND, () => `${receiver(bench)}/hang?${made++}`, `Bearer ${key}`);
-    await new Promise((resolve) => setTimeout(resolve, HANG_MS));
-    return end;
-  };
-  return { begin, quietAfterMs: HANG_MS + RETRIED_AFTER_MS };
-}, { roles: ['all'] });
+export const hangingTenant = besideWhoGoesOn(
+  'beside-hanging-tenant',
+  async (bench, subject) => {
+    const { key } = await subject.call('POST', '/v1/keys', {
+      name: 'bench tenant',
+      scope: 'write',
+      environment: 'test',
+    });
+    let made = 0;
+    const begin = async () => {
+      const end = sendOn(subject, HANGS_PER_SECOND, () => `${receiver(bench)}/hang?${made++}`, `Bearer ${key}`);
+      await new Promise((resolve) => setTimeout(resolve, HANG_MS));
+      return end;
+    };
+    return { begin, quietAfterMs: HANG_MS + RETRIED_AFTER_MS };
+  },
+  { roles: ['all'] },
+);

@@ -41,13 +41,24 @@ export function readOptions(args) {
   const unknown = only.filter((name) => !rows.includes(name));
   if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join(', ')}. Rows: ${rows.join(', ')}.`);
   const numbers = {
-    seconds: Number(values.seconds), connections: Number(values.connections), slice: Number(values.slice),
+    seconds: Number(values.seconds),
+    connections: Number(values.connections),
+    slice: Number(values.slice),
     rounds: Number(values.rounds ?? (against === undefined ? '1' : ROUNDS_AGAINST)),
   };
-  for (const [name, value] of Object.entries(numbers)) if (!(value >= 1)) throw new Error(`--${name} is a number from 1.`);
+  for (const [name, value] of Object.entries(numbers))
+    if (!(value >= 1)) throw new Error(`--${name} is a number from 1.`);
   const [tolerance, spin] = [Number(values.tolerance) / 100, Number(values.spin)];
   if (!(tolerance > 0 && tolerance < 1)) throw new Error('--tolerance is a number of percent.');
   if (!(spin >= 0)) throw new Error('--spin is a number of microseconds.');
   if (spin > 0 && against === undefined) throw new Error('--spin is a control of --against.');
-  return { ...numbers, tolerance, spin, only, json: path.resolve(values.json), against: against === undefined ? null : path.resolve(against), history };
+  return {
+    ...numbers,
+    tolerance,
+    spin,
+    only,
+    json: path.resolve(values.json),
+    against: against === undefined ? null : path.resolve(against),
+    history,
+  };
 }

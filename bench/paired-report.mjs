@@ -37,33 +37,86 @@ export function compare(slices, name, reference, tolerance) {
 export function comparisonLines({ name, reference, rate, cpu }) {
   const line = (/** @type {string} */ what, /** @type {Judged} */ { ratio, low, high, verdict }) =>
     `  ${what} ${ratio.toFixed(3)} ${Number.isFinite(high) ? `(${low.toFixed(3)} to ${high.toFixed(3)})` : '(no interval)'}  ${verdict}`;
-  return [`${name} / ${reference}, ${rate.pairs} pairs of slices, 95 % interval`, line('rate         ', rate), line('CPU, delivery', cpu)].join('\n');
+  return [
+    `${name} / ${reference}, ${rate.pairs} pairs of slices, 95 % interval`,
+    line('rate         ', rate),
+    line('CPU, delivery', cpu),
+  ].join('\n');
 }
 
-const HEADER = ['row', 'slices', 'deliv/s', 'quartiles', 'us/deliv', 'quartiles', 'service', 'pg', 'accept p50', 'p99', 'receipt p99', 'idle', 'steal', 'others', 'waiting', 'fsync ms', 'max', 'commits', 'WAL B', 'lost', 'dup'];
+const HEADER = [
+  'row',
+  'slices',
+  'deliv/s',
+  'quartiles',
+  'us/deliv',
+  'quartiles',
+  'service',
+  'pg',
+  'accept p50',
+  'p99',
+  'receipt p99',
+  'idle',
+  'steal',
+  'others',
+  'waiting',
+  'fsync ms',
+  'max',
+  'commits',
+  'WAL B',
+  'lost',
+  'dup',
+];
 
 /** One line for each that took turns. @param {readonly Slice[]} slices */
 export function slicesTable(slices) {
-  const lines = [HEADER, ...[...new Set(slices.map(({ name }) => name))].map((name) => slicesLine(name, slices.filter((slice) => slice.name === name)))];
+  const lines = [
+    HEADER,
+    ...[...new Set(slices.map(({ name }) => name))].map((name) =>
+      slicesLine(
+        name,
+        slices.filter((slice) => slice.name === name),
+      ),
+    ),
+  ];
   const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const pad = (/** @type {string} */ cell, /** @type {number} */ i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0));
+  const pad = (/** @type {string} */ cell, /** @type {number} */ i) =>
+    i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
   return lines.map((line) => line.map(pad).join('  ')).join('\n');
 }
 
 /** @param {string} name @param {readonly Slice[]} slices */
 function slicesLine(name, slices) {
-  const of = (/** @type {(figures: Figures) => number} */ figure) => spreadOf(slices.map(({ figures }) => figure(figures)));
+  const of = (/** @type {(figures: Figures) => number} */ figure) =>
+    spreadOf(slices.map(({ figures }) => figure(figures)));
   const median = (/** @type {(figures: Figures) => number} */ figure, digits = 0) => of(figure).median.toFixed(digits);
   const share = (/** @type {(figures: Figures) => number} */ figure) => `${(of(figure).median * 100).toFixed(1)}%`;
-  const quartiles = (/** @type {(figures: Figures) => number} */ figure) => `${of(figure).low.toFixed(0)}-${of(figure).high.toFixed(0)}`;
-  const sum = (/** @type {(figures: Figures) => number} */ figure) => String(slices.reduce((total, { figures }) => total + figure(figures), 0));
+  const quartiles = (/** @type {(figures: Figures) => number} */ figure) =>
+    `${of(figure).low.toFixed(0)}-${of(figure).high.toFixed(0)}`;
+  const sum = (/** @type {(figures: Figures) => number} */ figure) =>
+    String(slices.reduce((total, { figures }) => total + figure(figures), 0));
   const rate = (/** @type {Figures} */ { deliveriesPerSecond }) => deliveriesPerSecond;
   return [
-    name, String(slices.length), median(rate), quartiles(rate), median(costOf), quartiles(costOf),
-    median(({ cpuMicros }) => cpuMicros.service ?? 0), median(({ cpuMicros }) => cpuMicros.postgres ?? 0),
-    median(({ accept }) => accept.p50, 1), median(({ accept }) => accept.p99, 1), median(({ receipt }) => receipt.p99, 1),
-    share(({ idle }) => idle), share(({ steal }) => steal), share(({ others }) => others), share(({ waiting }) => waiting),
-    median(({ fsyncMs }) => fsyncMs?.median ?? 0, 2), Math.max(...slices.map(({ figures }) => figures.fsyncMs?.max ?? 0)).toFixed(1),
-    median(({ commits }) => commits, 3), median(({ walBytes }) => walBytes), sum(({ lost }) => lost), sum(({ duplicates }) => duplicates),
+    name,
+    String(slices.length),
+    median(rate),
+    quartiles(rate),
+    median(costOf),
+    quartiles(costOf),
+    median(({ cpuMicros }) => cpuMicros.service ?? 0),
+    median(({ cpuMicros }) => cpuMicros.postgres ?? 0),
+    median(({ accept }) => accept.p50, 1),
+    median(({ accept }) => accept.p99, 1),
+    median(({ receipt }) => receipt.p99, 1),
+    share(({ idle }) => idle),
+    share(({ steal }) => steal),
+    share(({ others }) => others),
+    share(({ waiting }) => waiting),
+    median(({ fsyncMs }) => fsyncMs?.median ?? 0, 2),
+    Math.max(...slices.map(({ figures }) => figures.fsyncMs?.max ?? 0)).toFixed(1),
+    median(({ commits }) => commits, 3),
+    median(({ walBytes }) => walBytes),
+    sum(({ lost }) => lost),
+    sum(({ duplicates }) => duplicates),
   ];
 }

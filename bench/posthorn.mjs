@@ -29,7 +29,11 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   for (const role of roles) {
     const port = await freePort();
     const smtpPort = await freePort();
-    const child = startProgram(MAIN, { ...environment(databaseUrl, directory, role, port, key), SMTP_PORT: String(smtpPort), ...more });
+    const child = startProgram(MAIN, {
+      ...environment(databaseUrl, directory, role, port, key),
+      SMTP_PORT: String(smtpPort),
+      ...more,
+    });
     children.push(child);
     processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0, isTree: 'PROCESSES' in more });
     if (role === 'all' || role === 'api') ports.push(port);
@@ -42,7 +46,11 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   /** @type {(method: string, path: string, json?: unknown) => Promise<any>} */
   const call = async (method, path, json) => {
     const body = json === undefined ? undefined : JSON.stringify(json);
-    const sent = { method, headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' }, body };
+    const sent = {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      body,
+    };
     const response = await fetch(`http://127.0.0.1:${ports[0]}${path}`, sent);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
@@ -55,7 +63,13 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   };
   const destination = await createDestination({ url: targetUrl });
   return {
-    ports, smtpPorts, headers, destination, processes, createDestination, call,
+    ports,
+    smtpPorts,
+    headers,
+    destination,
+    processes,
+    createDestination,
+    call,
     stop: async () => void (await Promise.all(children.map(stopProcess))),
   };
 }
@@ -84,7 +98,7 @@ function environment(databaseUrl, directory, role, port, key) {
 
 /** @param {number} port @param {import('node:child_process').ChildProcess} child @param {number} count processes that serve behind the port */
 async function untilReady(port, child, count) {
-  for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt; ) {
+  for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt;) {
     const ended = child.exitCode ?? child.signalCode;
     if (ended !== null) throw new Error(`Posthorn ended at its start (${ended}).`);
     const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null);

@@ -66,7 +66,9 @@ const V8_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => word.
  */
 export function startProgram(file, environment) {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', NODE_ENV: 'production', ...environment };
-  return remember(spawn(process.execPath, [...V8_OPTIONS, file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  return remember(
+    spawn(process.execPath, [...V8_OPTIONS, file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+  );
 }
 
 /** Asks a process to end, and ends it when it does not. @param {import('node:child_process').ChildProcess} child */

@@ -4,7 +4,12 @@ export interface Measured {
   readonly rows: ReadonlyMap<string, Figures>;
   readonly rounds: ReadonlyMap<string, readonly Figures[]>;
   /** Of rows that took turns. */
-  readonly slices: readonly { readonly name: string; readonly round: number; readonly half: number; readonly figures: Figures }[];
+  readonly slices: readonly {
+    readonly name: string;
+    readonly round: number;
+    readonly half: number;
+    readonly figures: Figures;
+  }[];
   readonly connections: number;
   /** The rate that the row `memory` asks for. */
   readonly memoryPerSecond: number;

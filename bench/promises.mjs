@@ -38,7 +38,10 @@ const one = () => 1;
  * @param {string} name @param {[row: string, reference: string]} rows @param {Figure} figure @param {string} bound @returns {PromiseOfBench}
  */
 const between = (name, rows, figure, bound) => ({
-  name, rows, bound, pairs: (measured) => samplePairs(measured, ...rows).map(([of, against]) => [figure(of), figure(against)]),
+  name,
+  rows,
+  bound,
+  pairs: (measured) => samplePairs(measured, ...rows).map(([of, against]) => [figure(of), figure(against)]),
 });
 
 /**
@@ -47,7 +50,10 @@ const between = (name, rows, figure, bound) => ({
  * @param {string} name @param {string} row @param {[figure: Figure, against: Figure]} figures @param {string} bound @returns {PromiseOfBench}
  */
 const within = (name, row, [figure, against], bound) => ({
-  name, rows: [row], bound, pairs: (measured) => samplesOf(measured, row).map((sample) => [figure(sample), against(sample)]),
+  name,
+  rows: [row],
+  bound,
+  pairs: (measured) => samplesOf(measured, row).map((sample) => [figure(sample), against(sample)]),
 });
 
 /**
@@ -58,9 +64,18 @@ const within = (name, row, [figure, against], bound) => ({
 const count = (name, rows, value, bound) => ({ name, rows, bound, value });
 
 const BESIDE_ONCE = ['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'];
-const BESIDE_IN_TURNS = ['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'];
+const BESIDE_IN_TURNS = [
+  'beside-flapping',
+  'beside-hanging-tenant',
+  'beside-slow-names',
+  'beside-slow-code',
+  'beside-mail',
+];
 const PACED = ['service-half', 'service-quiet', 'fanout-hanging-half', ...BESIDE_IN_TURNS.map((row) => `${row}-half`)];
-const OPEN = /** @type {const} */ ([['fanout-open', 10], ['send-open', 1]]);
+const OPEN = /** @type {const} */ ([
+  ['fanout-open', 10],
+  ['send-open', 1],
+]);
 const PROBES = ['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'];
 
 /** The bounds come from what was measured since 21 November 2026 (docs/benchmarks.md), with room for another machine. @type {readonly PromiseOfBench[]} */
@@ -75,33 +90,68 @@ export const PROMISES = [
   between('accepting for 100 / accepting a send, CPU', ['fanout-accept', 'fanout-accept:one'], costOf, '<= 40'),
   between('a delivery of a fan-out to 100 / of a send, CPU', ['fanout', 'service'], costOf, '<= 0.8'),
   between('fan-out to 2,000 applications / to 10, rate', ['fanout-many', 'fanout-many:few'], fairRate, '>= 0.9'),
-  between('99 of 100 beside a hanging one / alone, rate', ['fanout-hanging', 'fanout-hanging:alone'], fairRate, '>= 0.9'),
-  between('fan-out to 10 / sends, as fast as they are accepted, rate', ['fanout-open', 'send-open'], fairRate, '>= 1.2'),
+  between(
+    '99 of 100 beside a hanging one / alone, rate',
+    ['fanout-hanging', 'fanout-hanging:alone'],
+    fairRate,
+    '>= 0.9',
+  ),
+  between(
+    'fan-out to 10 / sends, as fast as they are accepted, rate',
+    ['fanout-open', 'send-open'],
+    fairRate,
+    '>= 1.2',
+  ),
   ...OPEN.map(([row, copies]) =>
-    count(`${row}: most that waited / what its connections send at once`, [row], ({ rows, connections }) => {
-      const most = rows.get(row)?.backlog?.max;
-      return most === undefined ? undefined : most / (connections * copies);
-    }, '<= 3')),
+    count(
+      `${row}: most that waited / what its connections send at once`,
+      [row],
+      ({ rows, connections }) => {
+        const most = rows.get(row)?.backlog?.max;
+        return most === undefined ? undefined : most / (connections * copies);
+      },
+      '<= 3',
+    ),
+  ),
   ...OPEN.map(([row]) => within(`${row}: 202 to receipt p99 / accept p99`, row, [receiptP99, acceptP99], '<= 1')),
-  between('accept p99 at half load / the limit\'s', ['tail', 'tail:limit'], acceptP99, '<= 3'),
+  between("accept p99 at half load / the limit's", ['tail', 'tail:limit'], acceptP99, '<= 3'),
   ...PACED.map((row) => within(`${row}: 202 to receipt p99 / accept p99`, row, [receiptP99, acceptP99], '<= 1')),
-  within('CPU of a delivery at 400/s / the receiver\'s', 'service-quiet', [costOf, receiverCost], '<= 12'),
+  within("CPU of a delivery at 400/s / the receiver's", 'service-quiet', [costOf, receiverCost], '<= 12'),
   within('accept p99 at 400/s / its median', 'service-quiet', [acceptP99, acceptMedian], '<= 3'),
-  count('commits of a delivery at 400/s', ['service-quiet'], ({ rows }) => rows.get('service-quiet')?.commits, '<= 0.4'),
+  count(
+    'commits of a delivery at 400/s',
+    ['service-quiet'],
+    ({ rows }) => rows.get('service-quiet')?.commits,
+    '<= 0.4',
+  ),
   between('an idle second / a delivery at 400/s, CPU', ['idle', 'service-quiet'], costOf, '<= 25'),
   count('commits of an idle second', ['idle'], ({ rows }) => rows.get('idle')?.commits, '<= 5'),
-  ...[...BESIDE_ONCE, ...BESIDE_IN_TURNS].map((row) => between(`${row} / alone, rate`, [row, `${row}:alone`], fairRate, '>= 0.9')),
+  ...[...BESIDE_ONCE, ...BESIDE_IN_TURNS].map((row) =>
+    between(`${row} / alone, rate`, [row, `${row}:alone`], fairRate, '>= 0.9'),
+  ),
   ...PROBES.map((probe) => ({
-    name: `${probe} with a million events / with few`, rows: ['scale', 'scale:empty'], bound: '<= 1.2',
+    name: `${probe} with a million events / with few`,
+    rows: ['scale', 'scale:empty'],
+    bound: '<= 1.2',
     pairs: (/** @type {Measured} */ measured) => zipped(...probesOf(measured, probe)),
   })),
   between('accepts with a million events / with few, rate', ['scale', 'scale:empty'], fairRate, '>= 0.8'),
   between('mail in / its limit, rate', ['smtp-in', 'smtp-in-limit'], fairRate, '>= 0.5'),
-  count('memory with PostgreSQL at rest, MiB', ['memory'], ({ rows }) => rows.get('memory')?.memory?.idle.total, '<= 200'),
-  count('memory with PostgreSQL at 5,000/s, MiB', ['memory'], ({ rows, memoryPerSecond }) => {
-    const { memory, deliveriesPerSecond = 0 } = rows.get('memory') ?? {};
-    return deliveriesPerSecond >= RATE_KEPT * memoryPerSecond ? memory?.atWork.total : undefined;
-  }, '<= 300'),
+  count(
+    'memory with PostgreSQL at rest, MiB',
+    ['memory'],
+    ({ rows }) => rows.get('memory')?.memory?.idle.total,
+    '<= 200',
+  ),
+  count(
+    'memory with PostgreSQL at 5,000/s, MiB',
+    ['memory'],
+    ({ rows, memoryPerSecond }) => {
+      const { memory, deliveriesPerSecond = 0 } = rows.get('memory') ?? {};
+      return deliveriesPerSecond >= RATE_KEPT * memoryPerSecond ? memory?.atWork.total : undefined;
+    },
+    '<= 300',
+  ),
   count('accepted and lost', [], ({ rows }) => lostOf(rows), '<= 0'),
 ];
 
@@ -115,23 +165,36 @@ export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, m
  * @param {PromiseOfBench} promise @param {Measured} measured @returns {Judged}
  */
 export function judge({ name, rows, bound, pairs, value }, measured) {
-  const { ratio, low, high, pairs: samples } = pairs === undefined ? exactly(value?.(measured)) : ratioOf(pairs(measured));
+  const {
+    ratio,
+    low,
+    high,
+    pairs: samples,
+  } = pairs === undefined ? exactly(value?.(measured)) : ratioOf(pairs(measured));
   const isDisturbed = rows.some((row) => isDisturbedBy(measured.rows.get(row)));
   const base = { name, bound, ratio, low, high, samples, isDisturbed };
   if (samples === 0) return { ...base, verdict: 'not measured' };
   const [relation = '', number = ''] = bound.split(' ');
-  const isMet = (/** @type {number} */ figure) => (relation === '>=' ? figure >= Number(number) : figure <= Number(number));
+  const isMet = (/** @type {number} */ figure) =>
+    relation === '>=' ? figure >= Number(number) : figure <= Number(number);
   const [isLowMet, isHighMet] = [isMet(low), isMet(high)];
   return { ...base, verdict: isLowMet !== isHighMet ? 'not shown' : isLowMet ? 'kept' : 'FAIL' };
 }
 
 /** @param {number | undefined} figure */
-const exactly = (figure) => ({ ratio: figure ?? Number.NaN, low: figure ?? Number.NaN, high: figure ?? Number.NaN, pairs: figure === undefined ? 0 : 1 });
+const exactly = (figure) => ({
+  ratio: figure ?? Number.NaN,
+  low: figure ?? Number.NaN,
+  high: figure ?? Number.NaN,
+  pairs: figure === undefined ? 0 : 1,
+});
 
 /** The slices of a row that took turns, or else the parts of its windows. @param {Measured} measured @param {string} row @returns {any[]} */
 function samplesOf({ slices, rounds }, row) {
   const own = slices.filter(({ name }) => name === row);
-  return own.length > 0 ? own.map(({ figures }) => figures) : (rounds.get(row) ?? []).flatMap((figures) => figures.parts ?? [figures]);
+  return own.length > 0
+    ? own.map(({ figures }) => figures)
+    : (rounds.get(row) ?? []).flatMap((figures) => figures.parts ?? [figures]);
 }
 
 /** Slices that belong together, or else samples in their order. @param {Measured} measured @param {string} row @param {string} reference @returns {[any, any][]} */
@@ -143,7 +206,8 @@ function samplePairs(measured, row, reference) {
 
 /** @param {Measured} measured @param {string} probe @returns {[number[], number[]]} */
 function probesOf({ rounds }, probe) {
-  const of = (/** @type {string} */ row) => (rounds.get(row) ?? []).flatMap((figures) => /** @type {any} */ (figures).probes?.[probe] ?? []);
+  const of = (/** @type {string} */ row) =>
+    (rounds.get(row) ?? []).flatMap((figures) => /** @type {any} */ (figures).probes?.[probe] ?? []);
   return [of('scale'), of('scale:empty')];
 }
 
@@ -161,10 +225,20 @@ export function promiseLines(judged) {
   const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
   const width = Math.max(0, ...measured.map(({ name }) => name.length));
   const lines = measured.map(({ name, bound, ratio, low, high, samples, isDisturbed, verdict }) => {
-    const interval = samples === 1 ? '' : Number.isFinite(high) ? ` (${figureOf(low)} to ${figureOf(high)})` : ` (no interval: ${samples} samples, and 6 make one)`;
+    const interval =
+      samples === 1
+        ? ''
+        : Number.isFinite(high)
+          ? ` (${figureOf(low)} to ${figureOf(high)})`
+          : ` (no interval: ${samples} samples, and 6 make one)`;
     return `${`${verdict}${isDisturbed ? '*' : ''}`.padEnd(10)}  ${name.padEnd(width)}  ${figureOf(ratio)}${interval}, promised ${bound}`;
   });
-  return [...lines, ...(measured.length < judged.length ? [`${judged.length - measured.length} promises of other rows were not measured.`] : [])].join('\n');
+  return [
+    ...lines,
+    ...(measured.length < judged.length
+      ? [`${judged.length - measured.length} promises of other rows were not measured.`]
+      : []),
+  ].join('\n');
 }
 
 /** @param {number} figure */

@@ -17,12 +17,20 @@ const IDLE_SECONDS_MIN = 120;
 export const quiet = {
   rows: ['service-quiet'],
   async run(bench, _wanted, report) {
-    for (const [name, roles] of /** @type {const} */ ([['service-quiet', ['all']], ['service-quiet:two', ['all', 'all']]])) {
-      await withSubject(bench, (options) => startPosthorn({ ...options, roles: [...roles] }), async (subject) => {
-        await breakIn(bench, subject, BREAK_IN_WHOLLY);
-        await measure({ ...bench, seconds: VACUUMED_WITHIN_SECONDS }, subject, { perSecond: QUIET_PER_SECOND });
-        report({ name, figures: await measure(bench, subject, { perSecond: QUIET_PER_SECOND }) });
-      }, false);
+    for (const [name, roles] of /** @type {const} */ ([
+      ['service-quiet', ['all']],
+      ['service-quiet:two', ['all', 'all']],
+    ])) {
+      await withSubject(
+        bench,
+        (options) => startPosthorn({ ...options, roles: [...roles] }),
+        async (subject) => {
+          await breakIn(bench, subject, BREAK_IN_WHOLLY);
+          await measure({ ...bench, seconds: VACUUMED_WITHIN_SECONDS }, subject, { perSecond: QUIET_PER_SECOND });
+          report({ name, figures: await measure(bench, subject, { perSecond: QUIET_PER_SECOND }) });
+        },
+        false,
+      );
     }
   },
 };
@@ -31,10 +39,15 @@ export const quiet = {
 export const idle = {
   rows: ['idle'],
   run: (bench, _wanted, report) =>
-    withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all'] }), async (subject) => {
-      await sleep(CALM_MS);
-      report({ name: 'idle', figures: await measureIdle(bench, subject) });
-    }, false),
+    withSubject(
+      bench,
+      (options) => startPosthorn({ ...options, roles: ['all'] }),
+      async (subject) => {
+        await sleep(CALM_MS);
+        report({ name: 'idle', figures: await measureIdle(bench, subject) });
+      },
+      false,
+    ),
 };
 
 /** @param {import('./rows.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject @returns {Promise<import('./window.mjs').Figures>} */
@@ -46,11 +59,18 @@ async function measureIdle({ database, directory, seconds: ofRow }, subject) {
   const after = await databaseCounters(database.client, subject.database);
   const none = { p50: 0, p99: 0, max: 0 };
   return {
-    deliveriesPerSecond: 0, accept: none, receipt: none, total: none,
+    deliveriesPerSecond: 0,
+    accept: none,
+    receipt: none,
+    total: none,
     ...aSecond(/** @type {Mark} */ (marks[0]), /** @type {Mark} */ (marks.at(-1))),
     parts: marks.slice(1).map((until, i) => aSecond(/** @type {Mark} */ (marks[i]), until)),
-    commits: (after.commits - before.commits) / seconds, walBytes: (after.walBytes - before.walBytes) / seconds,
-    lost: 0, duplicates: 0, refusals: {}, fsyncMs,
+    commits: (after.commits - before.commits) / seconds,
+    walBytes: (after.walBytes - before.walBytes) / seconds,
+    lost: 0,
+    duplicates: 0,
+    refusals: {},
+    fsyncMs,
   };
 }
 

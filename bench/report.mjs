@@ -3,7 +3,15 @@ import { median } from './measure.mjs';
 /** @typedef {import('./window.mjs').Figures} Figures */
 /** @typedef {Map<string, Figures>} Rows medians by row */
 
-const GROUPS = { service: 'service', api: 'service', worker: 'service', smtp: 'service', postgres: 'pg', load: 'load', receiver: 'recv' };
+const GROUPS = {
+  service: 'service',
+  api: 'service',
+  worker: 'service',
+  smtp: 'service',
+  postgres: 'pg',
+  load: 'load',
+  receiver: 'recv',
+};
 
 /**
  * The median of each figure over the rounds, and all that was lost or came twice in any of them. Samples, which are lists, stay with
@@ -12,7 +20,8 @@ const GROUPS = { service: 'service', api: 'service', worker: 'service', smtp: 's
  * @param {Figures[]} rounds @returns {Figures}
  */
 export function summaryOf(rounds) {
-  const sum = (/** @type {(figures: Figures) => number} */ figure) => rounds.reduce((total, figures) => total + figure(figures), 0);
+  const sum = (/** @type {(figures: Figures) => number} */ figure) =>
+    rounds.reduce((total, figures) => total + figure(figures), 0);
   return { ...medianOf(rounds), lost: sum(({ lost }) => lost), duplicates: sum(({ duplicates }) => duplicates) };
 }
 
@@ -39,7 +48,8 @@ function rate(rows, name) {
 }
 
 /** The rate, with what was taken by strangers, by the machine's host, and by subjects that waited. @param {Figures} figures */
-export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) => deliveriesPerSecond / (1 - others - steal - waiting);
+export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) =>
+  deliveriesPerSecond / (1 - others - steal - waiting);
 
 /** @param {Pick<Figures, 'others' | 'steal'> | undefined} figures */
 export const isDisturbedBy = (figures) => figures !== undefined && figures.others + figures.steal > OTHERS_MAX;
@@ -47,16 +57,45 @@ export const isDisturbedBy = (figures) => figures !== undefined && figures.other
 /** @param {Rows} rows @param {Map<string, Figures[]>} rounds what each is the median of @returns {string} */
 export function table(rows, rounds) {
   const header = [
-    'row', 'deliv/s', 'min-max', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv', 'x recv',
-    'idle', 'others', 'steal', 'fsync ms', 'max', 'commits', 'WAL B', 'waits', 'max', 'lost', 'dup', 'refused',
+    'row',
+    'deliv/s',
+    'min-max',
+    'scaled',
+    'x limit',
+    'accept p50',
+    'p99',
+    'max',
+    'receipt p50',
+    'p99',
+    'us service',
+    'pg',
+    'load',
+    'recv',
+    'x recv',
+    'idle',
+    'others',
+    'steal',
+    'fsync ms',
+    'max',
+    'commits',
+    'WAL B',
+    'waits',
+    'max',
+    'lost',
+    'dup',
+    'refused',
   ];
-  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rounds.get(name) ?? [], rate(rows, limitOf(name))))];
+  const lines = [
+    header,
+    ...[...rows].map(([name, figures]) => cells(name, figures, rounds.get(name) ?? [], rate(rows, limitOf(name)))),
+  ];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const pad = (/** @type {string} */ cell, /** @type {number} */ i) =>
     i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
   const aligned = lines.map((line) => line.map(pad).join('  '));
   const isDisturbed = [...rows.values()].some((figures) => isDisturbedBy(figures));
-  if (isDisturbed) aligned.push('* other programs or the host took more than a tenth of the machine: measure this row again');
+  if (isDisturbed)
+    aligned.push('* other programs or the host took more than a tenth of the machine: measure this row again');
   return aligned.join('\n');
 }
 
@@ -71,7 +110,11 @@ function cells(name, figures, rounds, limit) {
   const { accept, receipt, refusals } = figures;
   const scaled = fairRate(figures);
   const rates = rounds.map(({ deliveriesPerSecond }) => deliveriesPerSecond);
-  const isPaced = name.endsWith('-half') || name.startsWith('service-quiet') || name.startsWith('tail') || ['idle', 'memory'].includes(name);
+  const isPaced =
+    name.endsWith('-half') ||
+    name.startsWith('service-quiet') ||
+    name.startsWith('tail') ||
+    ['idle', 'memory'].includes(name);
   return [
     name,
     figures.deliveriesPerSecond.toFixed(0) + (isDisturbedBy(figures) ? '*' : ' '),
@@ -88,7 +131,9 @@ function cells(name, figures, rounds, limit) {
     ...[figures.backlog?.end, figures.backlog?.max].map((count) => count?.toFixed(0) ?? '-'),
     String(figures.lost),
     String(figures.duplicates),
-    Object.entries(refusals).map(([status, count]) => `${status}:${count}`).join(' ') || '0',
+    Object.entries(refusals)
+      .map(([status, count]) => `${status}:${count}`)
+      .join(' ') || '0',
   ];
 }
 
@@ -99,6 +144,8 @@ function timesReceiver({ receiver = 0, load: _load, waiting: _waiting, ...own })
 
 /** @param {Record<string, number>} cpuMicros @param {string} column */
 function micros(cpuMicros, column) {
-  const groups = Object.entries(cpuMicros).filter(([group]) => GROUPS[/** @type {keyof typeof GROUPS} */ (group)] === column);
+  const groups = Object.entries(cpuMicros).filter(
+    ([group]) => GROUPS[/** @type {keyof typeof GROUPS} */ (group)] === column,
+  );
   return groups.map(([, value]) => value.toFixed(0)).join('+') || '-';
 }

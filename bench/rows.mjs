@@ -1,6 +1,6 @@
-import { startLimit } from './limit/subject.mjs';
 import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receiving, replay } from './inbound.mjs';
+import { startLimit } from './limit/subject.mjs';
 import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
 import { median } from './measure.mjs';
 import { memory } from './memory.mjs';
@@ -11,7 +11,7 @@ import { scale } from './scale.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
-import { breakIn, BREAK_IN_WHOLLY, fill, measure } from './window.mjs';
+import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
@@ -38,14 +38,16 @@ let turns = 0;
  */
 async function serviceRows(bench, side, wanted) {
   const rows = [];
-  if (['service', 'service-half', 'tail', 'receive'].some((name) => wanted.has(name))) rows.push({ ...side, name: 'service' });
+  if (['service', 'service-half', 'tail', 'receive'].some((name) => wanted.has(name)))
+    rows.push({ ...side, name: 'service' });
   if (wanted.has('service-idempotency')) rows.push({ ...side, name: 'service-idempotency', to: { hasKey: true } });
   if (wanted.has('service-limiter')) {
     const { createDestination } = /** @type {Service} */ (side.subject);
     const destination = await createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
     rows.push({ ...side, name: 'service-limiter', to: { destination } });
   }
-  if (wanted.has('receive')) rows.push({ ...side, name: 'receive', to: await receiving(bench, /** @type {Service} */ (side.subject)) });
+  if (wanted.has('receive'))
+    rows.push({ ...side, name: 'receive', to: await receiving(bench, /** @type {Service} */ (side.subject)) });
   return rows;
 }
 
@@ -60,12 +62,20 @@ const sustained = {
   async run(bench, wanted, report) {
     const isLimit = (/** @type {string} */ name) => name.startsWith('limit') || name === 'tail';
     const isService = (/** @type {string} */ name) => !name.startsWith('limit');
-    const isWanted = (/** @type {(name: string) => boolean} */ of) => sustained.rows.some((name) => of(name) && wanted.has(name));
-    const limit = isWanted(isLimit) ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
-    const service = isWanted(isService) ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
+    const isWanted = (/** @type {(name: string) => boolean} */ of) =>
+      sustained.rows.some((name) => of(name) && wanted.has(name));
+    const limit = isWanted(isLimit)
+      ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES }))
+      : null;
+    const service = isWanted(isService)
+      ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] }))
+      : null;
     const all = [limit, service].filter((side) => side !== null);
     for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
-    const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
+    const contestants = [
+      ...(limit === null ? [] : [{ ...limit, name: 'limit' }]),
+      ...(service === null ? [] : await serviceRows(bench, service, wanted)),
+    ];
     /** @type {Map<string, number[]>} */
     const rates = new Map();
     const rounds = Math.max(1, Math.round(bench.seconds / bench.slice / 2));
@@ -75,15 +85,25 @@ const sustained = {
         report(slice);
       });
     }
-    const atHalf = async (/** @type {string} */ row, /** @type {import('./slices.mjs').Contestant} */ { name, subject, server }) => {
+    const atHalf = async (
+      /** @type {string} */ row,
+      /** @type {import('./slices.mjs').Contestant} */ { name, subject, server },
+    ) => {
       const own = { ...bench, database: server };
       report({ name: row, figures: await measure(own, subject, { perSecond: median(rates.get(name) ?? []) / 2 }) });
       bench.nextNumber = own.nextNumber;
     };
-    for (const contestant of contestants.filter((each) => wanted.has(`${each.name}-half`))) await atHalf(`${contestant.name}-half`, contestant);
-    const tailed = contestants.filter(({ name }) => wanted.has('tail') && ['service', 'limit'].includes(name))
-      .map((each) => ({ ...each, name: each.name === 'limit' ? 'tail:limit' : 'tail', to: { perSecond: median(rates.get(each.name) ?? []) / 2 } }));
-    for (let round = 0; tailed.length > 0 && round < TAIL_ROUNDS; round++) await takeTurns(bench, all, tailed, { round: turns++, seconds: bench.seconds }, report);
+    for (const contestant of contestants.filter((each) => wanted.has(`${each.name}-half`)))
+      await atHalf(`${contestant.name}-half`, contestant);
+    const tailed = contestants
+      .filter(({ name }) => wanted.has('tail') && ['service', 'limit'].includes(name))
+      .map((each) => ({
+        ...each,
+        name: each.name === 'limit' ? 'tail:limit' : 'tail',
+        to: { perSecond: median(rates.get(each.name) ?? []) / 2 },
+      }));
+    for (let round = 0; tailed.length > 0 && round < TAIL_ROUNDS; round++)
+      await takeTurns(bench, all, tailed, { round: turns++, seconds: bench.seconds }, report);
     for (const side of all) await stopSide(side);
   },
 };
@@ -111,15 +131,21 @@ function beside(kind, waiting, neighbour) {
   };
 }
 
-const failing = beside('failing', 50_000, (bench, subject) => subject.createDestination({ url: `${receiver(bench)}/fail` }));
+const failing = beside('failing', 50_000, (bench, subject) =>
+  subject.createDestination({ url: `${receiver(bench)}/fail` }),
+);
 
-const hanging = beside('hanging', 50_000, (bench, subject) => subject.createDestination({ url: `${receiver(bench)}/hang` }));
+const hanging = beside('hanging', 50_000, (bench, subject) =>
+  subject.createDestination({ url: `${receiver(bench)}/hang` }),
+);
 
 const refused = beside('refused', 50_000, async (bench, subject) =>
-  subject.createDestination({ url: `http://127.0.0.1:${await bench.receiver.ask({ kind: 'open' })}/refused` }));
+  subject.createDestination({ url: `http://127.0.0.1:${await bench.receiver.ask({ kind: 'open' })}/refused` }),
+);
 
 const limited = beside('limited', 5_000, (bench, subject) =>
-  subject.createDestination({ url: `${receiver(bench)}/slow?ms=0`, perSecond: 10 }));
+  subject.createDestination({ url: `${receiver(bench)}/slow?ms=0`, perSecond: 10 }),
+);
 
 /** The API and the worker in processes of their own. @type {Block} */
 const apart = {
@@ -134,10 +160,39 @@ const apart = {
 const together = [1, 2, 4].map((count) => ({
   rows: [`processes-${count}`],
   run: (bench, _wanted, report) =>
-    withService(bench, ['all'], async (subject) => {
-      report({ name: `processes-${count}`, figures: await measure(bench, subject) });
-    }, { PROCESSES: String(count) }),
+    withService(
+      bench,
+      ['all'],
+      async (subject) => {
+        report({ name: `processes-${count}`, figures: await measure(bench, subject) });
+      },
+      { PROCESSES: String(count) },
+    ),
 }));
 
 /** In the order of running. */
-export const BLOCKS = [sustained, quiet, idle, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, memory, scale];
+export const BLOCKS = [
+  sustained,
+  quiet,
+  idle,
+  pull,
+  replay,
+  ...fanOuts,
+  failing,
+  refused,
+  hanging,
+  limited,
+  flapping,
+  hangingTenant,
+  slowNames,
+  besideSlowCode,
+  smtpInLimit,
+  smtpIn,
+  emailsOutLimit,
+  emailsOut,
+  besideMail,
+  apart,
+  ...together,
+  memory,
+  scale,
+];

@@ -4,20 +4,20 @@
  *
  * It reports and judges promises (promises.mjs), but the exit code is 0 unless the bench itself fails.
  */
-import { mkdir, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { compareCheckouts, sidesOf } from './against.mjs';
 import { commitOf, HERE, stopCheckouts } from './checkout.mjs';
 import { Database, stopDatabases } from './database.mjs';
 import { historyOf, readHistory, remember } from './history.mjs';
+import { memoryTable, PER_SECOND } from './memory.mjs';
 import { readOptions } from './options.mjs';
 import { compare, comparisonLines, slicesTable } from './paired-report.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
 import { judgeAll, promiseLines } from './promises.mjs';
 import { summaryOf, table } from './report.mjs';
 import { BLOCKS } from './rows.mjs';
-import { memoryTable, PER_SECOND } from './memory.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./slices.mjs').Slice} Slice */
@@ -62,7 +62,9 @@ function compareAll({ against, only, tolerance }, slices) {
   const names = [...new Set(slices.map(({ name }) => name))];
   const sustained = names.includes('limit') ? 'limit' : 'service';
   return names.flatMap((name) => {
-    const reference = names.find((other) => other === `${name}:alone`) ?? (name.startsWith('service') ? sustained : name === 'receive' ? 'service' : name);
+    const reference =
+      names.find((other) => other === `${name}:alone`) ??
+      (name.startsWith('service') ? sustained : name === 'receive' ? 'service' : name);
     return names.includes(reference) && reference !== name ? [compare(slices, name, reference, tolerance)] : [];
   });
 }
@@ -71,11 +73,23 @@ function compareAll({ against, only, tolerance }, slices) {
 function conditions(options, postgres) {
   const cpus = os.cpus();
   const machine = {
-    name: os.hostname(), cores: cpus.length, model: cpus[0]?.model ?? '', memoryBytes: os.totalmem(),
-    system: `${os.type()} ${os.release()}`, kernel: os.release(),
+    name: os.hostname(),
+    cores: cpus.length,
+    model: cpus[0]?.model ?? '',
+    memoryBytes: os.totalmem(),
+    system: `${os.type()} ${os.release()}`,
+    kernel: os.release(),
   };
   const against = options.against === null ? null : { path: options.against, ...commitOf(options.against) };
-  return { date: new Date().toISOString(), machine, node: process.version, postgres, ...commitOf(HERE), against, options };
+  return {
+    date: new Date().toISOString(),
+    machine,
+    node: process.version,
+    postgres,
+    ...commitOf(HERE),
+    against,
+    options,
+  };
 }
 
 /** @param {Options} options @param {string} directory @param {Promise<Database>} starting */
@@ -86,8 +100,18 @@ async function runBench(options, directory, starting) {
   const { measured, slices } = await runRows(options, await openBench(options, directory, database));
   const rows = new Map([...measured].map(([name, rounds]) => [name, summaryOf(rounds)]));
   const comparisons = compareAll(options, slices);
-  const promised = options.against === null ? judgeAll({ rows, rounds: measured, slices, connections: options.connections, memoryPerSecond: PER_SECOND }) : [];
-  const result = { ...at, promises: promised, comparisons, rows: Object.fromEntries(rows), rounds: Object.fromEntries(measured), slices: slices.map(({ name, round, half }) => ({ name, round, half })) };
+  const promised =
+    options.against === null
+      ? judgeAll({ rows, rounds: measured, slices, connections: options.connections, memoryPerSecond: PER_SECOND })
+      : [];
+  const result = {
+    ...at,
+    promises: promised,
+    comparisons,
+    rows: Object.fromEntries(rows),
+    rounds: Object.fromEntries(measured),
+    slices: slices.map(({ name, round, half }) => ({ name, round, half })),
+  };
   await mkdir(path.dirname(options.json), { recursive: true });
   await writeFile(options.json, `${JSON.stringify(result, null, 2)}\n`);
   await remember(result);
@@ -106,7 +130,8 @@ async function runBench(options, directory, starting) {
 function headline({ machine, node, postgres, commit, isDirty, against, options }) {
   const { seconds, connections, rounds, slice, spin } = options;
   const durable = `fsync ${postgres.fsync}, synchronous_commit ${postgres.synchronous_commit}`;
-  const named = (/** @type {{ commit: string, isDirty: boolean }} */ tree) => `${tree.commit || 'no commit'}${tree.isDirty ? ' and changes' : ''}`;
+  const named = (/** @type {{ commit: string, isDirty: boolean }} */ tree) =>
+    `${tree.commit || 'no commit'}${tree.isDirty ? ' and changes' : ''}`;
   const span = against === null ? `${seconds} s a row, ` : '';
   return [
     `${machine.name}: ${machine.cores} cores ${machine.model}, ${machine.system}, Node ${node}`,

@@ -15,9 +15,15 @@ const LISTS = { listMs: 'limit=50', listDlqMs: 'limit=50&status=dlq', listTypeMs
 
 /** As the service's own connections for hot statements. */
 const PLANS = [
-  'jit=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_seqscan=off', 'enable_bitmapscan=off',
+  'jit=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
   'plan_cache_mode=force_generic_plan',
-].map((setting) => `-c ${setting}`).join(' ');
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 
 /** An id of the day it stands for, in the order of `n`; the last digits make it unlike any other. */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - (${STORED} - n) * 1728), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
@@ -47,7 +53,12 @@ export const scale = {
   async run(bench, _wanted, report) {
     const database = await bench.database.create();
     const targetUrl = `http://127.0.0.1:${bench.receiverPort}/ok`;
-    const subject = await startPosthorn({ databaseUrl: database.url, targetUrl, directory: bench.directory, roles: ['all', 'all'] });
+    const subject = await startPosthorn({
+      databaseUrl: database.url,
+      targetUrl,
+      directory: bench.directory,
+      roles: ['all', 'all'],
+    });
     const measured = { ...subject, database: database.name };
     await breakIn(bench, measured);
     const client = new pg.Client({ connectionString: database.url });
@@ -94,7 +105,9 @@ async function listMs(subject, query) {
   const times = [];
   for (let i = 0; i < LIST_CALLS; i++) {
     const startedAt = nowMs();
-    const response = await fetch(`http://127.0.0.1:${subject.ports[0]}/v1/events?${query}`, { headers: subject.headers });
+    const response = await fetch(`http://127.0.0.1:${subject.ports[0]}/v1/events?${query}`, {
+      headers: subject.headers,
+    });
     if (response.status !== 200) throw new Error(`GET /v1/events?${query} answered ${response.status}.`);
     await response.text();
     times.push(nowMs() - startedAt);
@@ -121,7 +134,9 @@ export async function claimMs(databaseUrl) {
     insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used,
                                 replayed, superseded)
     select environment_id, id, 100, expires_on, target_id, now(), false, 1, 1, false, false from events limit ${CLAIMS * CLAIMED_AT_ONCE}`);
-  await client.query(`update due_deliveries set due_at = now() - interval '1 minute' where claimed_by is null and ordinal = 100`);
+  await client.query(
+    `update due_deliveries set due_at = now() - interval '1 minute' where claimed_by is null and ordinal = 100`,
+  );
   const times = [];
   for (let i = 0; i < CLAIMS; i++) {
     const startedAt = nowMs();

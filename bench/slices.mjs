@@ -68,7 +68,8 @@ export async function takeTurns(bench, all, contestants, { round, seconds }, rep
 /** @param {Side[]} sides @returns {import('./measure.mjs').Measured[]} */
 function processesOf(sides) {
   return sides.flatMap(({ subject, server }) => [
-    ...subject.processes.map(({ pid }) => ({ group: WAITING, pid })), { group: WAITING, pid: server.postmasterPid, isTree: true },
+    ...subject.processes.map(({ pid }) => ({ group: WAITING, pid })),
+    { group: WAITING, pid: server.postmasterPid, isTree: true },
   ]);
 }
 

@@ -14,10 +14,15 @@ const HEADER_BYTES = 12;
 /** Answers for one name with 127.0.0.1, for a second at a time, and never for any other. */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');
-  const wanted = Buffer.concat(NAME.split('.').map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`)));
+  const wanted = Buffer.concat(
+    NAME.split('.').map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`)),
+  );
   socket.on('message', (query, peer) => {
     const end = HEADER_BYTES + wanted.length + 5;
-    if (query.toString('latin1', HEADER_BYTES, HEADER_BYTES + wanted.length).toLowerCase() !== wanted.toString('latin1')) return;
+    if (
+      query.toString('latin1', HEADER_BYTES, HEADER_BYTES + wanted.length).toLowerCase() !== wanted.toString('latin1')
+    )
+      return;
     const isA = query.readUInt16BE(end - 4) === 1;
     const head = Buffer.from(query.subarray(0, end));
     head.writeUInt16BE(0x8580, 2);
@@ -52,11 +57,21 @@ export const slowNames = {
   rows: ['beside-slow-names'],
   run: async (bench, _wanted, report) => {
     const names = await startNameServer();
-    await withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'], more: { DNS_SERVERS: names.address } }), async (subject) => {
-      const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
-      const begin = async () => sendToSlowNames(subject);
-      await takeTurnsBeside(bench, subject, 'beside-slow-names', { begin, quietAfterMs: 0, to: { destination } }, report);
-    });
+    await withSubject(
+      bench,
+      (options) => startPosthorn({ ...options, roles: ['all', 'all'], more: { DNS_SERVERS: names.address } }),
+      async (subject) => {
+        const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
+        const begin = async () => sendToSlowNames(subject);
+        await takeTurnsBeside(
+          bench,
+          subject,
+          'beside-slow-names',
+          { begin, quietAfterMs: 0, to: { destination } },
+          report,
+        );
+      },
+    );
     names.close();
   },
 };

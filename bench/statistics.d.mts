@@ -11,7 +11,9 @@ export declare function spreadOf(values: readonly number[]): { median: number; l
 export declare function centreOf(values: readonly number[]): { centre: number; low: number; high: number };
 export declare function ratioOf(pairs: readonly (readonly [number, number])[]): Ratio;
 export declare function verdictOf(
-  ratio: Ratio, tolerance: number, words: { more: string; less: string },
+  ratio: Ratio,
+  tolerance: number,
+  words: { more: string; less: string },
 ): { kind: 'same' | 'more' | 'less' | 'unknown'; text: string };
 
 /** Deliveries of what was accepted that had not come: at the end of a window, and at most within it. */
@@ -21,5 +23,8 @@ export interface Backlog {
 }
 
 export declare function backlogOf(
-  acceptedAt: Float64Array, receivedAt: Float64Array, copies: number, window: readonly [fromMs: number, untilMs: number],
+  acceptedAt: Float64Array,
+  receivedAt: Float64Array,
+  copies: number,
+  window: readonly [fromMs: number, untilMs: number],
 ): Backlog;

@@ -11,7 +11,11 @@ export function quantile(values, share) {
 }
 
 /** @param {readonly number[]} values @returns {{ median: number, low: number, high: number }} `low` and `high`: the quartiles */
-export const spreadOf = (values) => ({ median: quantile(values, 0.5), low: quantile(values, 0.25), high: quantile(values, 0.75) });
+export const spreadOf = (values) => ({
+  median: quantile(values, 0.5),
+  low: quantile(values, 0.25),
+  high: quantile(values, 0.75),
+});
 
 /**
  * The centre of values that scatter evenly to both sides, with its interval: the median of the means of all pairs
@@ -26,7 +30,8 @@ export function centreOf(values) {
   /** @type {number[]} */
   const means = [];
   for (let i = 0; i < values.length; i++) {
-    for (let j = i; j < values.length; j++) means.push((/** @type {number} */ (values[i]) + /** @type {number} */ (values[j])) / 2);
+    for (let j = i; j < values.length; j++)
+      means.push(/** @type {number} */ (values[i] + /** @type {number} */ (values[j])) / 2);
   }
   means.sort((a, b) => a - b);
   const outside = ranksOutside(values.length);
@@ -80,7 +85,8 @@ export function ratioOf(pairs) {
  * @returns {{ kind: 'same' | 'more' | 'less' | 'unknown', text: string }}
  */
 export function verdictOf({ ratio, low, high, pairs }, tolerance, { more, less }) {
-  if (low >= 1 - tolerance && high <= 1 + tolerance) return { kind: 'same', text: `the same within ${percent(tolerance)} %` };
+  if (low >= 1 - tolerance && high <= 1 + tolerance)
+    return { kind: 'same', text: `the same within ${percent(tolerance)} %` };
   if (high < 1) return { kind: 'less', text: `${less} by ${percent(1 - high)} to ${percent(1 - low)} %` };
   if (low > 1) return { kind: 'more', text: `${more} by ${percent(low - 1)} to ${percent(high - 1)} %` };
   return { kind: 'unknown', text: `cannot be told: ${needed({ ratio, low, high, pairs }, tolerance)}` };
@@ -109,8 +115,10 @@ const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1)
  * @param {readonly [fromMs: number, untilMs: number]} window @returns {import('./statistics.mjs').Backlog}
  */
 export function backlogOf(acceptedAt, receivedAt, copies, [fromMs, untilMs]) {
-  const waits = Array.from({ length: acceptedAt.length * copies }, (_, at) => [acceptedAt[Math.floor(at / copies)] ?? 0, receivedAt[at] || Infinity])
-    .filter(([from = 0, to = 0]) => from > 0 && from < to && from < untilMs && to >= fromMs);
+  const waits = Array.from({ length: acceptedAt.length * copies }, (_, at) => [
+    acceptedAt[Math.floor(at / copies)] ?? 0,
+    receivedAt[at] || Infinity,
+  ]).filter(([from = 0, to = 0]) => from > 0 && from < to && from < untilMs && to >= fromMs);
   const begins = Float64Array.from(waits, ([from = 0]) => from).sort();
   const ends = Float64Array.from(waits, ([, to = 0]) => to).sort();
   let [ended, max] = [0, 0];

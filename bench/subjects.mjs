@@ -14,7 +14,11 @@ export const UNREACHED_PER_SECOND = 1_000_000;
  */
 export async function withSubject(bench, start, use, isBrokenIn = true) {
   const database = await bench.database.create();
-  const subject = await start({ databaseUrl: database.url, targetUrl: `${receiver(bench)}/ok`, directory: bench.directory });
+  const subject = await start({
+    databaseUrl: database.url,
+    targetUrl: `${receiver(bench)}/ok`,
+    directory: bench.directory,
+  });
   if (isBrokenIn) await breakIn(bench, subject);
   await use({ ...subject, database: database.name });
   await subject.stop();
@@ -28,4 +32,5 @@ export const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
  * @param {import('./rows.mjs').Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: import('./rows.mjs').Service) => Promise<void>} use
  * @param {Record<string, string>} [more] of the environment
  */
-export const withService = (bench, roles, use, more = {}) => withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), use);
+export const withService = (bench, roles, use, more = {}) =>
+  withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), use);

@@ -24,7 +24,9 @@ export function pairsOf(slices, name, reference) {
   /** @type {[T, T][]} */
   const pairs = [];
   for (const slice of slices.filter((each) => each.name === name)) {
-    const other = slices.find((each) => each.name === reference && each.round === slice.round && each.half === slice.half);
+    const other = slices.find(
+      (each) => each.name === reference && each.round === slice.round && each.half === slice.half,
+    );
     if (other !== undefined) pairs.push([slice, other]);
   }
   return pairs;

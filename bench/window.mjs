@@ -95,11 +95,23 @@ export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setT
 function order(bench, subject, { destination = subject.destination, hasKey = false, receive, emit, email }, form) {
   const { connections, countsPort, nextNumber: first } = bench;
   const shared = { kind: 'start', ports: subject.ports, connections, countsPort, first, copies: emit?.copies ?? 1 };
-  if (email) return { ...shared, request: { path: '/v1/emails', spread: EMAIL_DOMAINS, headers: subject.headers, body: email, hasKey }, accepts: 202, ...form };
-  if (receive) return { ...shared, request: { ...receive, body: payload(PAYLOAD_BYTES), hasKey: false }, accepts: 200, ...form };
+  if (email)
+    return {
+      ...shared,
+      request: { path: '/v1/emails', spread: EMAIL_DOMAINS, headers: subject.headers, body: email, hasKey },
+      accepts: 202,
+      ...form,
+    };
+  if (receive)
+    return { ...shared, request: { ...receive, body: payload(PAYLOAD_BYTES), hasKey: false }, accepts: 200, ...form };
   if (emit) {
     const body = `{"event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
-    return { ...shared, request: { path: emit.path, spread: emit.spread, headers: subject.headers, body, hasKey }, accepts: 202, ...form };
+    return {
+      ...shared,
+      request: { path: emit.path, spread: emit.spread, headers: subject.headers, body, hasKey },
+      accepts: 202,
+      ...form,
+    };
   }
   const body = `{"destination":"${destination}","event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
   const request = { path: '/v1/send', headers: subject.headers, body, hasKey };
@@ -158,8 +170,13 @@ export async function fillEmails(bench, subject, email, count) {
 /** @param {Bench} bench @param {object} order @param {number} count */
 async function send(bench, order, count) {
   await bench.load.ask(order);
-  for (const giveUpAt = nowMs() + FILL_WITHIN_MS; (await bench.load.ask({ kind: 'accepted' })) < count; await sleep(POLL_MS)) {
-    if (nowMs() > giveUpAt) throw new Error(`${count} messages were not accepted within ${FILL_WITHIN_MS / 60_000} minutes.`);
+  for (
+    const giveUpAt = nowMs() + FILL_WITHIN_MS;
+    (await bench.load.ask({ kind: 'accepted' })) < count;
+    await sleep(POLL_MS)
+  ) {
+    if (nowMs() > giveUpAt)
+      throw new Error(`${count} messages were not accepted within ${FILL_WITHIN_MS / 60_000} minutes.`);
   }
   const { sentAt } = await bench.load.ask({ kind: 'stop' });
   bench.nextNumber += sentAt.length;
@@ -181,9 +198,17 @@ async function send(bench, order, count) {
  * @param {Span} [span]
  * @returns {Promise<Figures>}
  */
-export async function measure(bench, subject, { perSecond, isOpen = false, ...to } = {}, span = { warmUpMs: WARM_UP_MS, seconds: bench.seconds }) {
+export async function measure(
+  bench,
+  subject,
+  { perSecond, isOpen = false, ...to } = {},
+  span = { warmUpMs: WARM_UP_MS, seconds: bench.seconds },
+) {
   const { load, receiver, database } = bench;
-  const ours = [{ group: 'load', pid: load.child.pid ?? 0 }, { group: 'receiver', pid: receiver.child.pid ?? 0 }];
+  const ours = [
+    { group: 'load', pid: load.child.pid ?? 0 },
+    { group: 'receiver', pid: receiver.child.pid ?? 0 },
+  ];
   const processes = [...subject.processes, ...ours, ...(span.waiting ?? [])];
   const form = isOpen ? {} : perSecond === undefined ? { backlog: BACKLOG_MAX } : { perSecond };
   if (!span.isSlice) {
@@ -196,7 +221,9 @@ export async function measure(bench, subject, { perSecond, isOpen = false, ...to
 
   await load.ask(order(bench, subject, to, form));
   await sleep(span.warmUpMs);
-  const marks = await watch(span.seconds, span.isSlice ? 1 : PARTS, () => cpuSnapshot(processes, database.postmasterPid));
+  const marks = await watch(span.seconds, span.isSlice ? 1 : PARTS, () =>
+    cpuSnapshot(processes, database.postmasterPid),
+  );
 
   const sent = await load.ask({ kind: 'stop' });
   bench.nextNumber += sent.sentAt.length;
@@ -214,7 +241,9 @@ export async function measure(bench, subject, { perSecond, isOpen = false, ...to
     duplicates: received.total - received.unique,
     refusals: sent.refusals,
     fsyncMs,
-    ...(isOpen && { backlog: backlogOf(sent.acceptedAt, received.receivedAt, copies, [marks[0]?.atMs ?? 0, marks.at(-1)?.atMs ?? 0]) }),
+    ...(isOpen && {
+      backlog: backlogOf(sent.acceptedAt, received.receivedAt, copies, [marks[0]?.atMs ?? 0, marks.at(-1)?.atMs ?? 0]),
+    }),
   };
 }
 
@@ -247,7 +276,9 @@ export function windowFigures(marks, sent, receivedAt, copies) {
   };
   const [first, ...later] = /** @type {[Mark, ...Mark[]]} */ (marks);
   const whole = between(first, /** @type {Mark} */ (later.at(-1)));
-  return later.length === 1 ? whole : { ...whole, parts: later.map((mark, i) => between(/** @type {Mark} */ (marks[i]), mark)) };
+  return later.length === 1
+    ? whole
+    : { ...whole, parts: later.map((mark, i) => between(/** @type {Mark} */ (marks[i]), mark)) };
 }
 
 /**
@@ -271,11 +302,20 @@ export async function measureAccepts(bench, subject, to, count) {
   }
   const none = { p50: 0, p99: 0, max: 0 };
   const between = (/** @type {Mark} */ from, /** @type {Mark} */ until, /** @type {number} */ messages) => ({
-    deliveriesPerSecond: (messages * 1000) / (until.atMs - from.atMs), accept: none, receipt: none, total: none, ...cpuPerDelivery(from.cpu, until.cpu, messages),
+    deliveriesPerSecond: (messages * 1000) / (until.atMs - from.atMs),
+    accept: none,
+    receipt: none,
+    total: none,
+    ...cpuPerDelivery(from.cpu, until.cpu, messages),
   });
   const [first, ...later] = /** @type {[Mark, ...Mark[]]} */ (marks);
   return {
-    ...between(first, /** @type {Mark} */ (later.at(-1)), ofPart * PARTS), commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+    ...between(first, /** @type {Mark} */ (later.at(-1)), ofPart * PARTS),
+    commits: 0,
+    walBytes: 0,
+    lost: 0,
+    duplicates: 0,
+    refusals: {},
     parts: later.map((until, i) => between(/** @type {Mark} */ (marks[i]), until, ofPart)),
   };
 }
@@ -337,6 +377,7 @@ export function cpuPerDelivery(before, after, deliveries) {
 /** @param {Float64Array} acceptedAt @param {Float64Array} receivedAt @param {number} copies */
 function countLost(acceptedAt, receivedAt, copies) {
   let lost = 0;
-  for (let at = 0; at < acceptedAt.length * copies; at++) if (acceptedAt[Math.floor(at / copies)] && !receivedAt[at]) lost++;
+  for (let at = 0; at < acceptedAt.length * copies; at++)
+    if (acceptedAt[Math.floor(at / copies)] && !receivedAt[at]) lost++;
   return lost;
 }

@@ -35,7 +35,17 @@ const ROWS_OF_A_DAY = 20_000;
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails', 'inbox_messages'];
+const TABLES = [
+  'events',
+  'deliveries',
+  'attempts',
+  'requests',
+  'pull_items',
+  'messages',
+  'blob_chunks',
+  'emails',
+  'inbox_messages',
+];
 const TYPE = 'bench.year.7';
 
 /** @typedef {import('./slices.mjs').Side & { subject: Awaited<ReturnType<typeof startPosthorn>>, url: string, client: pg.Client }} Side */
@@ -70,22 +80,29 @@ async function makePartitions(client) {
 
 /** @param {pg.Client} client @param {string} day */
 async function makePartition(client, day) {
-  for (const table of TABLES) await client.query(`create table if not exists ${table}_p${day.replaceAll('-', '')} partition of ${table} for values from ('${day}') to (date '${day}' + 1)`);
+  for (const table of TABLES)
+    await client.query(
+      `create table if not exists ${table}_p${day.replaceAll('-', '')} partition of ${table} for values from ('${day}') to (date '${day}' + 1)`,
+    );
 }
 
 /** @param {Side} side @param {number} count @param {number} retries */
 async function fill({ client, subject }, count, retries) {
   const { parseId } = await import('../dist/src/kernel/ids.js');
   const destination = /** @type {any} */ (parseId)('dst', subject.destination);
-  const { rows: [{ environment_id: environmentId }] } = await client.query('select environment_id from destinations where id = $1', [destination]);
+  const {
+    rows: [{ environment_id: environmentId }],
+  } = await client.query('select environment_id from destinations where id = $1', [destination]);
   const startedAt = nowMs();
   // What is lost with a crash of this is filled again.
   await client.query('set synchronous_commit = off');
   for (let from = 1; from <= count; from += CHUNK) {
     const until = Math.min(count, from + CHUNK - 1);
-    for (const [i, text] of FILL.entries()) await client.query(text, i === 0 ? [environmentId, count, from, until, retries] : [environmentId, destination]);
+    for (const [i, text] of FILL.entries())
+      await client.query(text, i === 0 ? [environmentId, count, from, until, retries] : [environmentId, destination]);
     await client.query('drop table filled');
-    if (count > CHUNK) process.stderr.write(`filled ${until} of ${count} in ${((nowMs() - startedAt) / 1000).toFixed(0)} s\n`);
+    if (count > CHUNK)
+      process.stderr.write(`filled ${until} of ${count} in ${((nowMs() - startedAt) / 1000).toFixed(0)} s\n`);
   }
   await client.query('vacuum (analyze)');
   await client.query('checkpoint');
@@ -128,32 +145,49 @@ const asking = (addressOf, times) => async (side) => {
 };
 
 /** The second page. @param {string} query */
-const nextPage = (query) => async (/** @type {Side} */ { subject }) => {
-  const { next_cursor: cursor } = await subject.call('GET', `/v1/events?${query}`);
-  return `/v1/events?${query}&cursor=${cursor}`;
-};
+const nextPage =
+  (query) =>
+  async (/** @type {Side} */ { subject }) => {
+    const { next_cursor: cursor } = await subject.call('GET', `/v1/events?${query}`);
+    return `/v1/events?${query}&cursor=${cursor}`;
+  };
 
 /** One that was made in the middle of what is stored. @param {Side} side */
 async function someEvent({ client }) {
   const { showId } = await import('../dist/src/kernel/ids.js');
-  const { rows: [row] } = await client.query(`select id from events where event_type = $1 and expires_on = (select expires_on from events where event_type = $1 limit 1) limit 1`, [TYPE]);
+  const {
+    rows: [row],
+  } = await client.query(
+    `select id from events where event_type = $1 and expires_on = (select expires_on from events where event_type = $1 limit 1) limit 1`,
+    [TYPE],
+  );
   return `/v1/events/${showId('evt', row.id)}`;
 }
 
 /** The service's own statement, on parts that only this transaction sees. @type {Probe} */
 async function folds({ url, client }) {
   const { RollupsStore } = await import('../dist/src/modules/metrics/rollups.store.js');
-  const { rows: [{ environment_id: environmentId, id: key }] } = await client.query('select environment_id, id from destinations limit 1');
+  const {
+    rows: [{ environment_id: environmentId, id: key }],
+  } = await client.query('select environment_id, id from destinations limit 1');
   const own = new pg.Client({ connectionString: url });
   await own.connect();
-  const store = new RollupsStore(/** @type {any} */ ({ query: async (/** @type {pg.QueryConfig} */ { text }, /** @type {unknown[]} */ values) => (await own.query(text, values)).rows }));
+  const store = new RollupsStore(
+    /** @type {any} */ ({
+      query: async (/** @type {pg.QueryConfig} */ { text }, /** @type {unknown[]} */ values) =>
+        (await own.query(text, values)).rows,
+    }),
+  );
   const all = [];
   for (let i = 0; i < FOLDS; i += 1) {
     await own.query('begin');
-    await own.query(`
+    await own.query(
+      `
       insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
       select $1, array_fill($2::uuid, array[$4::int]), array_fill(null::uuid, array[$4::int]), array_fill(now(), array[$4::int]), array_fill(2::smallint, array[$4::int]), array_fill(7, array[$4::int])
-      from generate_series(1, $3::int)`, [environmentId, key, PARTS, ENTRIES]);
+      from generate_series(1, $3::int)`,
+      [environmentId, key, PARTS, ENTRIES],
+    );
     const startedAt = nowMs();
     if ((await store.fold(PARTS)) === 0) throw new Error('Nothing was folded.');
     all.push(nowMs() - startedAt);
@@ -188,21 +222,34 @@ async function looks({ url }) {
 
 /** A day of which each table of the first three has so many rows. @param {pg.Client} client @param {string} day */
 async function fillDay(client, day) {
-  const { rows: [{ environment_id: environmentId, id }] } = await client.query('select environment_id, id from destinations limit 1');
+  const {
+    rows: [{ environment_id: environmentId, id }],
+  } = await client.query('select environment_id, id from destinations limit 1');
   await makePartition(client, day);
   const values = [environmentId, id, day];
   const from = `from generate_series(1, ${ROWS_OF_A_DAY}) n`;
   const ids = `('00000000-0000-0000-0000-' || lpad(to_hex(n), 12, '0'))::uuid`;
-  await client.query(`insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload) select $1, ${ids}, $3::date, $2, 'outbound', '${TYPE}', 20, '{}' ${from}`, values);
-  await client.query(`insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at) select $1, ${ids}, 0, $3::date, $2, 'delivered', 1, false, false, now() ${from}`, values);
-  await client.query(`insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status) select $1, ${ids}, 0, 1, $3::date, now(), 5, 200 ${from} where $2::uuid is not null`, values);
+  await client.query(
+    `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload) select $1, ${ids}, $3::date, $2, 'outbound', '${TYPE}', 20, '{}' ${from}`,
+    values,
+  );
+  await client.query(
+    `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at) select $1, ${ids}, 0, $3::date, $2, 'delivered', 1, false, false, now() ${from}`,
+    values,
+  );
+  await client.query(
+    `insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status) select $1, ${ids}, 0, 1, $3::date, now(), 5, 200 ${from} where $2::uuid is not null`,
+    values,
+  );
 }
 
 /** Dropping the partitions of a day that has passed, as the service does, without its rests between them. @type {Probe} */
 async function drops({ client }) {
   const all = [];
   for (let i = 1; i <= PASSED_DAYS; i += 1) {
-    const { rows: [{ day }] } = await client.query(`select ((now() at time zone 'UTC')::date - $1::int)::text as day`, [i]);
+    const {
+      rows: [{ day }],
+    } = await client.query(`select ((now() at time zone 'UTC')::date - $1::int)::text as day`, [i]);
     await fillDay(client, day);
     const startedAt = nowMs();
     for (const table of TABLES) await client.query(`drop table ${table}_p${day.replaceAll('-', '')}`);
@@ -214,7 +261,9 @@ async function drops({ client }) {
 /** @template T @param {string} url @param {(store: any) => Promise<T>} use @returns {Promise<T>} */
 async function withPartitions(url, use) {
   const [{ dataSource }, { Database: Connected }, { PartitionsStore }] = await Promise.all([
-    import('../dist/src/data-source.js'), import('../dist/src/kernel/database.js'), import('../dist/src/modules/ledger/partitions.store.js'),
+    import('../dist/src/data-source.js'),
+    import('../dist/src/kernel/database.js'),
+    import('../dist/src/modules/ledger/partitions.store.js'),
   ]);
   const source = dataSource(url, 2);
   const database = new Connected(await source.initialize(), /** @type {any} */ ({ databaseUrl: url, isPooled: false }));
@@ -231,7 +280,14 @@ const probesOf = (times) => [
   ['its second page', asking(nextPage('limit=50'), times)],
   ['dead letters', asking(() => '/v1/events?limit=50&status=dlq', times)],
   ['of a type', asking(() => `/v1/events?limit=50&event_type=${TYPE}`, times)],
-  ['made half a year ago', asking(() => `/v1/events?limit=50&until=${encodeURIComponent(new Date(Date.now() - (RETENTION_DAYS / 2) * DAY_MS).toISOString())}`, times)],
+  [
+    'made half a year ago',
+    asking(
+      () =>
+        `/v1/events?limit=50&until=${encodeURIComponent(new Date(Date.now() - (RETENTION_DAYS / 2) * DAY_MS).toISOString())}`,
+      times,
+    ),
+  ],
   ['an event by its id', asking(someEvent, times)],
   ['a claim of a hundred', ({ url }) => claimMs(url)],
   [`a fold of ${PARTS * ENTRIES}`, folds],
@@ -241,7 +297,10 @@ const probesOf = (times) => [
 ];
 
 const WIDTHS = [26, 11, 11, 8];
-const line = (/** @type {string[]} */ cells) => process.stdout.write(`${cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[0] ?? 0) : cell.padStart(WIDTHS[i] ?? 0))).join('')}\n`);
+const line = (/** @type {string[]} */ cells) =>
+  process.stdout.write(
+    `${cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[0] ?? 0) : cell.padStart(WIDTHS[i] ?? 0))).join('')}\n`,
+  );
 const shown = (/** @type {number} */ ratio) => `${ratio.toFixed(2)}${ratio > BOUND ? '*' : ' '}`;
 
 /** Both sides in turns, so that a machine that gets slower does it to both. @param {string} name @param {Side[]} sides @param {Probe} probe */
@@ -249,10 +308,16 @@ async function compare(name, [empty, full], probe) {
   /** @type {[number[], number[]]} */
   const all = [[], []];
   for (let round = 0; round < CLAIM_ROUNDS; round += 1) {
-    for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) all[at]?.push(...(await probe(/** @type {Side} */ (at === 0 ? empty : full))));
+    for (const at of round % 2 === 0 ? [0, 1] : [1, 0])
+      all[at]?.push(...(await probe(/** @type {Side} */ (at === 0 ? empty : full))));
   }
   const [before, after] = all.map(median);
-  line([name, `${before?.toFixed(2)} ms`, `${after?.toFixed(2)} ms`, shown(/** @type {number} */ (after) / /** @type {number} */ (before))]);
+  line([
+    name,
+    `${before?.toFixed(2)} ms`,
+    `${after?.toFixed(2)} ms`,
+    shown(/** @type {number} */ (after) / /** @type {number} */ (before)),
+  ]);
 }
 
 /** Accepts and deliveries, saturated. @param {import('./window.mjs').Bench} bench @param {Side[]} sides @param {number} seconds */
@@ -266,11 +331,23 @@ async function compareAccepts(bench, sides, seconds) {
   /** @type {import('./window.mjs').Figures[][]} */
   const figures = [[], []];
   for (let round = 0; round < ACCEPT_ROUNDS; round += 1) {
-    await takeTurns(bench, sides, contestants, { round, seconds }, (slice) => void figures[slice.name === 'empty' ? 0 : 1]?.push(slice.figures));
+    await takeTurns(
+      bench,
+      sides,
+      contestants,
+      { round, seconds },
+      (slice) => void figures[slice.name === 'empty' ? 0 : 1]?.push(slice.figures),
+    );
   }
-  const of = (/** @type {(each: import('./window.mjs').Figures) => number} */ figure) => figures.map((each) => median(each.map(figure)));
+  const of = (/** @type {(each: import('./window.mjs').Figures) => number} */ figure) =>
+    figures.map((each) => median(each.map(figure)));
   const [rateBefore = 0, rateAfter = 0] = of(fairRate);
-  line(['accepted and delivered', `${rateBefore.toFixed(0)}/s`, `${rateAfter.toFixed(0)}/s`, shown(rateBefore / rateAfter)]);
+  line([
+    'accepted and delivered',
+    `${rateBefore.toFixed(0)}/s`,
+    `${rateAfter.toFixed(0)}/s`,
+    shown(rateBefore / rateAfter),
+  ]);
   const [before = 0, after = 0] = of(costOf);
   line(['CPU of one', `${before.toFixed(0)} us`, `${after.toFixed(0)} us`, shown(after / before)]);
 }
@@ -281,13 +358,33 @@ async function run(directory, { events, times, only, slice }) {
   const receiver = startHelper('receiver.mjs');
   const { port: receiverPort, countsPort } = await receiver.ask({ kind: 'ports' });
   const targetUrl = `http://127.0.0.1:${receiverPort}/ok`;
-  const sides = [await startSide(path.join(directory, 'empty'), targetUrl, FEW, 0), await startSide(path.join(directory, 'full'), targetUrl, events, Math.min(RETRIES, events / 10))];
+  const sides = [
+    await startSide(path.join(directory, 'empty'), targetUrl, FEW, 0),
+    await startSide(path.join(directory, 'full'), targetUrl, events, Math.min(RETRIES, events / 10)),
+  ];
   const [empty, full] = /** @type {[Side, Side]} */ (sides);
-  const { rows: [{ count, bytes }] } = await full.client.query(`select (select count(*) from pg_inherits where inhparent = 'events'::regclass) as count, pg_size_pretty(pg_database_size(current_database())) as bytes`);
-  process.stdout.write(`${events} events of ${RETENTION_DAYS} days, ${bytes}, ${count} partitions of a table; ${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, PostgreSQL ${full.server.settings.server_version}; * over ${BOUND}\n`);
+  const {
+    rows: [{ count, bytes }],
+  } = await full.client.query(
+    `select (select count(*) from pg_inherits where inhparent = 'events'::regclass) as count, pg_size_pretty(pg_database_size(current_database())) as bytes`,
+  );
+  process.stdout.write(
+    `${events} events of ${RETENTION_DAYS} days, ${bytes}, ${count} partitions of a table; ${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, PostgreSQL ${full.server.settings.server_version}; * over ${BOUND}\n`,
+  );
   line(['', `${FEW} events`, 'full', 'ratio']);
   for (const [name, probe] of probesOf(times)) if (only.test(name)) await compare(name, sides, probe);
-  const bench = { load, receiver, receiverPort, countsPort, database: empty.server, directory, seconds: slice, slice, connections: 128, nextNumber: 1 };
+  const bench = {
+    load,
+    receiver,
+    receiverPort,
+    countsPort,
+    database: empty.server,
+    directory,
+    seconds: slice,
+    slice,
+    connections: 128,
+    nextNumber: 1,
+  };
   if (only.test('accepts')) await compareAccepts(bench, sides, slice);
   for (const { client, subject, server } of sides) {
     await client.end();
@@ -297,13 +394,23 @@ async function run(directory, { events, times, only, slice }) {
 }
 
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '10000000' }, times: { type: 'string', default: '40' }, slice: { type: 'string', default: '4' }, only: { type: 'string', default: '' } },
+  options: {
+    events: { type: 'string', default: '10000000' },
+    times: { type: 'string', default: '40' },
+    slice: { type: 'string', default: '4' },
+    only: { type: 'string', default: '' },
+  },
 });
 const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
 // PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
 await chmod(directory, 0o755);
 try {
-  await run(directory, { events: Number(values.events), times: Number(values.times), slice: Number(values.slice), only: new RegExp(values.only) });
+  await run(directory, {
+    events: Number(values.events),
+    times: Number(values.times),
+    slice: Number(values.slice),
+    only: new RegExp(values.only),
+  });
 } finally {
   await stopEverything();
   await rm(directory, { recursive: true, force: true });

@@ -16,7 +16,10 @@ function compressed(): Plugin {
       for (const name of readdirSync(OUTPUT, { recursive: true, encoding: 'utf8' })) {
         if (!/\.(js|css|svg)$/.test(name)) continue;
         const bytes = readFileSync(path.join(OUTPUT, name));
-        writeFileSync(path.join(OUTPUT, `${name}.br`), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+        writeFileSync(
+          path.join(OUTPUT, `${name}.br`),
+          brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+        );
         writeFileSync(path.join(OUTPUT, `${name}.gz`), gzipSync(bytes, { level: 9 }));
       }
     },
@@ -30,11 +33,24 @@ function early(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(html, { bundle = {}, path: page }) {
-        const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry && file.name === 'early');
+        const entry = Object.values(bundle).find(
+          (file) => file.type === 'chunk' && file.isEntry && file.name === 'early',
+        );
         if (entry?.type !== 'chunk' || !page.endsWith('/index.html')) return html;
         // With what it imports, before all others: browsers open few connections at once.
-        const needed = entry.imports.map((file) => ({ tag: 'link', attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` }, injectTo: 'head-prepend' as const }));
-        return [{ tag: 'script', attrs: { type: 'module', async: true, crossorigin: true, src: `./${entry.fileName}` }, injectTo: 'head-prepend' }, ...needed];
+        const needed = entry.imports.map((file) => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
+          injectTo: 'head-prepend' as const,
+        }));
+        return [
+          {
+            tag: 'script',
+            attrs: { type: 'module', async: true, crossorigin: true, src: `./${entry.fileName}` },
+            injectTo: 'head-prepend',
+          },
+          ...needed,
+        ];
       },
     },
   };
@@ -71,5 +87,7 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: Object.fromEntries(['/v1', '/signin', '/signout', '/pages'].map((prefix) => [prefix, { target: SERVICE }])) },
+  server: {
+    proxy: Object.fromEntries(['/v1', '/signin', '/signout', '/pages'].map((prefix) => [prefix, { target: SERVICE }])),
+  },
 });

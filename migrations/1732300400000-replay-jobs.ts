@@ -39,7 +39,9 @@ export class ReplayJobs1732300400000 implements MigrationInterface {
     await runner.query(`
       create unique index replay_jobs_live_idx on replay_jobs (environment_id, endpoint_id)
       where state in ('pending', 'running')`);
-    await runner.query(`create index replay_jobs_open_idx on replay_jobs (created_at) where state in ('pending', 'running')`);
+    await runner.query(
+      `create index replay_jobs_open_idx on replay_jobs (created_at) where state in ('pending', 'running')`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -22,7 +22,9 @@ export class Applications1732400000000 implements MigrationInterface {
         constraint applications_pkey primary key (environment_id, id),
         constraint applications_environment_id_fkey foreign key (environment_id) references environments (id)
       )`);
-    await runner.query('create unique index applications_uid_idx on applications (environment_id, uid) where uid is not null');
+    await runner.query(
+      'create unique index applications_uid_idx on applications (environment_id, uid) where uid is not null',
+    );
     await runner.query(`
       create table application_endpoints (
         environment_id int not null,

@@ -23,8 +23,12 @@ export class Signatures1732400200000 implements MigrationInterface {
         add column previous_private_key bytea,
         add column legacy_signature jsonb,
         add column legacy_secret bytea`);
-    await runner.query('create index destinations_listed_idx on destinations (environment_id, id) where owner_id is null');
-    await runner.query('create index destinations_owner_id_idx on destinations (environment_id, owner_id) where owner_id is not null');
+    await runner.query(
+      'create index destinations_listed_idx on destinations (environment_id, id) where owner_id is null',
+    );
+    await runner.query(
+      'create index destinations_owner_id_idx on destinations (environment_id, owner_id) where owner_id is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

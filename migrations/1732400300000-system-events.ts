@@ -27,8 +27,12 @@ export class SystemEvents1732400300000 implements MigrationInterface {
     await runner.query(`
       create index system_signals_waiting_idx on system_signals (environment_id, type, subject)
       where batch is null and details is not null`);
-    await runner.query('create index system_signals_unknown_idx on system_signals (environment_id, subject) where details is null');
-    await runner.query('create index system_signals_batch_idx on system_signals (environment_id, batch) where batch is not null');
+    await runner.query(
+      'create index system_signals_unknown_idx on system_signals (environment_id, subject) where details is null',
+    );
+    await runner.query(
+      'create index system_signals_batch_idx on system_signals (environment_id, batch) where batch is not null',
+    );
     await runner.query(`
       create table system_tellings (
         environment_id int not null,
@@ -41,7 +45,9 @@ export class SystemEvents1732400300000 implements MigrationInterface {
         failures int not null,
         primary key (environment_id, type)
       )`);
-    await runner.query('create index system_tellings_batch_idx on system_tellings (claimed_until) where batch is not null');
+    await runner.query(
+      'create index system_tellings_batch_idx on system_tellings (claimed_until) where batch is not null',
+    );
     await runner.query('alter table environments add column system_destination_id uuid');
   }
 

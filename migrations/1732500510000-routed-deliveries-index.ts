@@ -9,7 +9,9 @@ export class RoutedDeliveriesIndex1732500510000 implements MigrationInterface {
   name = 'RoutedDeliveriesIndex1732500510000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('create index deliveries_routed_idx on deliveries (environment_id, target_id, event_id) where endpoint_id is not null');
+    await runner.query(
+      'create index deliveries_routed_idx on deliveries (environment_id, target_id, event_id) where endpoint_id is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

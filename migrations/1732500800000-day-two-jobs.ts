@@ -20,7 +20,9 @@ export class DayTwoJobs1732500800000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table requests drop column released_at');
     // They would be taken for ranges of an endpoint that does not exist.
-    await runner.query(`delete from replay_jobs where kind not in ('range', 'recover') or endpoint_id = application_id`);
+    await runner.query(
+      `delete from replay_jobs where kind not in ('range', 'recover') or endpoint_id = application_id`,
+    );
     await runner.query(`
       alter table replay_jobs drop column erased, drop constraint replay_jobs_kind_check,
         add constraint replay_jobs_kind_check check (kind in ('range', 'recover'))`);

@@ -11,7 +11,9 @@ export class CircuitsChangedAt1732501000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table circuits add column changed_at timestamptz not null default now()');
     await runner.query('create index circuits_changed_at_idx on circuits (changed_at)');
-    await runner.query(`create index circuits_shut_idx on circuits (environment_id, target_id) where state <> 'closed'`);
+    await runner.query(
+      `create index circuits_shut_idx on circuits (environment_id, target_id) where state <> 'closed'`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

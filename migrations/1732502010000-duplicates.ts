@@ -12,8 +12,12 @@ export class Duplicates1732502010000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table endpoints add column deduplicate jsonb');
     await runner.query('alter table requests add column duplicate_of uuid');
-    await runner.query('create index requests_duplicates_idx on requests (environment_id, endpoint_id, id) where duplicate_of is not null');
-    await runner.query('create index requests_duplicate_of_idx on requests (environment_id, duplicate_of) where duplicate_of is not null');
+    await runner.query(
+      'create index requests_duplicates_idx on requests (environment_id, endpoint_id, id) where duplicate_of is not null',
+    );
+    await runner.query(
+      'create index requests_duplicate_of_idx on requests (environment_id, duplicate_of) where duplicate_of is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

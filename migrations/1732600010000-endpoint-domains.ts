@@ -15,7 +15,9 @@ export class EndpointDomains1732600010000 implements MigrationInterface {
       alter table endpoints add constraint endpoints_domain_fkey
       foreign key (environment_id, domain_id) references domains (environment_id, id) not valid`);
     await runner.query('alter table endpoints validate constraint endpoints_domain_fkey');
-    await runner.query('create index endpoints_domain_id_idx on endpoints (environment_id, domain_id) where domain_id is not null');
+    await runner.query(
+      'create index endpoints_domain_id_idx on endpoints (environment_id, domain_id) where domain_id is not null',
+    );
     await runner.query(`create index domains_webhook_idx on domains (environment_id, id) where kind = 'webhook'`);
   }
 

@@ -9,7 +9,9 @@ export class ProviderMessageIds1732610100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table emails add column provider_message_id text');
-    await runner.query('create index emails_provider_message_id_idx on emails (provider_message_id) where provider_message_id is not null');
+    await runner.query(
+      'create index emails_provider_message_id_idx on emails (provider_message_id) where provider_message_id is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

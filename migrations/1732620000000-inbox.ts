@@ -32,10 +32,16 @@ export class Inbox1732620000000 implements MigrationInterface {
         constraint aliases_domain_check check ((kind = 'custom') = (domain_id is not null))
       )`);
     // The address is the identity. Environments that own a domain one after the other may each have it there, and one takes mail.
-    await runner.query('create unique index aliases_address_idx on aliases (environment_id, address) where removed_at is null');
-    await runner.query(`create unique index aliases_platform_idx on aliases (address) where removed_at is null and kind = 'platform'`);
+    await runner.query(
+      'create unique index aliases_address_idx on aliases (environment_id, address) where removed_at is null',
+    );
+    await runner.query(
+      `create unique index aliases_platform_idx on aliases (address) where removed_at is null and kind = 'platform'`,
+    );
     await runner.query('create index aliases_host_idx on aliases (address) where removed_at is null');
-    await runner.query('create index aliases_domain_id_idx on aliases (environment_id, domain_id) where removed_at is null');
+    await runner.query(
+      'create index aliases_domain_id_idx on aliases (environment_id, domain_id) where removed_at is null',
+    );
     await runner.query(`
       create table inbox_messages (
         environment_id int not null,
@@ -75,7 +81,9 @@ export class Inbox1732620000000 implements MigrationInterface {
     await runner.query('alter table inbox_messages alter column raw set storage external');
     await runner.query('create index inbox_messages_alias_id_idx on inbox_messages (environment_id, alias_id, id)');
     await runner.query('create index inbox_messages_sha256_idx on inbox_messages (environment_id, alias_id, sha256)');
-    await runner.query(`create index inbox_messages_received_idx on inbox_messages (environment_id, id) where state = 'received'`);
+    await runner.query(
+      `create index inbox_messages_received_idx on inbox_messages (environment_id, id) where state = 'received'`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

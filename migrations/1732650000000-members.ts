@@ -22,7 +22,9 @@ export class Members1732650000000 implements MigrationInterface {
         removed_at timestamptz,
         constraint members_pkey primary key (organization_id, id)
       )`);
-    await runner.query('create unique index members_email_idx on members (email, organization_id) where removed_at is null');
+    await runner.query(
+      'create unique index members_email_idx on members (email, organization_id) where removed_at is null',
+    );
     await runner.query(`
       create table sessions (
         organization_id uuid not null references organizations (id),
@@ -44,8 +46,12 @@ export class Members1732650000000 implements MigrationInterface {
         constraint sessions_owner_check check ((member_id is null) <> (key_id is null))
       )`);
     await runner.query('create index sessions_expires_at_idx on sessions (expires_at)');
-    await runner.query('create index sessions_member_id_idx on sessions (organization_id, member_id) where member_id is not null');
-    await runner.query('create index sessions_key_id_idx on sessions (key_environment_id, key_id) where key_id is not null');
+    await runner.query(
+      'create index sessions_member_id_idx on sessions (organization_id, member_id) where member_id is not null',
+    );
+    await runner.query(
+      'create index sessions_key_id_idx on sessions (key_environment_id, key_id) where key_id is not null',
+    );
     await runner.query(`
       create table sign_in_codes (
         ticket_hash bytea not null constraint sign_in_codes_pkey primary key,

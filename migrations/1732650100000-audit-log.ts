@@ -40,8 +40,12 @@ export class AuditLog1732650100000 implements MigrationInterface {
       begin
         raise exception 'The audit log can be added to, and nothing else.' using errcode = 'insufficient_privilege';
       end $$`);
-    await runner.query('create trigger audit_log_append_only before update or delete on audit_log for each row execute function audit_log_is_append_only()');
-    await runner.query('create trigger audit_log_no_truncate before truncate on audit_log for each statement execute function audit_log_is_append_only()');
+    await runner.query(
+      'create trigger audit_log_append_only before update or delete on audit_log for each row execute function audit_log_is_append_only()',
+    );
+    await runner.query(
+      'create trigger audit_log_no_truncate before truncate on audit_log for each statement execute function audit_log_is_append_only()',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -20,7 +20,9 @@ export class OAuth1732660000000 implements MigrationInterface {
         created_at timestamptz not null,
         approved_at timestamptz
       )`);
-    await runner.query('create index oauth_clients_unapproved_idx on oauth_clients (created_at) where approved_at is null');
+    await runner.query(
+      'create index oauth_clients_unapproved_idx on oauth_clients (created_at) where approved_at is null',
+    );
     await runner.query(`
       create table oauth_codes (
         environment_id int not null references environments (id),

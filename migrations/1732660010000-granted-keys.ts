@@ -8,7 +8,9 @@ export class GrantedKeys1732660010000 implements MigrationInterface {
   name = 'GrantedKeys1732660010000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('alter table api_keys add column client_id text, add column client_name text, add column granted_by text');
+    await runner.query(
+      'alter table api_keys add column client_id text, add column client_name text, add column granted_by text',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

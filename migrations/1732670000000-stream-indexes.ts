@@ -10,8 +10,12 @@ export class StreamIndexes1732670000000 implements MigrationInterface {
   name = 'StreamIndexes1732670000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('create index attempts_started_at_idx on attempts using brin (started_at) with (pages_per_range = 32, autosummarize = on)');
-    await runner.query('create index deliveries_settled_at_idx on deliveries using brin (settled_at) with (pages_per_range = 32, autosummarize = on)');
+    await runner.query(
+      'create index attempts_started_at_idx on attempts using brin (started_at) with (pages_per_range = 32, autosummarize = on)',
+    );
+    await runner.query(
+      'create index deliveries_settled_at_idx on deliveries using brin (settled_at) with (pages_per_range = 32, autosummarize = on)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

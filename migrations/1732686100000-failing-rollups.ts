@@ -15,7 +15,9 @@ export class FailingRollups1732686100000 implements MigrationInterface {
     // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table rollups add column is_failing boolean not null default false');
-    await runner.query('create index rollups_failing_idx on rollups (environment_id, resolution, start, key_id) where is_failing');
+    await runner.query(
+      'create index rollups_failing_idx on rollups (environment_id, resolution, start, key_id) where is_failing',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

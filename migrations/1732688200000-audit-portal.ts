@@ -13,12 +13,16 @@ export class AuditPortal1732688200000 implements MigrationInterface {
     // Behind a long export the log would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
-    await runner.query(`alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS}, 'portal')) not valid`);
+    await runner.query(
+      `alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS}, 'portal')) not valid`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
     // What portals did is in the log for good.
-    await runner.query(`alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS})) not valid`);
+    await runner.query(
+      `alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS})) not valid`,
+    );
   }
 }

@@ -14,8 +14,12 @@ export class Granters1732689100000 implements MigrationInterface {
     for (const table of ['oauth_codes', 'oauth_devices', 'api_keys']) {
       await runner.query(`alter table ${table} add column granter_member_id uuid, add column granter_key_id uuid`);
     }
-    await runner.query('create index api_keys_granter_member_idx on api_keys (granter_member_id) where granter_member_id is not null');
-    await runner.query('create index api_keys_granter_key_idx on api_keys (environment_id, granter_key_id) where granter_key_id is not null');
+    await runner.query(
+      'create index api_keys_granter_member_idx on api_keys (granter_member_id) where granter_member_id is not null',
+    );
+    await runner.query(
+      'create index api_keys_granter_key_idx on api_keys (environment_id, granter_key_id) where granter_key_id is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -12,7 +12,9 @@ export class OAuthClientTurns1732689600000 implements MigrationInterface {
     // Behind a long read a table would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table oauth_clients add column shown_at timestamptz');
-    await runner.query('create index oauth_clients_network_idx on oauth_clients (network, created_at) where approved_at is null');
+    await runner.query(
+      'create index oauth_clients_network_idx on oauth_clients (network, created_at) where approved_at is null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -11,7 +11,9 @@ export class RotatedGrants1732689610000 implements MigrationInterface {
     // Behind a long read a table would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table api_keys add column first_key_id uuid');
-    await runner.query('create index api_keys_first_key_idx on api_keys (environment_id, first_key_id) where first_key_id is not null');
+    await runner.query(
+      'create index api_keys_first_key_idx on api_keys (environment_id, first_key_id) where first_key_id is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -7,7 +7,9 @@ export class PullPositionsTarget1732689700000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
     await runner.query(`set local lock_timeout = '10s'`);
-    await runner.query('create index pull_positions_target_id_idx on pull_positions (environment_id, target_id, key_id)');
+    await runner.query(
+      'create index pull_positions_target_id_idx on pull_positions (environment_id, target_id, key_id)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -3,7 +3,19 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** Queues, and what is found by whole keys alone: plans of these depend on no distribution. A tenth of the sample is taken then. */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [
-    'environment_id', 'event_id', 'ordinal', 'expires_on', 'target_id', 'due_at', 'claimed_by', 'parked', 'attempts', 'attempts_used', 'first_attempt_at', 'replayed', 'superseded',
+    'environment_id',
+    'event_id',
+    'ordinal',
+    'expires_on',
+    'target_id',
+    'due_at',
+    'claimed_by',
+    'parked',
+    'attempts',
+    'attempts_used',
+    'first_attempt_at',
+    'replayed',
+    'superseded',
   ],
   idempotency_keys: ['environment_id', 'route', 'key', 'status', 'locked_until', 'expires_at'],
   rollups: ['environment_id', 'key_id', 'resolution', 'start'],
@@ -33,9 +45,15 @@ export class CheapStatistics1732689740000 implements MigrationInterface {
     await this.set(runner, NONE, -1);
   }
 
-  private async set(runner: QueryRunner, columns: Readonly<Record<string, readonly string[]>>, target: number): Promise<void> {
+  private async set(
+    runner: QueryRunner,
+    columns: Readonly<Record<string, readonly string[]>>,
+    target: number,
+  ): Promise<void> {
     for (const [table, names] of Object.entries(columns)) {
-      await runner.query(`alter table ${table} ${names.map((name) => `alter column ${name} set statistics ${target}`).join(', ')}`);
+      await runner.query(
+        `alter table ${table} ${names.map((name) => `alter column ${name} set statistics ${target}`).join(', ')}`,
+      );
     }
   }
 }

@@ -10,10 +10,14 @@ export class KeysFirst1732689760000 implements MigrationInterface {
   name = 'KeysFirst1732689760000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('alter table idempotency_keys drop constraint idempotency_keys_pkey, add constraint idempotency_keys_pkey primary key (environment_id, key, route)');
+    await runner.query(
+      'alter table idempotency_keys drop constraint idempotency_keys_pkey, add constraint idempotency_keys_pkey primary key (environment_id, key, route)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('alter table idempotency_keys drop constraint idempotency_keys_pkey, add constraint idempotency_keys_pkey primary key (environment_id, route, key)');
+    await runner.query(
+      'alter table idempotency_keys drop constraint idempotency_keys_pkey, add constraint idempotency_keys_pkey primary key (environment_id, route, key)',
+    );
   }
 }

@@ -11,7 +11,9 @@ export class SuppressionsExpire1732689766000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table suppressions add column expires_at timestamptz');
-    await runner.query('create index suppressions_expires_at_idx on suppressions (expires_at) where expires_at is not null');
+    await runner.query(
+      'create index suppressions_expires_at_idx on suppressions (expires_at) where expires_at is not null',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -8,7 +8,9 @@ export class ClientGrants1732689935000 implements MigrationInterface {
   name = 'ClientGrants1732689935000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`alter table oauth_clients add column grant_types text[] not null default '{authorization_code}'`);
+    await runner.query(
+      `alter table oauth_clients add column grant_types text[] not null default '{authorization_code}'`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,15 +1,15 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AdaptersModule } from './adapters/adapters.module.js';
 import { BlobsModule } from './blobs/blobs.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { HttpModule } from './http/http.module.js';
-import { MailModule } from './mail/mail.module.js';
 import type { SystemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
+import { MailModule } from './mail/mail.module.js';
 import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
 import { AttentionModule } from './modules/attention/attention.module.js';
@@ -36,13 +36,18 @@ import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
-import { SmtpModule } from './smtp/smtp.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
+import { SmtpModule } from './smtp/smtp.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
 @Module({})
 export class AppModule {
-  static with(config: Config, dataSource: DataSource, clock: SystemClock, extensions: (Type | DynamicModule)[]): DynamicModule {
+  static with(
+    config: Config,
+    dataSource: DataSource,
+    clock: SystemClock,
+    extensions: (Type | DynamicModule)[],
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [

@@ -19,10 +19,13 @@ interface Asked {
 /** Backs the embedded database up, whether the service runs or not. @throws ConfigError with one line for the operator. */
 async function backUp(config: Config, { file, withKey }: Asked): Promise<WrittenBackup> {
   if (!config.isEmbedded) {
-    throw new ConfigError('DATABASE_URL leads to a PostgreSQL of your own: back it up with its own tools (pg_dump, base backups and WAL).');
+    throw new ConfigError(
+      'DATABASE_URL leads to a PostgreSQL of your own: back it up with its own tools (pg_dump, base backups and WAL).',
+    );
   }
   const dataDir = path.resolve(config.dataDir);
-  if (!existsSync(clusterLink(dataDir))) throw new ConfigError(`There is no database in DATA_DIR ${dataDir}: set the DATA_DIR that Posthorn has.`);
+  if (!existsSync(clusterLink(dataDir)))
+    throw new ConfigError(`There is no database in DATA_DIR ${dataDir}: set the DATA_DIR that Posthorn has.`);
   const binaries = await locateBinaries(accountFor(clusterLink(dataDir)));
   const at = new SystemClock().now();
   const running = runningEmbeddedPostgres(dataDir);
@@ -37,20 +40,32 @@ async function backUp(config: Config, { file, withKey }: Asked): Promise<Written
 
 function askedOf(given: string[]): Asked {
   try {
-    const { values, positionals } = parseArgs({ args: given, allowPositionals: true, options: { 'without-key': { type: 'boolean', default: false } } });
+    const { values, positionals } = parseArgs({
+      args: given,
+      allowPositionals: true,
+      options: { 'without-key': { type: 'boolean', default: false } },
+    });
     const [file] = positionals;
     if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
   } catch {
     // What is not known here is told like what is missing.
   }
-  throw new ConfigError('Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to leave the master key out.');
+  throw new ConfigError(
+    'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to leave the master key out.',
+  );
 }
 
 function linesOf({ file, bytes, hasMasterKey }: WrittenBackup): string[] {
   const size = `${file}: ${(bytes / 1024 / 1024).toFixed(1)} MiB, the whole database as it is now.`;
   return hasMasterKey
-    ? [size, 'The master key is in it: whoever has this file can read every secret. Keep it as closed as the key itself.']
-    : [size, 'The master key is NOT in it: without MASTER_KEY, or DATA_DIR/master.key, no secret in it can be read. Keep the key apart from it.'];
+    ? [
+        size,
+        'The master key is in it: whoever has this file can read every secret. Keep it as closed as the key itself.',
+      ]
+    : [
+        size,
+        'The master key is NOT in it: without MASTER_KEY, or DATA_DIR/master.key, no secret in it can be read. Keep the key apart from it.',
+      ];
 }
 
 let config: Config | null = null;

@@ -5,8 +5,8 @@ import { openDatabase } from './data-source.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { SystemClock } from './kernel/clock.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
-import { followDatabase } from './kernel/database-time.js';
 import { Database, sqlState } from './kernel/database.js';
+import { followDatabase } from './kernel/database-time.js';
 import { Ids } from './kernel/ids.js';
 import { SeenClockStore } from './kernel/seen-clock.store.js';
 import { AuditStore } from './modules/audit/audit.store.js';
@@ -24,7 +24,10 @@ async function run(config: Config): Promise<string> {
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return confirm(running, config);
   const directory = path.resolve(config.dataDir);
-  if (!existsSync(path.join(directory, 'postgres'))) throw new ConfigError(`There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`);
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await confirm(postgres.url, config);
@@ -42,16 +45,25 @@ async function confirm(url: string, config: Config): Promise<string> {
     await followDatabase(clock, (text) => source.query(text));
     const audit = new AuditStore(database);
     await audit.ensurePartitions();
-    return await database.unit(() => database.transaction(async () => {
-      const confirmed = await new SeenClockStore(database).confirm();
-      if (confirmed === null) return 'Retention does not wait for a confirmation.\n';
-      const [from, to] = [new Date(confirmed.leaptFromMs).toISOString(), new Date(confirmed.seenAtMs).toISOString()];
-      await new StoredAuditTrail(audit, new Ids(clock)).record({
-        organizationId: null, environmentId: null, actor: { kind: 'operator', id: null }, action: 'posthorn confirm-clock', resourceType: 'clock', resourceId: null, origin: null,
-        before: { time: from }, after: { time: to },
-      });
-      return `Confirmed: it is ${to}. The service removes what is older than its retention from now on.\n`;
-    }));
+    return await database.unit(() =>
+      database.transaction(async () => {
+        const confirmed = await new SeenClockStore(database).confirm();
+        if (confirmed === null) return 'Retention does not wait for a confirmation.\n';
+        const [from, to] = [new Date(confirmed.leaptFromMs).toISOString(), new Date(confirmed.seenAtMs).toISOString()];
+        await new StoredAuditTrail(audit, new Ids(clock)).record({
+          organizationId: null,
+          environmentId: null,
+          actor: { kind: 'operator', id: null },
+          action: 'posthorn confirm-clock',
+          resourceType: 'clock',
+          resourceId: null,
+          origin: null,
+          before: { time: from },
+          after: { time: to },
+        });
+        return `Confirmed: it is ${to}. The service removes what is older than its retention from now on.\n`;
+      }),
+    );
   } catch (error) {
     throw sqlState(error) === UNDEFINED_TABLE ? new ConfigError(NOT_STARTED) : error;
   } finally {

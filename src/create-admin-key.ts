@@ -27,7 +27,10 @@ async function create(config: Config, mode: 'live' | 'test'): Promise<string> {
   if (running !== null) return createAt(running, config, mode);
   const directory = path.resolve(config.dataDir);
   // Without the service there is nothing to look into: this must not be what makes an empty database.
-  if (!existsSync(path.join(directory, 'postgres'))) throw new ConfigError(`There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`);
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await createAt(postgres.url, config, mode);
@@ -68,7 +71,9 @@ try {
   const mode = modeOf(process.argv.slice(2));
   config = loadConfig();
   const key = await create(config, mode);
-  process.stdout.write(`${mode === 'live' ? 'Live' : 'Test'} admin key: ${key}\nIt is not shown again. Revoke the keys that are lost with DELETE /v1/keys/{id}.\n`);
+  process.stdout.write(
+    `${mode === 'live' ? 'Live' : 'Test'} admin key: ${key}\nIt is not shown again. Revoke the keys that are lost with DELETE /v1/keys/{id}.\n`,
+  );
 } catch (error) {
   process.stderr.write(`No admin key was made: ${startFailure(error, config)}\n`);
   process.exitCode = 1;

@@ -82,7 +82,19 @@ import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  AliasEntity, ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  AliasEntity,
+  ApiKeyEntity,
+  ApplicationEndpointEntity,
+  ApplicationEntity,
+  CircuitEntity,
+  DestinationEntity,
+  DomainEntity,
+  EndpointEntity,
+  EnvironmentEntity,
+  EventTypeEntity,
+  OrganizationEntity,
+  RouteEntity,
+  SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -170,7 +182,12 @@ export interface SourceOptions {
 }
 
 /** A data source that is not connected yet, with the entities of extensions. */
-export function dataSource(url: string, poolSize = 4, extended: readonly Type[] = [], { isPooled = false, isPatient = false }: SourceOptions = {}): DataSource {
+export function dataSource(
+  url: string,
+  poolSize = 4,
+  extended: readonly Type[] = [],
+  { isPooled = false, isPatient = false }: SourceOptions = {},
+): DataSource {
   const deadlineMs = isPooled ? POOLED_DEADLINE_MS : DEADLINE_MS;
   const settings = isPatient ? [] : [`statement_timeout=${STATEMENT_TIMEOUT}`];
   return new DataSource({
@@ -182,7 +199,13 @@ export function dataSource(url: string, poolSize = 4, extended: readonly Type[] 
     synchronize: false,
     installExtensions: false,
     poolSize,
-    extra: connectionOptions({ url, name: 'posthorn', deadlineMs: isPatient ? Infinity : deadlineMs, settings, isPooled }),
+    extra: connectionOptions({
+      url,
+      name: 'posthorn',
+      deadlineMs: isPatient ? Infinity : deadlineMs,
+      settings,
+      isPooled,
+    }),
     poolErrorHandler: () => undefined,
   });
 }
@@ -204,7 +227,8 @@ export async function openDatabase(url: string): Promise<DataSource> {
 }
 
 /** Every migration of a build, by the name that it is recorded under. */
-const namesOf = ({ migrations }: DataSource): string[] => migrations.map(({ name, constructor }) => name ?? constructor.name);
+const namesOf = ({ migrations }: DataSource): string[] =>
+  migrations.map(({ name, constructor }) => name ?? constructor.name);
 
 /**
  * Refuses a database that has migrations which this build does not contain: a newer build made tables and columns that this
@@ -217,7 +241,10 @@ export async function refuseNewerSchema(source: DataSource, extension?: string):
   const [found] = await source.query<{ oid: string | null }[]>(`select to_regclass(quote_ident($1)) as oid`, [table]);
   if (found?.oid == null) return;
   const known = namesOf(source);
-  const rows = await source.query<{ name: string }[]>(`select name from "${table}" where name <> all($1) order by timestamp desc, id desc`, [known]);
+  const rows = await source.query<{ name: string }[]>(
+    `select name from "${table}" where name <> all($1) order by timestamp desc, id desc`,
+    [known],
+  );
   const [newest] = rows;
   if (newest === undefined) return;
   const build = extension === undefined ? `Posthorn ${VERSION}` : `the installed version of the extension ${extension}`;

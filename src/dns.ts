@@ -30,13 +30,17 @@ const UNDEFINED_TABLE = '42P01';
 
 /** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
 async function run(config: Config, options: Options): Promise<string[]> {
-  if (!config.platformDomain.includes('.')) throw new ConfigError('PLATFORM_DOMAIN is not set: give the domain whose zone is to be published.');
+  if (!config.platformDomain.includes('.'))
+    throw new ConfigError('PLATFORM_DOMAIN is not set: give the domain whose zone is to be published.');
   if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, options);
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return runAt(running, config, options);
   const directory = path.resolve(config.dataDir);
   // Without the service there is nothing to look into: this must not be what makes an empty database.
-  if (!existsSync(path.join(directory, 'postgres'))) throw new ConfigError(`There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`);
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await runAt(postgres.url, config, options);
@@ -69,7 +73,9 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
   const current = dkim.find(({ state }) => state === 'current');
   return [
     `; What the zone of ${platformDomain} publishes for Posthorn. Mail is signed with ${current?.selector}; both keys stay published.`,
-    ...(platformAddresses.length > 0 ? [] : ['; PLATFORM_ADDRESSES is not set: A and AAAA records are missing here, and SPF lets nobody send.']),
+    ...(platformAddresses.length > 0
+      ? []
+      : ['; PLATFORM_ADDRESSES is not set: A and AAAA records are missing here, and SPF lets nobody send.']),
     ...platformRecords({ domain: platformDomain, addresses: platformAddresses, spf: platformSpf, dkim }).map(zoneLine),
   ];
 }
@@ -92,28 +98,49 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   }
   if (!isBlind) await seePublished(config, next);
   await keys.promote(next.selector);
-  return [`; Mail is signed with ${next.selector} from now on, on every process within five seconds. Leave ${current?.selector} published: mail that it signed is still under way.`];
+  return [
+    `; Mail is signed with ${next.selector} from now on, on every process within five seconds. Leave ${current?.selector} published: mail that it signed is still under way.`,
+  ];
 }
 
 /** @throws ConfigError when name servers do not have the key's record. */
-async function seePublished({ platformDomain, dnsServers }: Config, { selector, publicKey }: ListedDkimKey): Promise<void> {
+async function seePublished(
+  { platformDomain, dnsServers }: Config,
+  { selector, publicKey }: ListedDkimKey,
+): Promise<void> {
   const name = dkimHost(selector, platformDomain);
   const answer = await new ServerRecords({ servers: dnsServers }).txt(name, 'dns');
   const texts = 'found' in answer ? answer.found.map(plainText) : [];
   if (texts.length === 1 && texts[0] === dkimText(publicKey)) return;
-  const seen = 'unanswered' in answer ? `its name servers did not answer (${answer.unanswered})` : `it has ${texts.length === 0 ? 'no record' : 'another one'}`;
-  throw new ConfigError(`The new key of ${name} is not to be seen: ${seen}. Publish what \`posthorn dns\` shows; --now moves to it without looking.`);
+  const seen =
+    'unanswered' in answer
+      ? `its name servers did not answer (${answer.unanswered})`
+      : `it has ${texts.length === 0 ? 'no record' : 'another one'}`;
+  throw new ConfigError(
+    `The new key of ${name} is not to be seen: ${seen}. Publish what \`posthorn dns\` shows; --now moves to it without looking.`,
+  );
 }
 
 function lineOf({ platformDomain, platformAddresses, platformSpf }: Config, key: ListedDkimKey): string {
   const name = dkimHost(key.selector, platformDomain);
-  const records = platformRecords({ domain: platformDomain, addresses: platformAddresses, spf: platformSpf, dkim: [key] });
-  return records.filter((record) => record.name === name).map(zoneLine).join('\n');
+  const records = platformRecords({
+    domain: platformDomain,
+    addresses: platformAddresses,
+    spf: platformSpf,
+    dkim: [key],
+  });
+  return records
+    .filter((record) => record.name === name)
+    .map(zoneLine)
+    .join('\n');
 }
 
 function optionsOf(given: string[]): Options {
   try {
-    const { values } = parseArgs({ args: given, options: { 'rotate-dkim': { type: 'boolean', default: false }, now: { type: 'boolean', default: false } } });
+    const { values } = parseArgs({
+      args: given,
+      options: { 'rotate-dkim': { type: 'boolean', default: false }, now: { type: 'boolean', default: false } },
+    });
     if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
   } catch {
     // What is not known here is told like what is wrong.

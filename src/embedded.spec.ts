@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from './embedded.js';
 import type { EmbeddedPostgres } from './embedded.js';
+import { startEmbeddedPostgres } from './embedded.js';
 import { isRunning } from './embedded/processes.js';
 
 async function query(url: string, sql: string): Promise<unknown[]> {
@@ -85,7 +85,9 @@ describe('startEmbeddedPostgres', () => {
   it('refuses a second start on the same DATA_DIR while the first runs', async () => {
     const { url } = await start();
 
-    await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`in use by another Posthorn (process ${process.pid})`);
+    await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
+      `in use by another Posthorn (process ${process.pid})`,
+    );
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 

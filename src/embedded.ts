@@ -8,8 +8,8 @@ import { errorCode } from './embedded/failure.js';
 import { lockDirectory } from './embedded/lock.js';
 import { isServerOf } from './embedded/processes.js';
 import { serverSettings } from './embedded/settings.js';
-import { Supervisor } from './embedded/supervisor.js';
 import type { Log } from './embedded/supervisor.js';
+import { Supervisor } from './embedded/supervisor.js';
 
 /** A running PostgreSQL of our own. */
 export interface EmbeddedPostgres {
@@ -77,7 +77,9 @@ export function runningEmbeddedPostgres(dataDir: string, database = 'posthorn'):
   if (!existsSync(link)) return null;
   const cluster = realpathSync(link);
   const file = readPidFile(cluster);
-  return file !== null && file.isReady && isServerOf(file.pid, cluster) ? urlFor(passwordOf(directory), file.port, database) : null;
+  return file !== null && file.isReady && isServerOf(file.pid, cluster)
+    ? urlFor(passwordOf(directory), file.port, database)
+    : null;
 }
 
 function urlFor(password: string, port: number, database: string): string {

@@ -3,13 +3,16 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { LoadedExtension } from './extensions.js';
-import { ConfigError } from './kernel/config.js';
 import type { Role } from './kernel/config.js';
+import { ConfigError } from './kernel/config.js';
 
 /** A start failed in an extension's code, or because of its classes. */
 export class ExtensionFailed extends Error {
   constructor({ name, specifier }: Pick<LoadedExtension, 'name' | 'specifier'>, cause: unknown) {
-    super(`The extension ${name} (${specifier}) failed: ${(cause instanceof Error ? cause.message : String(cause)).trim().split('\n', 1)[0]}`, { cause });
+    super(
+      `The extension ${name} (${specifier}) failed: ${(cause instanceof Error ? cause.message : String(cause)).trim().split('\n', 1)[0]}`,
+      { cause },
+    );
   }
 }
 
@@ -19,8 +22,11 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
   // An error says the name of the extension already where the migrations did.
   if (extensions.some(({ name }) => error.message.includes(`extension ${name} `))) return error;
   const files = filesOf(error);
-  const author = extensions.find(({ directory }) => directory !== null && files.some((file) => isIn(directory, file)))
-    ?? extensions.find((extension) => namesOf(extension, role).some((name) => new RegExp(`\\b${name}\\b`).test(error.message)));
+  const author =
+    extensions.find(({ directory }) => directory !== null && files.some((file) => isIn(directory, file))) ??
+    extensions.find((extension) =>
+      namesOf(extension, role).some((name) => new RegExp(`\\b${name}\\b`).test(error.message)),
+    );
   return author === undefined ? error : new ExtensionFailed(author, error);
 }
 
@@ -28,13 +34,18 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
  * Names the extension whose hook rejects while the application starts: what a server at the other end of a connection
  * says has no file of anybody's in its stack. To be called between the making of the application and its start.
  */
-export function watchHooks(app: Pick<INestApplication, 'get'>, extensions: readonly LoadedExtension[], role: Role): void {
+export function watchHooks(
+  app: Pick<INestApplication, 'get'>,
+  extensions: readonly LoadedExtension[],
+  role: Role,
+): void {
   const modules = [...app.get(ModulesContainer).values()];
   for (const extension of extensions) {
     const classes = new Set(classesOf(rootOf(extension.imported(role))));
     for (const module of modules) {
       for (const { instance } of [...module.providers.values(), ...module.controllers.values()]) {
-        if (instance !== null && typeof instance === 'object' && classes.has((instance).constructor as Type)) watch(instance, extension);
+        if (instance !== null && typeof instance === 'object' && classes.has(instance.constructor as Type))
+          watch(instance, extension);
       }
     }
   }
@@ -94,13 +105,16 @@ function watch(instance: Hooks, extension: LoadedExtension): void {
 /** Class names that are the extension's own: of its modules, what they provide, and its tables. */
 function namesOf(extension: LoadedExtension, role: Role): string[] {
   try {
-    return [...classesOf(rootOf(extension.imported(role))), ...extension.entities].map(({ name }) => name).filter((name) => /^\w{3,}$/.test(name));
+    return [...classesOf(rootOf(extension.imported(role))), ...extension.entities]
+      .map(({ name }) => name)
+      .filter((name) => /^\w{3,}$/.test(name));
   } catch {
     return [];
   }
 }
 
-const rootOf = (imported: Type | DynamicModule): DynamicModule => ('module' in imported ? imported : { module: imported });
+const rootOf = (imported: Type | DynamicModule): DynamicModule =>
+  'module' in imported ? imported : { module: imported };
 
 /** Every class that a module brings. */
 function classesOf(root: DynamicModule): Type[] {
@@ -120,7 +134,8 @@ interface Parts {
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
-    ...((Reflect.getMetadata(name, root.module) as unknown[] | undefined) ?? []), ...((root[name] as unknown[] | undefined) ?? []),
+    ...((Reflect.getMetadata(name, root.module) as unknown[] | undefined) ?? []),
+    ...((root[name] as unknown[] | undefined) ?? []),
   ];
   parts.modules.push(root.module);
   parts.providers.push(...given('providers'));
@@ -134,7 +149,9 @@ function isClass(given: unknown): given is Type {
 }
 
 function filesOf({ stack = '' }: Error): string[] {
-  return [...stack.matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\n()]+?):\d+:\d+\)?$/gm)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
+  return [...stack.matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\n()]+?):\d+:\d+\)?$/gm)].map(([, file = '']) =>
+    file.startsWith('file:') ? fileURLToPath(file) : file,
+  );
 }
 
 /** Not what is installed below it: the service itself may be. */

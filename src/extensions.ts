@@ -36,7 +36,8 @@ export async function loadExtensions(names: readonly string[]): Promise<LoadedEx
   for (const [index, { name }] of loaded.entries()) {
     const specifier = names[index] ?? '';
     const other = seen.get(name);
-    if (other !== undefined) throw new Error(`EXTENSIONS names two extensions called ${name}: ${other} and ${specifier}. Remove one.`);
+    if (other !== undefined)
+      throw new Error(`EXTENSIONS names two extensions called ${name}: ${other} and ${specifier}. Remove one.`);
     seen.set(name, specifier);
   }
   return loaded;
@@ -47,7 +48,8 @@ async function moduleOf(name: string): Promise<ExtensionModule> {
     throw new Error(`EXTENSIONS names ${name}, which cannot be loaded: ${error.message.split('\n', 1)[0]}`);
   })) as { default?: unknown };
   const fault = moduleFault(loaded.default);
-  if (fault !== null) throw new Error(`EXTENSIONS names ${name}, which has no Nest module as its default export: ${fault}`);
+  if (fault !== null)
+    throw new Error(`EXTENSIONS names ${name}, which has no Nest module as its default export: ${fault}`);
   return loaded.default as ExtensionModule;
 }
 
@@ -56,9 +58,16 @@ function moduleFault(exported: unknown): string | null {
   if (exported === undefined) return 'it exports no default. Write `export default class …` behind @Module.';
   if (!isClass(exported)) return 'its default export is no class.';
   const { name } = exported;
-  if (declarationOf(exported) !== null || 'for' in exported || MODULE_PARTS.some((part) => Reflect.hasOwnMetadata(part, exported))) return null;
-  if (Reflect.hasOwnMetadata(CONTROLLER, exported)) return `${name} is a controller. Export the module that has it among its controllers.`;
-  if (Reflect.hasOwnMetadata(INJECTABLE, exported)) return `${name} is a provider. Export the module that has it among its providers.`;
+  if (
+    declarationOf(exported) !== null ||
+    'for' in exported ||
+    MODULE_PARTS.some((part) => Reflect.hasOwnMetadata(part, exported))
+  )
+    return null;
+  if (Reflect.hasOwnMetadata(CONTROLLER, exported))
+    return `${name} is a controller. Export the module that has it among its controllers.`;
+  if (Reflect.hasOwnMetadata(INJECTABLE, exported))
+    return `${name} is a provider. Export the module that has it among its providers.`;
   return `${name} carries neither @Extension nor an @Module that has something in it.`;
 }
 
@@ -83,9 +92,11 @@ async function load(name: string): Promise<unknown> {
   // What is not there fails below, with Node's own words.
   const copy = existsSync(file) ? secondCopy(file) : null;
   if (copy !== null) {
-    throw new Error(`${copy.by === null ? 'it' : `its dependency ${copy.by}`} brings a second copy of ${copy.name} (${copy.directory}). `
-      + 'Name it under peerDependencies instead of dependencies, remove that copy, and install again; '
-      + 'or start the Posthorn that is installed beside the extension: `npx posthorn` in its folder.');
+    throw new Error(
+      `${copy.by === null ? 'it' : `its dependency ${copy.by}`} brings a second copy of ${copy.name} (${copy.directory}). ` +
+        'Name it under peerDependencies instead of dependencies, remove that copy, and install again; ' +
+        'or start the Posthorn that is installed beside the extension: `npx posthorn` in its folder.',
+    );
   }
   return import(url);
 }
@@ -111,15 +122,22 @@ export function inOrder(specifier: string, module: ExtensionModule, directory: s
 }
 
 /** What `for` gives for a role. */
-function made(specifier: string, make: NonNullable<ExtensionModule['for']>, role: Role, module: ExtensionModule): DynamicModule {
-  const wrong = (why: string): Error => new Error(`EXTENSIONS names ${specifier}, whose ${module.name}.for('${role}') ${why}`);
+function made(
+  specifier: string,
+  make: NonNullable<ExtensionModule['for']>,
+  role: Role,
+  module: ExtensionModule,
+): DynamicModule {
+  const wrong = (why: string): Error =>
+    new Error(`EXTENSIONS names ${specifier}, whose ${module.name}.for('${role}') ${why}`);
   let given: unknown;
   try {
     given = make.call(module, role);
   } catch (error) {
     throw wrong(`failed: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isClass((given as Partial<DynamicModule> | null | undefined)?.module)) throw wrong(`gives no dynamic module: \`{ module: ${module.name}, … }\`.`);
+  if (!isClass((given as Partial<DynamicModule> | null | undefined)?.module))
+    throw wrong(`gives no dynamic module: \`{ module: ${module.name}, … }\`.`);
   return given as DynamicModule;
 }
 
@@ -127,7 +145,8 @@ function faultOf(declaration: ExtensionDeclaration): string | null {
   const unknown = Object.keys(declaration).find((part) => !PARTS.has(part));
   if (unknown !== undefined) return `${unknown} is not known; there are ${[...PARTS].join(', ')}.`;
   const { name, entities = [], migrations = [] } = declaration;
-  if (typeof name !== 'string' || !NAME.test(name)) return 'name is 1 to 30 lower-case letters and digits, and begins with a letter.';
+  if (typeof name !== 'string' || !NAME.test(name))
+    return 'name is 1 to 30 lower-case letters and digits, and begins with a letter.';
   if (!Array.isArray(entities) || !entities.every(isClass)) return 'entities is a list of classes.';
   if (!Array.isArray(migrations) || !migrations.every(isClass)) return 'migrations is a list of classes.';
   return tableFault(name, entities) ?? migrationFault(name, migrations);

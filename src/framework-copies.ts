@@ -5,7 +5,16 @@ import { fileURLToPath } from 'node:url';
 
 /** What an extension must share with us: classes and metadata are told apart by the file that they came from. */
 const SHARED = [
-  '@nestjs/common', '@nestjs/core', '@nestjs/bullmq', '@nestjs/swagger', '@nestjs/platform-fastify', 'reflect-metadata', 'typeorm', 'rxjs', 'bullmq', 'posthorn',
+  '@nestjs/common',
+  '@nestjs/core',
+  '@nestjs/bullmq',
+  '@nestjs/swagger',
+  '@nestjs/platform-fastify',
+  'reflect-metadata',
+  'typeorm',
+  'rxjs',
+  'bullmq',
+  'posthorn',
 ];
 
 /** A second copy of a package that there may be only once. */
@@ -32,7 +41,14 @@ export function secondCopy(entryFile: string, ownFile = fileURLToPath(import.met
     seen.add(directory);
     const manifest = path.join(directory, 'package.json');
     const named = dependenciesIn(manifest);
-    const nested = by === null ? null : otherCopy(named.filter((name) => SHARED.includes(name)), manifest, ownFile);
+    const nested =
+      by === null
+        ? null
+        : otherCopy(
+            named.filter((name) => SHARED.includes(name)),
+            manifest,
+            ownFile,
+          );
     if (nested !== null) return { ...nested, by };
     for (const name of named.filter((dependency) => !SHARED.includes(dependency))) {
       const found = directoryOf(name, manifest);
@@ -42,7 +58,11 @@ export function secondCopy(entryFile: string, ownFile = fileURLToPath(import.met
   return null;
 }
 
-function otherCopy(names: readonly string[], fromFile: string, ownFile: string): Pick<SecondCopy, 'name' | 'directory'> | null {
+function otherCopy(
+  names: readonly string[],
+  fromFile: string,
+  ownFile: string,
+): Pick<SecondCopy, 'name' | 'directory'> | null {
   for (const name of names) {
     const theirs = directoryOf(name, fromFile);
     const ours = name === 'posthorn' ? packageOf(ownFile) : directoryOf(name, ownFile);
@@ -54,7 +74,9 @@ function otherCopy(names: readonly string[], fromFile: string, ownFile: string):
 /** What a package names of others; nothing where there is no readable manifest. */
 function dependenciesIn(manifest: string): string[] {
   try {
-    const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, object | undefined>;
+    const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+      readFileSync(manifest, 'utf8'),
+    ) as Record<string, object | undefined>;
     return Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
   } catch {
     return [];
@@ -64,14 +86,18 @@ function dependenciesIn(manifest: string): string[] {
 /** The package that a file is part of. */
 export function packageOf(file: string): string {
   const directory = path.dirname(file);
-  return existsSync(path.join(directory, 'package.json')) || directory === file ? realpathSync(directory) : packageOf(directory);
+  return existsSync(path.join(directory, 'package.json')) || directory === file
+    ? realpathSync(directory)
+    : packageOf(directory);
 }
 
 /** Where a file finds a package, with every link resolved; null when it does not. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
   // What is not a node_modules folder above the file is looked into by CommonJS only.
-  const directories = folders.filter((folder) => path.basename(folder) === 'node_modules').map((folder) => path.join(folder, name));
+  const directories = folders
+    .filter((folder) => path.basename(folder) === 'node_modules')
+    .map((folder) => path.join(folder, name));
   const found = directories.find((directory) => existsSync(path.join(directory, 'package.json')));
   return found === undefined ? null : realpathSync(found);
 }

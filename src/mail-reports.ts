@@ -6,8 +6,8 @@ import { openDatabase } from './data-source.js';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
 import { Database, sqlState } from './kernel/database.js';
-import { parseId, showId, type Id } from './kernel/ids.js';
-import { ReportsStore, type ReportRow } from './modules/feedback/reports.store.js';
+import { type Id, parseId, showId } from './kernel/ids.js';
+import { type ReportRow, ReportsStore } from './modules/feedback/reports.store.js';
 import { startFailure } from './start-failure.js';
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
@@ -23,7 +23,10 @@ async function run(config: Config, rawOf: Id | null): Promise<Buffer | string> {
   if (running !== null) return runAt(running, config, rawOf);
   const directory = path.resolve(config.dataDir);
   // Without the service there is nothing to look into: this must not be what makes an empty database.
-  if (!existsSync(path.join(directory, 'postgres'))) throw new ConfigError(`There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`);
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await runAt(postgres.url, config, rawOf);
@@ -48,7 +51,18 @@ async function runAt(url: string, config: Config, rawOf: Id | null): Promise<Buf
   }
 }
 
-function line({ id, receivedAt, source, state, reason, kind, emailId, recipient, receivedFrom, sizeBytes }: ReportRow): string {
+function line({
+  id,
+  receivedAt,
+  source,
+  state,
+  reason,
+  kind,
+  emailId,
+  recipient,
+  receivedFrom,
+  sizeBytes,
+}: ReportRow): string {
   const email = emailId === null ? '-' : showId('evt', emailId);
   return `${[showId('rep', id), receivedAt.toISOString(), source, state, reason ?? '-', kind ?? '-', email, recipient, receivedFrom || '-', `${sizeBytes} bytes`].join('  ')}\n`;
 }

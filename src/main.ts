@@ -9,23 +9,35 @@ import { connectionsFor, processCount, thisMachine } from './processes/count.js'
 import { type ListeningAddress, listeningLines } from './processes/listening.js';
 import { Member } from './processes/member.js';
 import { Shutdown } from './shutdown.js';
-import { startFailure } from './start-failure.js';
 import { mapStacks } from './stack-traces.js';
+import { startFailure } from './start-failure.js';
 
 /** What this process serves on: of its own, or its parent's. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
-  await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener && config.isSmtpPortAsked ? config.smtpPort : null], config.host);
+  await tryPorts(
+    [
+      config.port,
+      config.metricsPort,
+      config.dnsPort,
+      config.isListener && config.isSmtpPortAsked ? config.smtpPort : null,
+    ],
+    config.host,
+  );
   const masterKey = provideMasterKey(config);
-  const log = (message: string, fields?: object): void => logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
+  const log = (message: string, fields?: object): void =>
+    logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
   const settings = { max_connections: String(Math.max(200, connectionsFor(count, config.databasePoolSize))) };
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, settings, log }) : null;
   shutdown.owns(postgres);
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
     const ownPorts = postgres ? [Number(new URL(postgres.url).port)] : [];
-    const addresses = count === 1 ? await serve(complete, ownPorts, logger, shutdown) : await serveTogether(count, complete, ownPorts, logger, shutdown);
+    const addresses =
+      count === 1
+        ? await serve(complete, ownPorts, logger, shutdown)
+        : await serveTogether(count, complete, ownPorts, logger, shutdown);
     // On standard output whatever the log level says.
     process.stdout.write(`${listeningLines(addresses, complete.configuredBaseUrl).join('\n')}\n`);
   } catch (error) {
@@ -35,7 +47,13 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
 }
 
 /** In this process. Resolves with the addresses that it listens on. */
-async function serve(complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown, member: Member | null = null): Promise<readonly ListeningAddress[]> {
+async function serve(
+  complete: Config,
+  ownPorts: readonly number[],
+  logger: Logger,
+  shutdown: Shutdown,
+  member: Member | null = null,
+): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
   // Two thousand files, which a variable with a mistake in it should not wait for.
   const loaded = await import('./service.js');
@@ -46,10 +64,19 @@ async function serve(complete: Config, ownPorts: readonly number[], logger: Logg
 }
 
 /** In processes of their own; this one stays small, and loads nothing of the service. Resolves with the addresses that they share. */
-async function serveTogether(count: number, complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown): Promise<readonly ListeningAddress[]> {
+async function serveTogether(
+  count: number,
+  complete: Config,
+  ownPorts: readonly number[],
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<readonly ListeningAddress[]> {
   const { Fleet } = await import('./processes/fleet.js');
   const { databaseUrl, masterKey } = complete;
-  const fleet = new Fleet({ count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts }, (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message));
+  const fleet = new Fleet(
+    { count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts },
+    (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message),
+  );
   shutdown.isUp(fleet);
   try {
     return await fleet.start();
@@ -64,7 +91,9 @@ async function serveTogether(count: number, complete: Config, ownPorts: readonly
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));
-  member.up(await serve(config.completedWith(databaseUrl, Buffer.from(masterKey, 'hex')), ownPorts, logger, shutdown, member));
+  member.up(
+    await serve(config.completedWith(databaseUrl, Buffer.from(masterKey, 'hex')), ownPorts, logger, shutdown, member),
+  );
 }
 
 mapStacks();

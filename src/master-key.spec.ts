@@ -44,7 +44,9 @@ describe('provideMasterKey', () => {
     const provide = (): unknown => provideMasterKey(loadConfig({ DATA_DIR: dataDir }));
 
     expect(provide).toThrow(ConfigError);
-    expect(provide).toThrow('master.key is missing beside the database that it protects: restore it, or set MASTER_KEY.');
+    expect(provide).toThrow(
+      'master.key is missing beside the database that it protects: restore it, or set MASTER_KEY.',
+    );
   });
 
   it('refuses a file that holds no key, without repeating what it holds', () => {

@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '#kernel/config.js';
 import type { Config } from '#kernel/config.js';
+import { ConfigError } from '#kernel/config.js';
 import { parseMasterKey } from '#kernel/config-values.js';
 
 /**
@@ -24,7 +34,8 @@ export function provideMasterKey(config: Config): Buffer {
     writeOnce(file, randomBytes(32).toString('base64'));
   }
   const key = parseMasterKey(readFileSync(file, 'utf8').trim());
-  if (key === null) throw new ConfigError(`${file} must hold 32 bytes in base64 or hex: restore it, or set MASTER_KEY.`);
+  if (key === null)
+    throw new ConfigError(`${file} must hold 32 bytes in base64 or hex: restore it, or set MASTER_KEY.`);
   return key;
 }
 

@@ -1,9 +1,9 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 import { dataSource, refuseNewerSchema } from './data-source.js';
 import type { LoadedExtension } from './extensions.js';
+import { IS_EPOCH_RECORDED, LOCK_FOR_EPOCH, RECORD_EPOCH } from './kernel/cluster-epochs.js';
 import { type Config, ConfigError } from './kernel/config.js';
 import { isUnreachable, patiently } from './kernel/patience.js';
-import { IS_EPOCH_RECORDED, LOCK_FOR_EPOCH, RECORD_EPOCH } from './kernel/cluster-epochs.js';
 import { prepareQueues } from './kernel/queue.js';
 import { checkWays } from './kernel/ways.js';
 
@@ -30,9 +30,14 @@ async function beginEpoch(runner: QueryRunner): Promise<void> {
 const VERSION_MIN = 15;
 
 async function checkVersion(runner: QueryRunner): Promise<void> {
-  const [server] = (await runner.query(`select current_setting('server_version_num')::int / 10000 as version`)) as unknown as { version: number }[];
+  const [server] = (await runner.query(
+    `select current_setting('server_version_num')::int / 10000 as version`,
+  )) as unknown as { version: number }[];
   const { version = 0 } = server ?? {};
-  if (version < VERSION_MIN) throw new ConfigError(`DATABASE_URL leads to PostgreSQL ${version}, which is too old: Posthorn needs ${VERSION_MIN} or newer.`);
+  if (version < VERSION_MIN)
+    throw new ConfigError(
+      `DATABASE_URL leads to PostgreSQL ${version}, which is too old: Posthorn needs ${VERSION_MIN} or newer.`,
+    );
 }
 
 /** What of an extension concerns the schema. */
@@ -65,7 +70,12 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
 /** Recorded in `<name>_migrations`: without the extension nobody reads that, and its tables stay as they are. */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
-  const own = new DataSource({ ...source.options, entities: [], migrations: [...migrations], migrationsTableName: `${name}_migrations` });
+  const own = new DataSource({
+    ...source.options,
+    entities: [],
+    migrations: [...migrations],
+    migrationsTableName: `${name}_migrations`,
+  });
   try {
     await own.initialize();
     await refuseNewerSchema(own, name);
@@ -79,7 +89,11 @@ async function migrateExtension(source: DataSource, { name, migrations }: Extens
 }
 
 /** What a start does to the database, on connections of its own: past the pooler, and without the deadlines of the service. */
-export async function migrateOnce(config: Config, extensions: readonly ExtensionTables[], onWait?: () => void): Promise<void> {
+export async function migrateOnce(
+  config: Config,
+  extensions: readonly ExtensionTables[],
+  onWait?: () => void,
+): Promise<void> {
   const source = dataSource(config.databaseDirectUrl, 2, [], { isPatient: true });
   await connect(source, onWait);
   try {

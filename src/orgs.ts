@@ -49,7 +49,10 @@ async function run(config: Config, wish: Wish): Promise<string[]> {
   if (running !== null) return runAt(running, config, wish);
   const directory = path.resolve(config.dataDir);
   // Without the service there is nothing to look into: this must not be what makes an empty database.
-  if (!existsSync(path.join(directory, 'postgres'))) throw new ConfigError(`There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`);
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
     return await runAt(postgres.url, config, wish);
@@ -72,13 +75,27 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
     const [organizations, keys] = [new OrganizationsStore(database), new KeysStore(database)];
     const founder = new OrganizationFounder(organizations, new Vault(keyring), ids, clock);
     const orgs = new OrgsService(
-      new OrgsStore(database), organizations, founder, new MembersStore(database), keys, new KeyIssuer(keys, ids, clock), database, notifications, new Cursors(keyring, clock), ids, config,
+      new OrgsStore(database),
+      organizations,
+      founder,
+      new MembersStore(database),
+      keys,
+      new KeyIssuer(keys, ids, clock),
+      database,
+      notifications,
+      new Cursors(keyring, clock),
+      ids,
+      config,
     );
     const audit = new AuditStore(database);
     await audit.ensurePartitions();
     return await database.unit(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
   } catch (error) {
-    throw UNDEFINED.has(sqlState(error) ?? '') ? new ConfigError(NOT_STARTED) : error instanceof ApiError ? new ConfigError(error.message) : error;
+    throw UNDEFINED.has(sqlState(error) ?? '')
+      ? new ConfigError(NOT_STARTED)
+      : error instanceof ApiError
+        ? new ConfigError(error.message)
+        : error;
   } finally {
     await database.close();
   }
@@ -86,25 +103,43 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
 
 /** With its entry in the audit log, or not at all. */
 async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
-  const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> => audit.record({
-    organizationId: null, environmentId: null, actor: { kind: 'operator', id: null }, action, resourceType: 'orgs', resourceId: showId('org', id), origin: null, before: null, after,
-  });
+  const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
+    audit.record({
+      organizationId: null,
+      environmentId: null,
+      actor: { kind: 'operator', id: null },
+      action,
+      resourceType: 'orgs',
+      resourceId: showId('org', id),
+      origin: null,
+      before: null,
+      after,
+    });
   switch (wish.verb) {
     case 'list': {
       const { rows } = await orgs.list({ limit: 10_000 });
-      return rows.map(({ id, slug, name, removed_at }) => `${showId('org', id)}  ${slug}  ${name}${removed_at === null ? '' : `  (removed ${removed_at.toISOString()})`}`);
+      return rows.map(
+        ({ id, slug, name, removed_at }) =>
+          `${showId('org', id)}  ${slug}  ${name}${removed_at === null ? '' : `  (removed ${removed_at.toISOString()})`}`,
+      );
     }
     case 'create': {
       const { organization, admin, keys } = await orgs.create(wish);
       await noted('posthorn orgs create', organization.id, { slug: wish.slug, name: wish.name, admin: admin.email });
       return [
-        `${showId('org', organization.id)}  ${wish.slug}  ${wish.name}`, `Admin: ${admin.email}`, `Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again.',
+        `${showId('org', organization.id)}  ${wish.slug}  ${wish.name}`,
+        `Admin: ${admin.email}`,
+        `Live admin key: ${keys.live}`,
+        `Test admin key: ${keys.test}`,
+        'The keys are not shown again.',
       ];
     }
     case 'remove':
       await orgs.remove(wish.id);
       await noted('posthorn orgs remove', wish.id, null);
-      return [`${showId('org', wish.id)} is removed: nobody comes in any more. What it configured is erased by the service, what it accepted goes with its retention.`];
+      return [
+        `${showId('org', wish.id)} is removed: nobody comes in any more. What it configured is erased by the service, what it accepted goes with its retention.`,
+      ];
   }
 }
 
@@ -119,7 +154,8 @@ function wishOf(given: string[]): Wish {
   if (slug === undefined || name === undefined || email === undefined) throw new ConfigError(USAGE);
   if (!SLUG.test(slug)) throw new ConfigError('--slug has 1 to 63 lower-case letters, digits and "-".');
   const mailbox = parseMailbox(email);
-  if ('refusal' in mailbox || mailbox.name !== '') throw new ConfigError('--admin-email must be an address alone, such as ada@example.com.');
+  if ('refusal' in mailbox || mailbox.name !== '')
+    throw new ConfigError('--admin-email must be an address alone, such as ada@example.com.');
   const address = mailbox.address.toLowerCase();
   return { verb, slug, name, admin: { email: address, name: adminName ?? address } };
 }

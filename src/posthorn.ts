@@ -5,15 +5,33 @@ import { mapStacks } from './stack-traces.js';
 /** What the server is told to do, and the program that does it: each reads its own options behind the word. */
 const PROGRAMS = {
   start: { run: () => import('./main.js'), what: 'serves, as configured by the environment (the default)' },
-  migrate: { run: () => import('./migrate-database.js'), what: 'brings the database up to date, with the tables of EXTENSIONS, and ends' },
-  'create-admin-key': { run: () => import('./create-admin-key.js'), what: 'makes an admin key: --env live (the default) or --env test' },
-  backup: { run: () => import('./backup.js'), what: 'backs the embedded database up into FILE; --without-key leaves the master key out' },
+  migrate: {
+    run: () => import('./migrate-database.js'),
+    what: 'brings the database up to date, with the tables of EXTENSIONS, and ends',
+  },
+  'create-admin-key': {
+    run: () => import('./create-admin-key.js'),
+    what: 'makes an admin key: --env live (the default) or --env test',
+  },
+  backup: {
+    run: () => import('./backup.js'),
+    what: 'backs the embedded database up into FILE; --without-key leaves the master key out',
+  },
   restore: { run: () => import('./restore.js'), what: 'restores the backup FILE into a DATA_DIR without a database' },
   'rotate-master-key': { run: () => import('./rotate-master-key.js'), what: 'wraps the data keys with NEW_MASTER_KEY' },
-  dns: { run: () => import('./dns.js'), what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key' },
+  dns: {
+    run: () => import('./dns.js'),
+    what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key',
+  },
   orgs: { run: () => import('./orgs.js'), what: 'list, create or remove organizations' },
-  'mail-reports': { run: () => import('./mail-reports.js'), what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came' },
-  'confirm-clock': { run: () => import('./confirm-clock.js'), what: "says that PostgreSQL's clock is right after a leap: retention goes on" },
+  'mail-reports': {
+    run: () => import('./mail-reports.js'),
+    what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came',
+  },
+  'confirm-clock': {
+    run: () => import('./confirm-clock.js'),
+    what: "says that PostgreSQL's clock is right after a leap: retention goes on",
+  },
 } satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
 mapStacks();
@@ -24,5 +42,8 @@ if (Object.hasOwn(PROGRAMS, word)) {
 } else {
   // Everything else asks a service over HTTP, and loads nothing of it.
   const { runCommand } = await import('./cli/main.js');
-  await runCommand(process.argv.slice(2), Object.entries(PROGRAMS).map(([name, { what }]) => [name, what] as const));
+  await runCommand(
+    process.argv.slice(2),
+    Object.entries(PROGRAMS).map(([name, { what }]) => [name, what] as const),
+  );
 }

@@ -21,7 +21,9 @@ export async function reachRedis({ redisUrl }: Config, onWait: () => void): Prom
     const refusal = refusalOf(failure, new URL(redisUrl).host);
     if (refusal !== null) throw new ConfigError(refusal);
     if (performance.now() - sinceMs >= WAIT_MS_MAX) {
-      throw new ConfigError(`Redis at ${new URL(redisUrl).host} does not answer (${codeOf(failure)}): start it, or correct REDIS_URL.`);
+      throw new ConfigError(
+        `Redis at ${new URL(redisUrl).host} does not answer (${codeOf(failure)}): start it, or correct REDIS_URL.`,
+      );
     }
     if (tries === 1) onWait();
     await new Promise((resolve) => setTimeout(resolve, REST_MS));
@@ -30,7 +32,13 @@ export async function reachRedis({ redisUrl }: Config, onWait: () => void): Prom
 
 /** Why there was no answer, or null when there was one. */
 async function ping(url: string): Promise<Error | null> {
-  const redis = new Redis(url, { lazyConnect: true, connectTimeout: DIAL_MS_MAX, commandTimeout: DIAL_MS_MAX, maxRetriesPerRequest: 0, retryStrategy: () => null });
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: DIAL_MS_MAX,
+    commandTimeout: DIAL_MS_MAX,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
   // What `connect` itself rejects with says only that the connection is closed.
   let heard: Error | null = null;
   redis.on('error', (error: Error) => (heard ??= error));
@@ -50,8 +58,11 @@ function refusalOf(error: Error, host: string): string | null {
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)|without any password configured/.test(error.message)) {
     return `Redis at ${host} refuses the password: correct it in REDIS_URL.`;
   }
-  if (/CERT|ALTNAME|SSL|TLS/.test(codeOf(error))) return `The certificate of Redis at ${host} is not trusted, or it does not speak TLS (${codeOf(error)}): correct REDIS_URL.`;
-  return /^(ERR|WRONG|NOPERM|DENIED)/.test(error.message) ? `Redis at ${host} refuses the connection (${error.message}): correct REDIS_URL.` : null;
+  if (/CERT|ALTNAME|SSL|TLS/.test(codeOf(error)))
+    return `The certificate of Redis at ${host} is not trusted, or it does not speak TLS (${codeOf(error)}): correct REDIS_URL.`;
+  return /^(ERR|WRONG|NOPERM|DENIED)/.test(error.message)
+    ? `Redis at ${host} refuses the connection (${error.message}): correct REDIS_URL.`
+    : null;
 }
 
 function codeOf(error: Error): string {

@@ -1,21 +1,27 @@
-import { type RestoredBackup, restoreBackup } from './embedded/restore-file.js';
+import { restoreBackup, type RestoredBackup } from './embedded/restore-file.js';
 import { type Config, ConfigError, loadConfig } from './kernel/config.js';
 import { startFailure } from './start-failure.js';
 
 /** Restores a backup into DATA_DIR. @throws ConfigError with one line for the operator. */
 function restore(config: Config, file: string): Promise<RestoredBackup> {
-  if (!config.isEmbedded) throw new ConfigError('DATABASE_URL leads to a PostgreSQL of your own: a backup is restored into DATA_DIR, without DATABASE_URL.');
+  if (!config.isEmbedded)
+    throw new ConfigError(
+      'DATABASE_URL leads to a PostgreSQL of your own: a backup is restored into DATA_DIR, without DATABASE_URL.',
+    );
   return restoreBackup({ dataDir: config.dataDir, file });
 }
 
 function fileOf(given: string[]): string {
   const [file = '', ...more] = given;
-  if (file === '' || file.startsWith('-') || more.length > 0) throw new ConfigError('Name one file: `posthorn restore FILE`. It is restored into DATA_DIR.');
+  if (file === '' || file.startsWith('-') || more.length > 0)
+    throw new ConfigError('Name one file: `posthorn restore FILE`. It is restored into DATA_DIR.');
   return file;
 }
 
 function linesOf({ dataDir, createdAt, hasMasterKey }: RestoredBackup, config: Config): string[] {
-  const lines = [`${dataDir} has the database of ${createdAt}. Start Posthorn with this DATA_DIR: what was accepted later is not in it, and what was under way then is sent again.`];
+  const lines = [
+    `${dataDir} has the database of ${createdAt}. Start Posthorn with this DATA_DIR: what was accepted later is not in it, and what was under way then is sent again.`,
+  ];
   if (!hasMasterKey && config.configuredMasterKey === null) {
     lines.push('The master key was not in the backup: put master.key there, or set MASTER_KEY, before you start.');
   }

@@ -37,12 +37,17 @@ async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
   if (config.configuredMasterKey !== null) return rotateConfigured(config, given);
   const file = path.resolve(config.dataDir, 'master.key');
   if (!existsSync(file)) throw new ConfigError(`There is no ${file}: nothing to rotate.`);
-  return withDatabase(config, provideMasterKey(config), (opened) => rotateFile(opened, file, provideMasterKey(config), given));
+  return withDatabase(config, provideMasterKey(config), (opened) =>
+    rotateFile(opened, file, provideMasterKey(config), given),
+  );
 }
 
 /** The key comes from MASTER_KEY, so the operator brings the new one and puts it there. */
 async function rotateConfigured(config: Config, next: Buffer | null): Promise<string[]> {
-  if (next === null) throw new ConfigError('NEW_MASTER_KEY is required beside MASTER_KEY: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).');
+  if (next === null)
+    throw new ConfigError(
+      'NEW_MASTER_KEY is required beside MASTER_KEY: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
+    );
   if (next.equals(config.masterKey)) throw new ConfigError('NEW_MASTER_KEY is the same as MASTER_KEY.');
   return withDatabase(config, config.masterKey, async (opened) => {
     const keyring = await keyringOrNull(opened, config.masterKey);
@@ -141,7 +146,10 @@ function givenKey(): Buffer | null {
   const value = new ConfigReader(process.env).text('NEW_MASTER_KEY');
   if (value === null) return null;
   const key = parseMasterKey(value);
-  if (key === null) throw new ConfigError(`NEW_MASTER_KEY must be 32 bytes in base64 or hex; the given value has ${value.length} characters.`);
+  if (key === null)
+    throw new ConfigError(
+      `NEW_MASTER_KEY must be 32 bytes in base64 or hex; the given value has ${value.length} characters.`,
+    );
   return key;
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import { dataSource } from './data-source.js';
 import { blamed, watchFactories, watchHooks } from './extension-failure.js';
-import { loadExtensions, type LoadedExtension } from './extensions.js';
+import { type LoadedExtension, loadExtensions } from './extensions.js';
 import { createAdapter } from './http/adapter.js';
 import { configureApp } from './http/configure.js';
 import { ConnectionDrain } from './http/connection-drain.js';
@@ -23,10 +23,10 @@ import { Readiness } from './kernel/readiness.js';
 import { hearQueues } from './kernel/unheard.queue.js';
 import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
-import { reachRedis } from './redis-reach.js';
 import { crampedBy } from './processes/count.js';
 import type { ListeningAddress } from './processes/listening.js';
 import type { Member } from './processes/member.js';
+import { reachRedis } from './redis-reach.js';
 import { settleHeap } from './settle-heap.js';
 import type { Service } from './shutdown.js';
 
@@ -38,11 +38,20 @@ export function blame(error: unknown, config: Config): unknown {
 }
 
 /** Starts what answers and delivers, on a database and with a master key that there are; `member` where others share its ports. */
-export async function startService(complete: Config, logger: Logger, member: Member | null = null): Promise<ListeningService> {
+export async function startService(
+  complete: Config,
+  logger: Logger,
+  member: Member | null = null,
+): Promise<ListeningService> {
   extensions = await loadExtensions(complete.extensions);
   const waiting = (): void => logger.warn('Waiting for the database at DATABASE_URL.');
   await migrateOnce(complete, extensions, waiting);
-  const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities), { isPooled: complete.isPooled });
+  const source = dataSource(
+    complete.databaseUrl,
+    complete.databasePoolSize,
+    extensions.flatMap(({ entities }) => entities),
+    { isPooled: complete.isPooled },
+  );
   await connect(source, waiting);
   if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
@@ -50,11 +59,20 @@ export async function startService(complete: Config, logger: Logger, member: Mem
   const clock = new SystemClock();
   await patiently(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);
-  const module = AppModule.with(complete, source, clock, extensions.map(({ imported }) => imported(complete.role)));
-  const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(clock), logger, complete.trustProxy), {
-    logger: new PinoLogger(logger, outageLog(complete)),
-    abortOnError: false,
-  });
+  const module = AppModule.with(
+    complete,
+    source,
+    clock,
+    extensions.map(({ imported }) => imported(complete.role)),
+  );
+  const app = await NestFactory.create<NestFastifyApplication>(
+    module,
+    createAdapter(new Ids(clock), logger, complete.trustProxy),
+    {
+      logger: new PinoLogger(logger, outageLog(complete)),
+      abortOnError: false,
+    },
+  );
   const service = new ListeningService(app, new ConnectionDrain(app.getHttpServer()));
   if (member !== null) joinOthers(app, member);
   hearQueues(app);
@@ -105,14 +123,23 @@ class ListeningService implements Service {
 async function firstStart(app: NestFastifyApplication): Promise<void> {
   const keys = await app.get(FirstStart).run();
   if (keys === null) return;
-  const lines = [`Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again; `npm run create-admin-key` makes another one.'];
+  const lines = [
+    `Live admin key: ${keys.live}`,
+    `Test admin key: ${keys.test}`,
+    'The keys are not shown again; `npm run create-admin-key` makes another one.',
+  ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
 
 /** Pools are ceilings, and who else connects is not known: a word, and no refusal. Behind a pooler it is the pooler's matter. */
-async function warnOfConnections(source: ReturnType<typeof dataSource>, { isPooled, databasePoolSize }: Config, { beginning }: Member, logger: Logger): Promise<void> {
+async function warnOfConnections(
+  source: ReturnType<typeof dataSource>,
+  { isPooled, databasePoolSize }: Config,
+  { beginning }: Member,
+  logger: Logger,
+): Promise<void> {
   if (isPooled) return;
   const [server] = await patiently(() => source.query<{ room: number }[]>(CONNECTIONS));
   const warning = server ? crampedBy(server.room, beginning.count, databasePoolSize) : null;

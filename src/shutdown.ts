@@ -75,7 +75,9 @@ export class Shutdown {
       if (service !== null) {
         await service.retire(graceMs);
         const late = setTimeout(() => {
-          this.logger.error(`Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`);
+          this.logger.error(
+            `Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`,
+          );
           void this.leave();
         }, config.shutdownTimeoutMs);
         late.unref();

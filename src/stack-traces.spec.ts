@@ -5,7 +5,15 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from '@swc/core';
 
-const SOURCE = ['interface Nothing { a: 1 }', 'type More = Nothing;', '', 'export function fail(more?: More): never {', '  throw new TypeError(`told ${String(more)}`);', '}', ''].join('\n');
+const SOURCE = [
+  'interface Nothing { a: 1 }',
+  'type More = Nothing;',
+  '',
+  'export function fail(more?: More): never {',
+  '  throw new TypeError(`told ${String(more)}`);',
+  '}',
+  '',
+].join('\n');
 
 describe('mapStacks', () => {
   let directory: string;
@@ -20,7 +28,12 @@ describe('mapStacks', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   function compile(source: string, name: string, hasMap: boolean): void {
-    const { code, map } = transformSync(source, { filename: `${name}.ts`, sourceMaps: true, module: { type: 'es6' }, jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } });
+    const { code, map } = transformSync(source, {
+      filename: `${name}.ts`,
+      sourceMaps: true,
+      module: { type: 'es6' },
+      jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    });
     writeFileSync(path.join(directory, `${name}.mjs`), code);
     if (hasMap) writeFileSync(path.join(directory, `${name}.mjs.map`), map ?? '');
   }

@@ -53,7 +53,9 @@ function run({ name, inputs, output, folders, program: [program, ...args] }) {
   if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
     // Installed without the development packages or the sources: run what was built elsewhere.
     if (existsSync(built) || output !== BUILDS[0].output) return;
-    console.error('Posthorn is not built, and the compiler is not installed: run `npm ci` (with the development packages), then `npm run build`.');
+    console.error(
+      'Posthorn is not built, and the compiler is not installed: run `npm ci` (with the development packages), then `npm run build`.',
+    );
     process.exit(1);
   }
   // On standard error: standard output is the program's that follows, which other programs read.

@@ -18,6 +18,8 @@ const text = `// Generated from /openapi.json by tools/generate-client.mjs: not 
 if (option !== '--check') {
   writeFileSync(file, text);
 } else if (readFileSync(file, 'utf8') !== text) {
-  console.error('src/client/openapi.ts is not what the service says. Start it, and run `node tools/generate-client.mjs URL`.');
+  console.error(
+    'src/client/openapi.ts is not what the service says. Start it, and run `node tools/generate-client.mjs URL`.',
+  );
   process.exit(1);
 }

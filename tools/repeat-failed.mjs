@@ -20,7 +20,10 @@ const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.ba
  * @returns {{ repeat: string[], refused: string | null }}
  */
 export function plan(results) {
-  const failed = results.testResults.filter(({ status }) => status === 'failed').map(({ name }) => path.relative(root, name)).sort();
+  const failed = results.testResults
+    .filter(({ status }) => status === 'failed')
+    .map(({ name }) => path.relative(root, name))
+    .sort();
   const refuse = (refused) => ({ repeat: [], refused });
   if (results.wasInterrupted) return refuse('The run was interrupted.');
   if (failed.length === 0) return refuse('No suite failed, but the run did.');
@@ -32,22 +35,34 @@ export function plan(results) {
 
 /** The names of the tests that failed, each behind its suite; a suite that could not run at all stands alone. */
 export function failuresOf(results) {
-  return results.testResults.filter(({ status }) => status === 'failed').flatMap(({ name, assertionResults }) => {
-    const tests = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-    const suite = path.relative(root, name);
-    return tests.length > 0 ? tests.map((test) => `${suite} › ${test}`) : [suite];
-  });
+  return results.testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults }) => {
+      const tests = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+      const suite = path.relative(root, name);
+      return tests.length > 0 ? tests.map((test) => `${suite} › ${test}`) : [suite];
+    });
 }
 
 function repeat(suites) {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-repeat-'));
   const file = path.join(folder, 'results.json');
-  const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', path.join('node_modules', 'jest', 'bin', 'jest.js')];
+  const jest = [
+    '--experimental-vm-modules',
+    '--no-warnings=ExperimentalWarning',
+    path.join('node_modules', 'jest', 'bin', 'jest.js'),
+  ];
   try {
-    const { status } = spawnSync(process.execPath, [...jest, '-i', '--json', `--outputFile=${file}`, '--runTestsByPath', ...suites], { cwd: root, stdio: 'inherit' });
+    const { status } = spawnSync(
+      process.execPath,
+      [...jest, '-i', '--json', `--outputFile=${file}`, '--runTestsByPath', ...suites],
+      { cwd: root, stdio: 'inherit' },
+    );
     const results = existsSync(file) ? read(file) : null;
     // A suite that Jest did not run has not passed.
-    const ran = results?.testResults.filter(({ name, status: end }) => end === 'passed' && suites.includes(path.relative(root, name))).length;
+    const ran = results?.testResults.filter(
+      ({ name, status: end }) => end === 'passed' && suites.includes(path.relative(root, name)),
+    ).length;
     return { hasPassed: status === 0 && ran === suites.length, again: results ? failuresOf(results) : suites };
   } finally {
     rmSync(folder, { recursive: true, force: true });

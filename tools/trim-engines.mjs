@@ -14,7 +14,10 @@ export function trimmed(lock) {
   for (const [name, engines] of Object.entries(TRIMMED)) {
     const entry = lock.packages[`node_modules/${name}`];
     if (entry?.engines === undefined) continue;
-    if (entry.engines.node !== engines) throw new Error(`${name} asks for Node.js ${entry.engines.node} by now, not ${engines}: see whether that is true of what is loaded.`);
+    if (entry.engines.node !== engines)
+      throw new Error(
+        `${name} asks for Node.js ${entry.engines.node} by now, not ${engines}: see whether that is true of what is loaded.`,
+      );
     delete entry.engines;
   }
   return lock;

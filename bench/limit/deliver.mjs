@@ -28,7 +28,11 @@ class Delivery {
   }
 
   onComplete() {
-    this.onOutcome({ id: this.id, statusCode: this.#statusCode, durationMs: Math.round(performance.now() - this.#startedAt) });
+    this.onOutcome({
+      id: this.id,
+      statusCode: this.#statusCode,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+    });
   }
 
   onError() {

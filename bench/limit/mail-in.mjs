@@ -31,7 +31,11 @@ const server = new SMTPServer({
     stream.on('end', () => {
       /** @type {Arrived} */
       const arrived = {
-        id: newId(), sender: mailFrom === false ? '' : mailFrom.address, recipient: rcptTo[0]?.address ?? '', sha256: hash.digest(), raw: Buffer.concat(chunks),
+        id: newId(),
+        sender: mailFrom === false ? '' : mailFrom.address,
+        recipient: rcptTo[0]?.address ?? '',
+        sha256: hash.digest(),
+        raw: Buffer.concat(chunks),
         done: () => callback(),
       };
       keep(arrived);

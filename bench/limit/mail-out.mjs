@@ -12,10 +12,18 @@ const CONNECTIONS = 10;
 const KEY_BITS = 2048;
 
 const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: KEY_BITS, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' },
+  modulusLength: KEY_BITS,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
 });
 const pool = createTransport({
-  pool: true, host: '127.0.0.1', port: Number(RELAY_PORT), secure: false, ignoreTLS: true, maxConnections: CONNECTIONS, maxMessages: Infinity,
+  pool: true,
+  host: '127.0.0.1',
+  port: Number(RELAY_PORT),
+  secure: false,
+  ignoreTLS: true,
+  maxConnections: CONNECTIONS,
+  maxMessages: Infinity,
   dkim: { domainName: 'mail.example.com', keySelector: 'bench', privateKey },
 });
 

@@ -42,7 +42,14 @@ function take(raw, response) {
   if (typeof payload !== 'object' || payload === null) return answer(response, 422, '{}');
   const id = newId();
   /** @type {Accepted} */
-  const accepted = { id, webhookId: `msg_${showId(id)}`, destination, eventType, body: JSON.stringify(payload), response };
+  const accepted = {
+    id,
+    webhookId: `msg_${showId(id)}`,
+    destination,
+    eventType,
+    body: JSON.stringify(payload),
+    response,
+  };
   accept(accepted);
 }
 

@@ -49,7 +49,8 @@ const RECORD = `
   from outcome o where d.id = o.id`;
 
 // The tables grow from nothing faster than their statistics: a plan by key stays right, any other turns wrong.
-const PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
+const PLANS =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
 /** @typedef {{ id: Buffer, destination: string, eventType: string, body: string }} Message */
 /** @typedef {{ id: Buffer, statusCode: number, durationMs: number }} Outcome */

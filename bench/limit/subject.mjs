@@ -21,7 +21,8 @@ export async function startMailInLimit({ databaseUrl, count }) {
 }
 
 /** The same for mail that goes out. @param {{ relayPort: number, count: number }} options */
-export const startMailOutLimit = ({ relayPort, count }) => startBare('mail-out.mjs', count, { RELAY_PORT: String(relayPort) });
+export const startMailOutLimit = ({ relayPort, count }) =>
+  startBare('mail-out.mjs', count, { RELAY_PORT: String(relayPort) });
 
 /**
  * @param {string} name of the program's file @param {number} count @param {Record<string, string>} environment

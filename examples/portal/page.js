@@ -9,5 +9,8 @@ mountPortal(document.getElementById('portal'), {
     if (!answer.ok) throw new Error(`The backend answered ${answer.status}.`);
     return answer.json();
   },
-  onState: (state) => { document.getElementById('state').textContent = { loading: 'Loading …', renewing: 'One moment …', failed: 'Something went wrong.' }[state] ?? ''; },
+  onState: (state) => {
+    document.getElementById('state').textContent =
+      { loading: 'Loading …', renewing: 'One moment …', failed: 'Something went wrong.' }[state] ?? '';
+  },
 });

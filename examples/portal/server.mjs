@@ -9,25 +9,36 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
 
 /** Answers requests of the example: `portal` is what the portal is opened with, `application` the customer who is signed in. */
 export function createHost({ posthorn, key, application, portal = {} }) {
   return createServer((request, response) => {
-    answer(request).then(({ status, type, body }) => {
-      response.writeHead(status, {
-        'content-type': type,
-        // What your own policy must allow: the script that mounts the frame, and the frame.
-        'content-security-policy': `default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self' ${posthorn}/portal/embed.js; frame-src ${posthorn}/portal/`,
-      }).end(body);
-    }, () => response.writeHead(502).end());
+    answer(request).then(
+      ({ status, type, body }) => {
+        response
+          .writeHead(status, {
+            'content-type': type,
+            // What your own policy must allow: the script that mounts the frame, and the frame.
+            'content-security-policy': `default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self' ${posthorn}/portal/embed.js; frame-src ${posthorn}/portal/`,
+          })
+          .end(body);
+      },
+      () => response.writeHead(502).end(),
+    );
   });
 
   async function answer({ method, url = '/' }) {
     if (method === 'POST' && url === '/open-portal') {
       // Here you check who is signed in. The key stays in the backend.
       const opened = await fetch(`${posthorn}/v1/app/${encodeURIComponent(application)}/portal`, {
-        method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify(portal),
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(portal),
       });
       return { status: opened.status, type: 'application/json', body: await opened.text() };
     }
@@ -39,7 +50,12 @@ export function createHost({ posthorn, key, application, portal = {} }) {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const { POSTHORN_URL: posthorn = 'http://localhost:3000', POSTHORN_KEY: key, APPLICATION: application, PORT = '4000' } = process.env;
+  const {
+    POSTHORN_URL: posthorn = 'http://localhost:3000',
+    POSTHORN_KEY: key,
+    APPLICATION: application,
+    PORT = '4000',
+  } = process.env;
   if (key === undefined || application === undefined) {
     console.error('Set POSTHORN_KEY and APPLICATION.');
     process.exit(2);

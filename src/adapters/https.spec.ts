@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { Withheld, type Draft, type Outgoing, type Target } from '#modules/destinations/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
@@ -8,6 +7,7 @@ import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { privateKeyOf } from '#engine/signing.js';
 import { USER_AGENT } from '#kernel/version.js';
+import { type Draft, type Outgoing, type Target, Withheld } from '#modules/destinations/contract.js';
 import { headersOf, HttpsAdapter } from './https.js';
 import type { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
@@ -52,11 +52,22 @@ const TARGET: Target = {
 const DRAFT: Draft = { type: 'https', url: 'https://example.com/hook', config: {}, credentials: null };
 
 const answered = (status: number, body = '', headers: Record<string, string> = {}): EgressAnswer => ({
-  kind: 'response', status, headers, body: Buffer.from(body), truncated: false, durationMs: 12.6,
+  kind: 'response',
+  status,
+  headers,
+  body: Buffer.from(body),
+  truncated: false,
+  durationMs: 12.6,
 });
 
-const failed = (error: 'connection' | 'dns' | 'timeout' | 'tls' | 'blocked' | 'protocol', durationMs = 10): EgressAnswer => ({
-  kind: 'error', error, detail: `It was ${error}.`, durationMs,
+const failed = (
+  error: 'connection' | 'dns' | 'timeout' | 'tls' | 'blocked' | 'protocol',
+  durationMs = 10,
+): EgressAnswer => ({
+  kind: 'error',
+  error,
+  detail: `It was ${error}.`,
+  durationMs,
 });
 
 /** The adapter behind a network that gives these answers, one after the other. */
@@ -70,7 +81,10 @@ function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests:
   } as unknown as EgressAgent;
   const policy = egressPolicy({ allowCidrs: [], allowHttp: false });
   const gate = { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate;
-  return { adapter: new HttpsAdapter(agent, gate, new Probe(agent, gate), { receives: () => false } as unknown as OwnHost), requests };
+  return {
+    adapter: new HttpsAdapter(agent, gate, new Probe(agent, gate), { receives: () => false } as unknown as OwnHost),
+    requests,
+  };
 }
 
 describe('headersOf', () => {
@@ -88,7 +102,10 @@ describe('headersOf', () => {
   });
 
   it('says its own type whatever the message and the destination bring', () => {
-    const headers = headersOf({ ...OUTGOING, headers: { 'webhook-event-type': 'forged' } }, { ...TARGET, headers: { 'webhook-event-type': 'forged' } });
+    const headers = headersOf(
+      { ...OUTGOING, headers: { 'webhook-event-type': 'forged' } },
+      { ...TARGET, headers: { 'webhook-event-type': 'forged' } },
+    );
 
     expect(headers['webhook-event-type']).toBe(OUTGOING.eventType);
   });
@@ -111,10 +128,16 @@ describe('headersOf', () => {
   });
 
   it('adds the asymmetric signature and the old one where the target has them', () => {
-    const legacySignature = { ...DEFAULT_LEGACY_SCHEME, header: 'X-Acme-Signature', timestampHeader: 'X-Acme-Time', key: OLD_KEY };
+    const legacySignature = {
+      ...DEFAULT_LEGACY_SCHEME,
+      header: 'X-Acme-Signature',
+      timestampHeader: 'X-Acme-Time',
+      key: OLD_KEY,
+    };
 
     const headers = headersOf(
-      { ...OUTGOING, headers: { 'x-acme-signature': 'forged' } }, { ...TARGET, privateKeys: [privateKeyOf(Buffer.alloc(32, 3))], legacySignature },
+      { ...OUTGOING, headers: { 'x-acme-signature': 'forged' } },
+      { ...TARGET, privateKeys: [privateKeyOf(Buffer.alloc(32, 3))], legacySignature },
     );
 
     expect(headers).toMatchObject({
@@ -127,25 +150,40 @@ describe('headersOf', () => {
   it('lets the message win over the destination, and ours over both', () => {
     const fixed = { a: 'fixed', b: 'fixed', 'webhook-id': 'forged', 'content-type': 'text/plain' };
 
-    const headers = headersOf({ ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } }, { ...TARGET, headers: fixed });
+    const headers = headersOf(
+      { ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } },
+      { ...TARGET, headers: fixed },
+    );
 
     expect(headers).toMatchObject({
-      a: 'fixed', b: 'message', 'webhook-id': OUTGOING.webhookId, 'content-type': 'application/json', 'user-agent': USER_AGENT,
+      a: 'fixed',
+      b: 'message',
+      'webhook-id': OUTGOING.webhookId,
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
     });
     expect(fixed.b).toBe('fixed');
   });
 });
 
 describe('HttpsAdapter.deliver', () => {
-  it('posts the very body to the URL within the target\'s time-out', async () => {
+  it("posts the very body to the URL within the target's time-out", async () => {
     const { adapter, requests } = arrange(answered(200, 'ok'));
 
     const answer = await adapter.deliver(OUTGOING, TARGET);
 
     expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: OUTGOING.body, timeoutMs: 1_234, bodyBytesMax: 65_536 });
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      url: TARGET.url,
+      body: OUTGOING.body,
+      timeoutMs: 1_234,
+      bodyBytesMax: 65_536,
+    });
     expect(answer).toEqual({
-      answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok',
+      answer: { kind: 'response', status: 200, retryAfter: null },
+      durationMs: 13,
+      excerpt: 'ok',
       exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: {} },
     });
   });
@@ -153,23 +191,36 @@ describe('HttpsAdapter.deliver', () => {
   it('encodes a body once that comes for one delivery after the other, and each one that does not where it is written', async () => {
     const { adapter, requests } = arrange(...Array.from({ length: 5 }, () => answered(200, 'ok')));
 
-    for (const body of ['{"a":"é"}', '{"b":1}', '{"b":1}', '{"b":1}', '{"c":1}']) await adapter.deliver({ ...OUTGOING, body }, TARGET);
+    for (const body of ['{"a":"é"}', '{"b":1}', '{"b":1}', '{"b":1}', '{"c":1}'])
+      await adapter.deliver({ ...OUTGOING, body }, TARGET);
 
-    expect(requests.map(({ body }) => body)).toEqual(['{"a":"é"}', '{"b":1}', Buffer.from('{"b":1}'), Buffer.from('{"b":1}'), '{"c":1}']);
+    expect(requests.map(({ body }) => body)).toEqual([
+      '{"a":"é"}',
+      '{"b":1}',
+      Buffer.from('{"b":1}'),
+      Buffer.from('{"b":1}'),
+      '{"c":1}',
+    ]);
     expect(requests[3]?.body).toBe(requests[2]?.body);
   });
 
   it('passes on what the receiver asks for', async () => {
     const { adapter } = arrange(answered(429, '', { 'retry-after': '7' }));
 
-    expect((await adapter.deliver(OUTGOING, TARGET)).answer).toEqual({ kind: 'response', status: 429, retryAfter: '7' });
+    expect((await adapter.deliver(OUTGOING, TARGET)).answer).toEqual({
+      kind: 'response',
+      status: 429,
+      retryAfter: '7',
+    });
   });
 
   it('tells the stage that failed, with a sentence', async () => {
     const { adapter, requests } = arrange(failed('tls'));
 
     expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({
-      answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.',
+      answer: { kind: 'error', error: 'tls' },
+      durationMs: 10,
+      excerpt: 'It was tls.',
       exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: null },
     });
   });
@@ -189,7 +240,10 @@ describe('HttpsAdapter.deliver', () => {
   it('sends nothing to a target without a URL', async () => {
     const { adapter, requests } = arrange();
 
-    expect((await adapter.deliver(OUTGOING, { ...TARGET, url: null })).answer).toEqual({ kind: 'error', error: 'protocol' });
+    expect((await adapter.deliver(OUTGOING, { ...TARGET, url: null })).answer).toEqual({
+      kind: 'error',
+      error: 'protocol',
+    });
     expect(requests).toEqual([]);
   });
 });
@@ -202,19 +256,28 @@ describe('HttpsAdapter.probe', () => {
     expect(requests.map(({ method, timeoutMs }) => [method, timeoutMs])).toEqual([['HEAD', 10_000]]);
   });
 
-  it.each(['connection', 'protocol'] as const)('asks again with GET, in the time that is left, after a %s error', async (error) => {
-    const { adapter, requests } = arrange(failed(error, 2_500.4), answered(404));
+  it.each(['connection', 'protocol'] as const)(
+    'asks again with GET, in the time that is left, after a %s error',
+    async (error) => {
+      const { adapter, requests } = arrange(failed(error, 2_500.4), answered(404));
 
-    expect((await adapter.probe(DRAFT)).ok).toBe(true);
-    expect(requests.map(({ method, timeoutMs }) => [method, timeoutMs])).toEqual([['HEAD', 10_000], ['GET', 7_499]]);
-  });
+      expect((await adapter.probe(DRAFT)).ok).toBe(true);
+      expect(requests.map(({ method, timeoutMs }) => [method, timeoutMs])).toEqual([
+        ['HEAD', 10_000],
+        ['GET', 7_499],
+      ]);
+    },
+  );
 
-  it.each(['dns', 'timeout', 'tls', 'blocked'] as const)('does not ask again after %s, and says what happened', async (error) => {
-    const { adapter, requests } = arrange(failed(error));
+  it.each(['dns', 'timeout', 'tls', 'blocked'] as const)(
+    'does not ask again after %s, and says what happened',
+    async (error) => {
+      const { adapter, requests } = arrange(failed(error));
 
-    expect(await adapter.probe(DRAFT)).toEqual({ ok: false, check: 'connectivity', detail: `It was ${error}.` });
-    expect(requests).toHaveLength(1);
-  });
+      expect(await adapter.probe(DRAFT)).toEqual({ ok: false, check: 'connectivity', detail: `It was ${error}.` });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   it('touches no network for a URL that the policy refuses', async () => {
     const { adapter, requests } = arrange();

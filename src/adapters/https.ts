@@ -1,11 +1,22 @@
-import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Signable, type SignedRequest, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { excerptOf } from '#engine/excerpt.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
 import { USER_AGENT } from '#kernel/version.js';
-import { excerptOf } from '#engine/excerpt.js';
+import {
+  Adapter,
+  type DeliveryAnswer,
+  DestinationAdapter,
+  type Draft,
+  type Outgoing,
+  type ProbeReport,
+  type Signable,
+  type SignedRequest,
+  type Target,
+  Withheld,
+} from '#modules/destinations/contract.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
@@ -29,9 +40,18 @@ export class HttpsAdapter extends DestinationAdapter {
 
   override check({ url, config, credentials }: Draft): Fault[] {
     const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
-    if (credentials !== null) faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
+    if (credentials !== null)
+      faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.receives(url)) return [{ path: 'url', message: 'The URL is where this service itself receives, which would be a loop: give one of another service.', check: 'connectivity' }, ...faults];
+    if (this.ownHost.receives(url))
+      return [
+        {
+          path: 'url',
+          message: 'The URL is where this service itself receives, which would be a loop: give one of another service.',
+          check: 'connectivity',
+        },
+        ...faults,
+      ];
     const verdict = this.gate.check(url);
     return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
   }
@@ -43,7 +63,8 @@ export class HttpsAdapter extends DestinationAdapter {
   override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const body = this.bytesOf(given.body);
     const outgoing = body === given.body ? given : { ...given, body };
-    if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    if (target.url === null)
+      return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     let isWithheld = false;
     const sent = headersOf(outgoing, target);
     const answer = await this.agent.exchange({
@@ -57,9 +78,20 @@ export class HttpsAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { method: 'POST', url: target.url, headers: sent, answered: null } };
+    if (answer.kind === 'error')
+      return {
+        answer: { kind: 'error', error: answer.error },
+        durationMs,
+        excerpt: answer.detail,
+        exchange: { method: 'POST', url: target.url, headers: sent, answered: null },
+      };
     const { status, headers } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(answer.body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
+    return {
+      answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null },
+      durationMs,
+      excerpt: excerptOf(answer.body),
+      exchange: { method: 'POST', url: target.url, headers: sent, answered: headers },
+    };
   }
 
   override signed(outgoing: Signable, target: Target): SignedRequest | null {
@@ -86,14 +118,21 @@ export function headersOf(outgoing: Signable, target: HeaderSources): Record<str
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };
-  if (target.legacySignature !== null) Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
+  if (target.legacySignature !== null)
+    Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
   // A received event brings the type it came with; a sent one is always JSON.
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = USER_AGENT;
   headers['webhook-id'] = webhookId;
   headers['webhook-event-type'] = eventType;
   headers['webhook-timestamp'] = String(timestampSeconds);
-  headers['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
+  headers['webhook-signature'] = signatureHeader(
+    target.signingKeys,
+    webhookId,
+    timestampSeconds,
+    body,
+    target.privateKeys,
+  );
   if (replayed) headers['webhook-replayed'] = 'true';
   if (traceparent !== null) headers['traceparent'] = traceparent;
   return headers;

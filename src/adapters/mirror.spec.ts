@@ -21,7 +21,7 @@ describe('mirroredUrl', () => {
     expect(mirroredUrl(new URL(target), { path, query }).href).toBe(expected);
   });
 
-  it('the target\'s own URL stays what it is', () => {
+  it("the target's own URL stays what it is", () => {
     const target = new URL('https://a.example/base?t=1');
 
     mirroredUrl(target, { path: '/x', query: 'q' });
@@ -29,37 +29,100 @@ describe('mirroredUrl', () => {
     expect(target.href).toBe('https://a.example/base?t=1');
   });
 
-  it('no path and no query that an endpoint takes leads to another host, or out of the target\'s path', () => {
-    const segment = fc.stringMatching(/^(?:[!$&'()*+,:;=@A-Za-z0-9._~|"<>^`{}-]|%[0-9A-F]{2}){0,12}$/).filter((text) => !/^(?:\.|%2e){1,2}$/i.test(text));
+  it("no path and no query that an endpoint takes leads to another host, or out of the target's path", () => {
+    const segment = fc
+      .stringMatching(/^(?:[!$&'()*+,:;=@A-Za-z0-9._~|"<>^`{}-]|%[0-9A-F]{2}){0,12}$/)
+      .filter((text) => !/^(?:\.|%2e){1,2}$/i.test(text));
     const query = fc.stringMatching(/^[!-~]{0,30}$/);
-    fc.assert(fc.property(fc.array(segment, { maxLength: 5 }), query, (segments, text) => {
-      const url = mirroredUrl(new URL('https://a.example/base/in'), { path: segments.map((each) => `/${each}`).join(''), query: text });
-      expect(url.origin).toBe('https://a.example');
-      expect(url.pathname.startsWith('/base/in')).toBe(true);
-      expect(url.hash).toBe('');
-    }));
+    fc.assert(
+      fc.property(fc.array(segment, { maxLength: 5 }), query, (segments, text) => {
+        const url = mirroredUrl(new URL('https://a.example/base/in'), {
+          path: segments.map((each) => `/${each}`).join(''),
+          query: text,
+        });
+        expect(url.origin).toBe('https://a.example');
+        expect(url.pathname.startsWith('/base/in')).toBe(true);
+        expect(url.hash).toBe('');
+      }),
+    );
   });
 });
 
 describe('mirroredHeaders', () => {
-  const mirrored = (headers: [string, string][], target = NONE, outgoing: Parameters<typeof mirroredHeaders>[1] = OUTGOING): Record<string, string> =>
-    mirroredHeaders({ headers }, outgoing, target);
+  const mirrored = (
+    headers: [string, string][],
+    target = NONE,
+    outgoing: Parameters<typeof mirroredHeaders>[1] = OUTGOING,
+  ): Record<string, string> => mirroredHeaders({ headers }, outgoing, target);
 
   it.each<[string, [string, string][], Record<string, string>]>([
-    ['as they came', [['authorization', 'Bearer a'], ['webhook-signature', 'v1,a'], ['user-agent', 'p/1']], { authorization: 'Bearer a', 'webhook-signature': 'v1,a', 'user-agent': 'p/1' }],
-    ['repeated ones are joined', [['x-a', '1'], ['x-a', '2'], ['cookie', 'a=1'], ['cookie', 'b=2']], { 'x-a': '1, 2', cookie: 'a=1; b=2' }],
-    ['those of the connection stay behind', [['connection', 'close'], ['host', 'a'], ['te', 'x'], ['transfer-encoding', 'chunked'], ['content-length', '1'], ['expect', '100-continue']], {}],
-    ['and those that Connection names, whatever the case', [['connection', 'X-Hop, x-two'], ['connection', 'x-three'], ['x-hop', '1'], ['x-two', '1'], ['x-three', '1'], ['x-four', '1']], { 'x-four': '1' }],
+    [
+      'as they came',
+      [
+        ['authorization', 'Bearer a'],
+        ['webhook-signature', 'v1,a'],
+        ['user-agent', 'p/1'],
+      ],
+      { authorization: 'Bearer a', 'webhook-signature': 'v1,a', 'user-agent': 'p/1' },
+    ],
+    [
+      'repeated ones are joined',
+      [
+        ['x-a', '1'],
+        ['x-a', '2'],
+        ['cookie', 'a=1'],
+        ['cookie', 'b=2'],
+      ],
+      { 'x-a': '1, 2', cookie: 'a=1; b=2' },
+    ],
+    [
+      'those of the connection stay behind',
+      [
+        ['connection', 'close'],
+        ['host', 'a'],
+        ['te', 'x'],
+        ['transfer-encoding', 'chunked'],
+        ['content-length', '1'],
+        ['expect', '100-continue'],
+      ],
+      {},
+    ],
+    [
+      'and those that Connection names, whatever the case',
+      [
+        ['connection', 'X-Hop, x-two'],
+        ['connection', 'x-three'],
+        ['x-hop', '1'],
+        ['x-two', '1'],
+        ['x-three', '1'],
+        ['x-four', '1'],
+      ],
+      { 'x-four': '1' },
+    ],
     ['a name like a property of objects', [['constructor', 'c']], { constructor: 'c' }],
   ])('%s', (_title, headers, expected) => {
     expect(mirrored(headers)).toEqual({ ...expected, 'posthorn-hops': '1' });
   });
 
-  it('the destination\'s own win over what came, and ours over both', () => {
-    const headers: [string, string][] = [['x-own', 'theirs'], ['posthorn-hops', '4'], ['webhook-replayed', 'no'], ['traceparent', 'theirs']];
+  it("the destination's own win over what came, and ours over both", () => {
+    const headers: [string, string][] = [
+      ['x-own', 'theirs'],
+      ['posthorn-hops', '4'],
+      ['webhook-replayed', 'no'],
+      ['traceparent', 'theirs'],
+    ];
 
-    expect(mirrored(headers, { headers: { 'x-own': 'ours', 'posthorn-hops': '0' } }, { replayed: true, traceparent: '00-1' })).toEqual({
-      'x-own': 'ours', 'posthorn-hops': '5', 'webhook-replayed': 'true', traceparent: '00-1',
+    expect(
+      mirrored(
+        headers,
+        { headers: { 'x-own': 'ours', 'posthorn-hops': '0' } },
+        { replayed: true, traceparent: '00-1' },
+      ),
+    ).toEqual({
+      'x-own': 'ours',
+      'posthorn-hops': '5',
+      'webhook-replayed': 'true',
+      traceparent: '00-1',
     });
   });
 });

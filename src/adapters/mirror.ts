@@ -1,18 +1,41 @@
-import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type MirroredRequest, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
-import { withoutConfigured } from '#engine/headers.js';
-import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
-import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from '#engine/excerpt.js';
+import { withoutConfigured } from '#engine/headers.js';
+import { HOPS_HEADER, hopsOf } from '#engine/inbound/forward.js';
+import type { Fault } from '#kernel/errors.js';
+import {
+  Adapter,
+  type DeliveryAnswer,
+  DestinationAdapter,
+  type Draft,
+  type MirroredRequest,
+  type Outgoing,
+  type ProbeReport,
+  type Target,
+  Withheld,
+} from '#modules/destinations/contract.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 /** RFC 9110, section 7.6.1, and what belongs to the new connection. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding',
-  'upgrade', 'http2-settings', 'host', 'content-length', 'expect', 'accept-encoding', HOPS_HEADER,
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'host',
+  'content-length',
+  'expect',
+  'accept-encoding',
+  HOPS_HEADER,
 ]);
 
 /** Forwards received requests as they came, unsigned: the provider's own signature still verifies at the target. */
@@ -34,7 +57,16 @@ export class MirrorAdapter extends DestinationAdapter {
     const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null) faults.push({ path: 'credentials', message: 'A mirror destination takes none.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.is(url)) return [{ path: 'url', message: 'The URL is on one of this service\'s own ingest domains, which would be a loop: give one of another service.', check: 'connectivity' }, ...faults];
+    if (this.ownHost.is(url))
+      return [
+        {
+          path: 'url',
+          message:
+            "The URL is on one of this service's own ingest domains, which would be a loop: give one of another service.",
+          check: 'connectivity',
+        },
+        ...faults,
+      ];
     const verdict = this.gate.check(url);
     return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
   }
@@ -45,13 +77,16 @@ export class MirrorAdapter extends DestinationAdapter {
 
   /** What was not received has no request to repeat: its payload is posted as JSON. */
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
-    if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    if (target.url === null)
+      return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     const request = await outgoing.request();
     let isWithheld = false;
     const answer = await this.agent.exchange({
       method: request?.method ?? 'POST',
       url: request ? mirroredUrl(target.url, request) : target.url,
-      headers: request ? mirroredHeaders(request, outgoing, target) : { ...target.headers, 'content-type': 'application/json' },
+      headers: request
+        ? mirroredHeaders(request, outgoing, target)
+        : { ...target.headers, 'content-type': 'application/json' },
       body: request ? bodyOf(request) : outgoing.body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
@@ -61,9 +96,20 @@ export class MirrorAdapter extends DestinationAdapter {
     const durationMs = Math.round(answer.durationMs);
     // What was received is not repeated here: it stands with the request, and is erased there.
     const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
-    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { ...sent, answered: null } };
+    if (answer.kind === 'error')
+      return {
+        answer: { kind: 'error', error: answer.error },
+        durationMs,
+        excerpt: answer.detail,
+        exchange: { ...sent, answered: null },
+      };
     const { status, headers, body } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { ...sent, answered: headers } };
+    return {
+      answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null },
+      durationMs,
+      excerpt: excerptOf(body),
+      exchange: { ...sent, answered: headers },
+    };
   }
 }
 
@@ -79,10 +125,19 @@ export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 
 
 /** The request's headers less those of its connection; the destination's own win over them. */
 export function mirroredHeaders(
-  { headers }: Pick<MirroredRequest, 'headers'>, { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>, target: Pick<Target, 'headers'>,
+  { headers }: Pick<MirroredRequest, 'headers'>,
+  { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>,
+  target: Pick<Target, 'headers'>,
 ): Record<string, string> {
   // Connection names more headers that are for the connection only.
-  const named = headers.filter(([name]) => name === 'connection').flatMap(([, value]) => value.toLowerCase().split(',').map((text) => text.trim()));
+  const named = headers
+    .filter(([name]) => name === 'connection')
+    .flatMap(([, value]) =>
+      value
+        .toLowerCase()
+        .split(',')
+        .map((text) => text.trim()),
+    );
   const mirrored = new Map<string, string>();
   for (const [name, value] of headers) {
     if (HOP_BY_HOP.has(name) || named.includes(name)) continue;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { CustomHosts } from '#modules/domains/contract.js';
 import { Config } from '#kernel/config.js';
+import { CustomHosts } from '#modules/domains/contract.js';
 
 /** Tells this service's own addresses from others: what is sent to where it receives goes in circles. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { ProbeReport } from '#modules/destinations/contract.js';
 import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { USER_AGENT } from '#kernel/version.js';
+import type { ProbeReport } from '#modules/destinations/contract.js';
 
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1024;
@@ -21,7 +21,8 @@ export class Probe {
     if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };
     const head = await this.ask('HEAD', verdict.url, TIMEOUT_MS);
     const restMs = Math.floor(TIMEOUT_MS - head.durationMs);
-    const mayKnowGet = head.kind === 'error' && (head.error === 'protocol' || head.error === 'connection') && restMs > 0;
+    const mayKnowGet =
+      head.kind === 'error' && (head.error === 'protocol' || head.error === 'connection') && restMs > 0;
     return report(mayKnowGet ? await this.ask('GET', verdict.url, restMs) : head);
   }
 

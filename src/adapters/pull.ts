@@ -1,6 +1,6 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type ProbeReport } from '#modules/destinations/contract.js';
-import type { Draft } from '#modules/destinations/contract.js';
 import type { Fault } from '#kernel/errors.js';
+import type { Draft } from '#modules/destinations/contract.js';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 
 /** Deliveries that wait until a consumer behind a firewall fetches them. A URL says nothing here and is ignored. */
 @Adapter()

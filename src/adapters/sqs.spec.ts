@@ -1,14 +1,17 @@
-import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
 import type { OwnHost } from './own-host.js';
 import { SqsAdapter } from './sqs.js';
 import { Queues } from './sqs/queues.js';
 
 const CONFIG = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders', region: 'eu-west-1' };
-const CREDENTIALS = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
+const CREDENTIALS = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+};
 const DRAFT: Draft = { type: 'sqs', url: null, config: CONFIG, credentials: CREDENTIALS };
 
 const OUTGOING: Outgoing = {
@@ -46,14 +49,22 @@ const TARGET: Target = {
 };
 
 const told = (status: number, body: unknown): EgressAnswer => ({
-  kind: 'response', status, headers: { 'content-type': 'application/x-amz-json-1.0' }, body: Buffer.from(JSON.stringify(body)), truncated: false, durationMs: 5,
+  kind: 'response',
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: Buffer.from(JSON.stringify(body)),
+  truncated: false,
+  durationMs: 5,
 });
-const attributes = (given: object): EgressAnswer => told(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
+const attributes = (given: object): EgressAnswer =>
+  told(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
 
 /** The adapter behind a network that gives this answer. */
 function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
-  const agent = { exchange: (request: EgressRequest) => (requests.push(request), Promise.resolve(answer)) } as unknown as EgressAgent;
+  const agent = {
+    exchange: (request: EgressRequest) => (requests.push(request), Promise.resolve(answer)),
+  } as unknown as EgressAgent;
   const policy = egressPolicy({ allowCidrs: [], allowHttp: false });
   const gate = { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate;
   const ownHost = { is: (url: string) => new URL(url).host === 'hooks.example.com' } as unknown as OwnHost;
@@ -82,8 +93,15 @@ describe('SqsAdapter.probe', () => {
 
     const report = await adapter.probe(DRAFT);
 
-    expect(report).toEqual({ ok: true, detail: 'The standard queue answered. It takes messages of up to 262144 bytes.' });
-    expect(requests[0]).toMatchObject({ method: 'POST', timeoutMs: 10_000, headers: { 'x-amz-target': 'AmazonSQS.GetQueueAttributes' } });
+    expect(report).toEqual({
+      ok: true,
+      detail: 'The standard queue answered. It takes messages of up to 262144 bytes.',
+    });
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      timeoutMs: 10_000,
+      headers: { 'x-amz-target': 'AmazonSQS.GetQueueAttributes' },
+    });
     expect(requests[0]?.url.href).toBe('https://sqs.eu-west-1.amazonaws.com/');
     expect(JSON.parse(String(requests[0]?.body))).toEqual({ QueueUrl: CONFIG.queueUrl, AttributeNames: ['All'] });
   });
@@ -92,16 +110,48 @@ describe('SqsAdapter.probe', () => {
 
   it.each<[string, EgressAnswer, object, object]>([
     ['a FIFO queue', attributes({ FifoQueue: 'true' }), fifo, { ok: true, detail: 'The FIFO queue answered.' }],
-    ['no FIFO queue by that name', attributes({}), fifo, { ok: false, check: 'connectivity', detail: expect.stringMatching(/no FIFO queue/) }],
-    ['a FIFO queue by another name', attributes({ FifoQueue: 'true' }), CONFIG, { ok: false, check: 'connectivity', detail: expect.stringMatching(/\.fifo/) }],
-    ['no queue at all', told(200, {}), CONFIG, { ok: false, check: 'connectivity', detail: expect.stringMatching(/not that of an SQS queue/) }],
-    ['another access key', told(403, { __type: 'InvalidClientTokenId', message: 'The security token is invalid.' }), CONFIG,
-      { ok: false, check: 'credentials', detail: 'InvalidClientTokenId: The security token is invalid.' }],
-    ['another secret', told(403, { __type: 'com.amazon.coral.service#InvalidSignatureException', message: 'It does not match.' }), CONFIG,
-      { ok: false, check: 'credentials', detail: 'InvalidSignatureException: It does not match.' }],
-    ['a missing queue', told(400, { __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'The specified queue does not exist.' }), CONFIG,
-      { ok: false, check: 'connectivity', detail: 'QueueDoesNotExist: The specified queue does not exist.' }],
-    ['nobody', { kind: 'error', error: 'dns', detail: 'The name does not exist.', durationMs: 1 }, CONFIG, { ok: false, check: 'connectivity', detail: 'The name does not exist.' }],
+    [
+      'no FIFO queue by that name',
+      attributes({}),
+      fifo,
+      { ok: false, check: 'connectivity', detail: expect.stringMatching(/no FIFO queue/) },
+    ],
+    [
+      'a FIFO queue by another name',
+      attributes({ FifoQueue: 'true' }),
+      CONFIG,
+      { ok: false, check: 'connectivity', detail: expect.stringMatching(/\.fifo/) },
+    ],
+    [
+      'no queue at all',
+      told(200, {}),
+      CONFIG,
+      { ok: false, check: 'connectivity', detail: expect.stringMatching(/not that of an SQS queue/) },
+    ],
+    [
+      'another access key',
+      told(403, { __type: 'InvalidClientTokenId', message: 'The security token is invalid.' }),
+      CONFIG,
+      { ok: false, check: 'credentials', detail: 'InvalidClientTokenId: The security token is invalid.' },
+    ],
+    [
+      'another secret',
+      told(403, { __type: 'com.amazon.coral.service#InvalidSignatureException', message: 'It does not match.' }),
+      CONFIG,
+      { ok: false, check: 'credentials', detail: 'InvalidSignatureException: It does not match.' },
+    ],
+    [
+      'a missing queue',
+      told(400, { __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'The specified queue does not exist.' }),
+      CONFIG,
+      { ok: false, check: 'connectivity', detail: 'QueueDoesNotExist: The specified queue does not exist.' },
+    ],
+    [
+      'nobody',
+      { kind: 'error', error: 'dns', detail: 'The name does not exist.', durationMs: 1 },
+      CONFIG,
+      { ok: false, check: 'connectivity', detail: 'The name does not exist.' },
+    ],
   ])('%s', async (_title, answer, config, expected) => {
     expect(await arrange(answer).adapter.probe({ ...DRAFT, config: config as Draft['config'] })).toEqual(expected);
   });
@@ -110,14 +160,17 @@ describe('SqsAdapter.probe', () => {
 describe('SqsAdapter.deliver', () => {
   const taken = told(200, { Successful: [{ Id: '0', MessageId: 'm-1' }] });
 
-  it('sends the message within the target\'s time-out', async () => {
+  it("sends the message within the target's time-out", async () => {
     const { adapter, requests } = arrange(taken);
 
     const answer = await adapter.deliver(OUTGOING, TARGET);
 
     expect(answer).toMatchObject({ answer: { kind: 'response', status: 200 }, excerpt: 'MessageId m-1' });
     expect(requests[0]?.timeoutMs).toBeLessThanOrEqual(1_234);
-    expect(JSON.parse(String(requests[0]?.body))).toMatchObject({ QueueUrl: CONFIG.queueUrl, Entries: [{ Id: '0', MessageBody: '{}' }] });
+    expect(JSON.parse(String(requests[0]?.body))).toMatchObject({
+      QueueUrl: CONFIG.queueUrl,
+      Entries: [{ Id: '0', MessageBody: '{}' }],
+    });
   });
 
   it('refuses what is too large without a request', async () => {
@@ -125,14 +178,20 @@ describe('SqsAdapter.deliver', () => {
 
     const answer = await adapter.deliver({ ...OUTGOING, body: 'a'.repeat(1_048_577) }, TARGET);
 
-    expect(answer).toMatchObject({ answer: { kind: 'error', error: 'refused' }, excerpt: expect.stringMatching(/at most 1048576/) });
+    expect(answer).toMatchObject({
+      answer: { kind: 'error', error: 'refused' },
+      excerpt: expect.stringMatching(/at most 1048576/),
+    });
     expect(requests).toEqual([]);
   });
 
   it('a target without credentials is told so', async () => {
     const { adapter, requests } = arrange(taken);
 
-    expect((await adapter.deliver(OUTGOING, { ...TARGET, credentials: null })).answer).toEqual({ kind: 'error', error: 'protocol' });
+    expect((await adapter.deliver(OUTGOING, { ...TARGET, credentials: null })).answer).toEqual({
+      kind: 'error',
+      error: 'protocol',
+    });
     expect(requests).toEqual([]);
   });
 

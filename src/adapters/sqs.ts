@@ -1,8 +1,16 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import type { UrlVerdict } from '#engine/egress-policy.js';
 import type { Fault } from '#kernel/errors.js';
+import {
+  Adapter,
+  type DeliveryAnswer,
+  DestinationAdapter,
+  type Draft,
+  type Outgoing,
+  type ProbeReport,
+  type Target,
+} from '#modules/destinations/contract.js';
 import { OwnHost } from './own-host.js';
 import { messageOf } from './sqs/message.js';
 import { Queue } from './sqs/queue.js';
@@ -35,29 +43,60 @@ export class SqsAdapter extends DestinationAdapter {
     if (settings === null) return { ok: false, check: 'schema', detail: 'The settings are incomplete.' };
     // A queue of its own: what is tried is not kept.
     const found = await new Queue(settings, this.agent).attributes(PROBE_TIMEOUT_MS);
-    if ('fault' in found) return { ok: false, check: found.fault.isCredentials ? 'credentials' : 'connectivity', detail: found.fault.detail };
+    if ('fault' in found)
+      return {
+        ok: false,
+        check: found.fault.isCredentials ? 'credentials' : 'connectivity',
+        detail: found.fault.detail,
+      };
     return report(found.attributes, settings.isFifo);
   }
 
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const queue = this.queues.of(target);
-    if (queue === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The settings of the destination are incomplete.' };
+    if (queue === null)
+      return {
+        answer: { kind: 'error', error: 'protocol' },
+        durationMs: 0,
+        excerpt: 'The settings of the destination are incomplete.',
+      };
     const message = messageOf(outgoing, target, queue.settings);
-    if ('refusal' in message) return { answer: { kind: 'error', error: 'refused' }, durationMs: 0, excerpt: message.refusal };
+    if ('refusal' in message)
+      return { answer: { kind: 'error', error: 'refused' }, durationMs: 0, excerpt: message.refusal };
     return queue.add(message, target.timeoutMs);
   }
 
   private admit(url: string): UrlVerdict {
-    return this.ownHost.is(url) ? { ok: false, reason: 'The URL is this service itself, which would be a loop: give that of a queue.', check: 'connectivity' } : this.gate.check(url);
+    return this.ownHost.is(url)
+      ? {
+          ok: false,
+          reason: 'The URL is this service itself, which would be a loop: give that of a queue.',
+          check: 'connectivity',
+        }
+      : this.gate.check(url);
   }
 }
 
 /** A queue that SQS made has an ARN, and is FIFO exactly when its name says so. */
-function report({ QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>, isFifoByName: boolean): ProbeReport {
-  if (arn === undefined) return { ok: false, check: 'connectivity', detail: 'There was an answer, but not that of an SQS queue: it has no QueueArn.' };
+function report(
+  { QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>,
+  isFifoByName: boolean,
+): ProbeReport {
+  if (arn === undefined)
+    return {
+      ok: false,
+      check: 'connectivity',
+      detail: 'There was an answer, but not that of an SQS queue: it has no QueueArn.',
+    };
   const isFifo = FifoQueue === 'true';
-  if (isFifo && !isFifoByName) return { ok: false, check: 'connectivity', detail: 'The queue is a FIFO queue, but its URL does not end in .fifo.' };
-  if (!isFifo && isFifoByName) return { ok: false, check: 'connectivity', detail: 'The URL ends in .fifo, but the queue is no FIFO queue.' };
+  if (isFifo && !isFifoByName)
+    return {
+      ok: false,
+      check: 'connectivity',
+      detail: 'The queue is a FIFO queue, but its URL does not end in .fifo.',
+    };
+  if (!isFifo && isFifoByName)
+    return { ok: false, check: 'connectivity', detail: 'The URL ends in .fifo, but the queue is no FIFO queue.' };
   const size = bytesMax === undefined ? '' : ` It takes messages of up to ${bytesMax} bytes.`;
   return { ok: true, detail: `The ${isFifo ? 'FIFO' : 'standard'} queue answered.${size}` };
 }

@@ -24,7 +24,12 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly gate: RetentionGate,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('BlobSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'BlobSweep',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -46,8 +51,10 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
     // A day later than the ledger ends deliveries, which may read them until then.
     const today = Math.floor(nowMs / DAY_MS) - 1;
-    const isMore = this.store instanceof S3Blobs ? (await this.store.sweep(today, mayGoOn)).isMore
-      : this.store instanceof FileBlobs && (await this.store.sweep(today, nowMs, mayGoOn)).isMore;
+    const isMore =
+      this.store instanceof S3Blobs
+        ? (await this.store.sweep(today, mayGoOn)).isMore
+        : this.store instanceof FileBlobs && (await this.store.sweep(today, nowMs, mayGoOn)).isMore;
     return { restMs: isMore ? AGAIN_MS : EVERY_MS };
   }
 }

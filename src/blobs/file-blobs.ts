@@ -3,7 +3,7 @@ import { mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from '
 import path from 'node:path';
 import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey, type Swept } from './contract.js';
+import { type BlobKey, BlobStore, type Swept } from './contract.js';
 
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -29,7 +29,10 @@ export class FileBlobs extends BlobStore {
     return this.write(key, chunks);
   }
 
-  async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
+  async read(
+    { environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>,
+    offset = 0,
+  ): Promise<AsyncIterable<Buffer> | null> {
     const file = this.fileOf(environmentId, id);
     const found = await stat(file).catch(nullWhenMissing);
     return found === null ? null : chunksOf(file, offset, found.size);
@@ -70,7 +73,10 @@ export class FileBlobs extends BlobStore {
     return removed;
   }
 
-  private async write({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
+  private async write(
+    { environmentId, id, expiresOnDay }: BlobKey,
+    bytes: Buffer | AsyncIterable<Buffer>,
+  ): Promise<void> {
     const file = this.fileOf(environmentId, id);
     const temporary = path.join(this.root, 'tmp', randomUUID());
     try {
@@ -82,7 +88,10 @@ export class FileBlobs extends BlobStore {
       await sync(path.dirname(file));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
+      throw Object.assign(
+        unavailable("The store of messages can't be written to. Nothing was accepted, send it again."),
+        { cause: error },
+      );
     }
   }
 
@@ -104,7 +113,7 @@ async function* chunksOf(file: string, offset: number, size: number): AsyncGener
   const handle = await open(file, 'r').catch(nullWhenMissing);
   if (handle === null) throw new BlobGone();
   try {
-    for (let at = offset; at < size; ) {
+    for (let at = offset; at < size;) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK_BYTES, size - at)), 0, undefined, at);
       if (bytesRead === 0) throw new BlobGone();
       yield buffer.subarray(0, bytesRead);

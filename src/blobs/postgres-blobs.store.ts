@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import { GroupedReads } from '#kernel/grouped-reads.js';
 import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/pg-array.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey, type NewBlob } from './contract.js';
+import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
 /** Chunks that one statement writes or reads (1 MB): what a process holds of a blob beside the blob itself, written some times over. */
 const CHUNKS_PER_WRITE = 4;
@@ -46,7 +46,10 @@ const READ: Statement = {
 };
 
 /** By the key of each partition. */
-const REMOVE: Statement = { name: 'blobs_remove', text: 'delete from blob_chunks where environment_id = $1 and id = $2' };
+const REMOVE: Statement = {
+  name: 'blobs_remove',
+  text: 'delete from blob_chunks where environment_id = $1 and id = $2',
+};
 
 interface FirstChunk {
   blob_bytes: number;
@@ -63,7 +66,10 @@ interface Chunk extends FirstChunk {
  */
 @Injectable()
 export class PostgresBlobs extends BlobStore {
-  private readonly firstChunks = new GroupedReads<BlobKey, FirstChunk | null>((keys) => this.readFirst(keys), FIRST_CHUNKS_MAX);
+  private readonly firstChunks = new GroupedReads<BlobKey, FirstChunk | null>(
+    (keys) => this.readFirst(keys),
+    FIRST_CHUNKS_MAX,
+  );
 
   constructor(private readonly database: Database) {
     super();
@@ -84,7 +90,9 @@ export class PostgresBlobs extends BlobStore {
   override async putSmall(blobs: readonly NewBlob[]): Promise<void> {
     if (blobs.length === 0) return;
     await this.database.hot(PUT_SMALL, [
-      intArray(blobs.map(({ key }) => key.environmentId)), uuidArray(blobs.map(({ key }) => key.id)), dateArray(blobs.map(({ key }) => key.expiresOnDay)),
+      intArray(blobs.map(({ key }) => key.environmentId)),
+      uuidArray(blobs.map(({ key }) => key.id)),
+      dateArray(blobs.map(({ key }) => key.expiresOnDay)),
       byteaArray(blobs.map(({ bytes }) => bytes)),
     ]);
   }
@@ -93,11 +101,16 @@ export class PostgresBlobs extends BlobStore {
     const first = await this.firstChunks.get(key);
     if (first === null) return null;
     const read = [first.content];
-    for await (const chunk of this.chunks(key.environmentId, key.id, first.content.length, first.blob_bytes)) read.push(chunk);
+    for await (const chunk of this.chunks(key.environmentId, key.id, first.content.length, first.blob_bytes))
+      read.push(chunk);
     return read.length === 1 ? first.content : Buffer.concat(read);
   }
 
-  override async putFrom({ environmentId, id, expiresOnDay }: BlobKey, source: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
+  override async putFrom(
+    { environmentId, id, expiresOnDay }: BlobKey,
+    source: AsyncIterable<Buffer>,
+    sizeBytes: number,
+  ): Promise<void> {
     await this.database.transaction(async () => {
       let first = 0;
       for await (const slab of slabs(source, CHUNKS_PER_WRITE * CHUNK_BYTES)) {
@@ -108,7 +121,10 @@ export class PostgresBlobs extends BlobStore {
     });
   }
 
-  async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
+  async read(
+    { environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>,
+    offset = 0,
+  ): Promise<AsyncIterable<Buffer> | null> {
     const first = await this.rowsFrom(environmentId, id, offset);
     if (first.length > 0) return this.chunks(environmentId, id, offset, first[0]?.blob_bytes ?? 0, first);
     // It ends before the offset, or is gone.
@@ -127,14 +143,22 @@ export class PostgresBlobs extends BlobStore {
 
   private async readFirst(keys: readonly BlobKey[]): Promise<(FirstChunk | null)[]> {
     const rows = await this.database.read<FirstChunk & { place: number }>(FIRST_CHUNKS, [
-      intArray(keys.map(({ environmentId }) => environmentId)), uuidArray(keys.map(({ id }) => id)), dateArray(keys.map(({ expiresOnDay }) => expiresOnDay)),
+      intArray(keys.map(({ environmentId }) => environmentId)),
+      uuidArray(keys.map(({ id }) => id)),
+      dateArray(keys.map(({ expiresOnDay }) => expiresOnDay)),
     ]);
     const found = new Map(rows.map(({ place, ...chunk }) => [place, chunk]));
     return keys.map((_, place) => found.get(place) ?? null);
   }
 
   /** From `offset` on; `first` are the rows from there that were read before. */
-  private async *chunks(environmentId: number, id: string, offset: number, size: number, first: Chunk[] | null = null): AsyncGenerator<Buffer> {
+  private async *chunks(
+    environmentId: number,
+    id: string,
+    offset: number,
+    size: number,
+    first: Chunk[] | null = null,
+  ): AsyncGenerator<Buffer> {
     let at = offset;
     let read = first;
     while (at < size) {
@@ -157,7 +181,7 @@ async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGe
   let heldBytes = 0;
   let isEmpty = true;
   for await (const chunk of source) {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       const part = chunk.subarray(at, at + slabBytes - heldBytes);
       held.push(part);
       heldBytes += part.length;

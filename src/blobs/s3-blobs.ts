@@ -5,7 +5,7 @@ import type { BlobBucket } from '#kernel/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
 import { madeOnce } from '#kernel/made-once.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey, type Swept } from './contract.js';
+import { type BlobKey, BlobStore, type Swept } from './contract.js';
 
 /** What is asked for at once while a blob is read: what a process holds of it. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
@@ -40,14 +40,25 @@ export class S3Blobs extends BlobStore {
   async put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
     try {
       const { sdk, client } = await this.open();
-      await client.send(new sdk.PutObjectCommand({ ...this.at(`expiring/${expiresOnDay}/${environmentId}.${id}`), Body: Buffer.alloc(0) }));
+      await client.send(
+        new sdk.PutObjectCommand({
+          ...this.at(`expiring/${expiresOnDay}/${environmentId}.${id}`),
+          Body: Buffer.alloc(0),
+        }),
+      );
       await client.send(new sdk.PutObjectCommand({ ...this.at(blobKey(environmentId, id)), Body: bytes }));
     } catch (error) {
-      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
+      throw Object.assign(
+        unavailable("The store of messages can't be written to. Nothing was accepted, send it again."),
+        { cause: error },
+      );
     }
   }
 
-  async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
+  async read(
+    { environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>,
+    offset = 0,
+  ): Promise<AsyncIterable<Buffer> | null> {
     const key = blobKey(environmentId, id);
     const { sdk, client } = await this.open();
     const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
@@ -69,7 +80,13 @@ export class S3Blobs extends BlobStore {
     for (const day of await this.daysBefore(today)) {
       for (;;) {
         if (!mayGoOn()) return { removed, isMore: true };
-        const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ ...this.bucket(), Prefix: `${this.place.prefix}expiring/${day}/`, MaxKeys: PAGE }));
+        const { Contents = [] } = await client.send(
+          new sdk.ListObjectsV2Command({
+            ...this.bucket(),
+            Prefix: `${this.place.prefix}expiring/${day}/`,
+            MaxKeys: PAGE,
+          }),
+        );
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
         await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
@@ -96,13 +113,18 @@ export class S3Blobs extends BlobStore {
     // Not every server that speaks S3 knows the call, or the sum that it asks for.
     if (answer === null) return this.removeEach(keys);
     const [first, ...more] = answer.Errors ?? [];
-    if (first !== undefined) throw new Error(`${more.length + 1} of ${keys.length} objects could not be removed: ${first.Code ?? 'no reason'}`);
+    if (first !== undefined)
+      throw new Error(
+        `${more.length + 1} of ${keys.length} objects could not be removed: ${first.Code ?? 'no reason'}`,
+      );
   }
 
   private async removeEach(keys: readonly string[]): Promise<void> {
     const { sdk, client } = await this.open();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
-      await Promise.all(keys.slice(at, at + AT_ONCE).map((Key) => client.send(new sdk.DeleteObjectCommand({ ...this.bucket(), Key }))));
+      await Promise.all(
+        keys.slice(at, at + AT_ONCE).map((Key) => client.send(new sdk.DeleteObjectCommand({ ...this.bucket(), Key }))),
+      );
     }
   }
 
@@ -111,7 +133,15 @@ export class S3Blobs extends BlobStore {
     const prefix = `${this.place.prefix}expiring/`;
     const days: string[] = [];
     for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
-      const page = await client.send(new sdk.ListObjectsV2Command({ ...this.bucket(), Prefix: prefix, Delimiter: '/', MaxKeys: PAGE, ...(token !== undefined && { ContinuationToken: token }) }));
+      const page = await client.send(
+        new sdk.ListObjectsV2Command({
+          ...this.bucket(),
+          Prefix: prefix,
+          Delimiter: '/',
+          MaxKeys: PAGE,
+          ...(token !== undefined && { ContinuationToken: token }),
+        }),
+      );
       days.push(...(page.CommonPrefixes ?? []).map(({ Prefix = '' }) => Prefix.slice(prefix.length, -1)));
       token = page.NextContinuationToken;
     }
@@ -122,7 +152,9 @@ export class S3Blobs extends BlobStore {
     const { sdk, client } = await this.open();
     for (let at = offset; at < size; at += RANGE_BYTES) {
       const last = Math.min(at + RANGE_BYTES, size) - 1;
-      const part = await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: `bytes=${at}-${last}` })).catch(nullWhenMissing);
+      const part = await client
+        .send(new sdk.GetObjectCommand({ ...this.at(key), Range: `bytes=${at}-${last}` }))
+        .catch(nullWhenMissing);
       const bytes = part?.Body === undefined ? null : Buffer.from(await part.Body.transformToByteArray());
       if (bytes?.length !== last - at + 1) throw new BlobGone();
       for (let from = 0; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES);
@@ -140,17 +172,19 @@ export class S3Blobs extends BlobStore {
   private async connect(): Promise<{ sdk: Sdk; client: S3Client }> {
     const sdk = await import('@aws-sdk/client-s3');
     const { region, endpoint, credentials } = this.place;
-    const client = outsideOfLambda(new sdk.S3Client({
-      ...sdkSettings({ region, credentials }, this.agent, LIMITS),
-      ...(endpoint !== null && { endpoint, forcePathStyle: true }),
-      maxAttempts: 3,
-      useArnRegion: false,
-      disableMultiregionAccessPoints: true,
-      disableS3ExpressSessionAuth: true,
-      // The signature covers the body; servers other than Amazon's know no other sum.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    }));
+    const client = outsideOfLambda(
+      new sdk.S3Client({
+        ...sdkSettings({ region, credentials }, this.agent, LIMITS),
+        ...(endpoint !== null && { endpoint, forcePathStyle: true }),
+        maxAttempts: 3,
+        useArnRegion: false,
+        disableMultiregionAccessPoints: true,
+        disableS3ExpressSessionAuth: true,
+        // The signature covers the body; servers other than Amazon's know no other sum.
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+      }),
+    );
     return { sdk, client };
   }
 }
@@ -169,7 +203,10 @@ function nullWhenMissing(error: unknown): null {
 
 /** A call that the server does not know; what is wrong with the bucket or the credentials is answered by the next one, too. */
 function nullWhenUnknown(error: unknown): null {
-  const { $metadata, $response } = error as Error & { $metadata?: { httpStatusCode?: number }; $response?: { statusCode?: number } };
+  const { $metadata, $response } = error as Error & {
+    $metadata?: { httpStatusCode?: number };
+    $response?: { statusCode?: number };
+  };
   if (UNKNOWN_CALL.has($metadata?.httpStatusCode ?? $response?.statusCode ?? 0)) return null;
   throw error;
 }

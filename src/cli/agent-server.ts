@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
-import { parseExact, writeExact } from '../engine/exact-json.js';
-import { EventSourceParser } from '../client/event-source.js';
 import { redirectOf, retryAfterOf } from '../client/errors.js';
+import { EventSourceParser } from '../client/event-source.js';
 import { reasonOf } from '../client/retries.js';
+import { parseExact, writeExact } from '../engine/exact-json.js';
 import { jsonLines, TooLong } from './json-lines.js';
 import type { Access } from './sessions.js';
 
@@ -16,7 +16,13 @@ type Id = string | number | null;
 interface Message {
   id?: Id;
   method?: string;
-  params?: { name?: unknown; uri?: unknown; requestId?: unknown; arguments?: Record<string, unknown>; _meta?: Record<string, unknown> };
+  params?: {
+    name?: unknown;
+    uri?: unknown;
+    requestId?: unknown;
+    arguments?: Record<string, unknown>;
+    _meta?: Record<string, unknown>;
+  };
   result?: { tools?: unknown; protocolVersion?: unknown };
 }
 
@@ -78,7 +84,9 @@ export class AgentServer {
   async run(input: AsyncIterable<Buffer>): Promise<void> {
     const answering = new Set<Promise<void>>();
     for await (const line of jsonLines(input, LINE_BYTES_MAX)) {
-      const told = this.take(line).catch((error: unknown) => this.connection.complain(reasonOf(error))).finally(() => answering.delete(told));
+      const told = this.take(line)
+        .catch((error: unknown) => this.connection.complain(reasonOf(error)))
+        .finally(() => answering.delete(told));
       answering.add(told);
       // What comes meanwhile stays where it came from.
       while (answering.size >= UNDER_WAY_MAX) await Promise.race(answering);
@@ -90,9 +98,11 @@ export class AgentServer {
     if (line instanceof TooLong) return this.refuse(null, PARSE_ERROR, `A message may have ${LINE_BYTES_MAX} bytes.`);
     const message = parsed(line);
     if (message === null) return this.refuse(null, PARSE_ERROR, 'This is not JSON.');
-    if (typeof message !== 'object' || Array.isArray(message)) return this.refuse(null, INVALID_REQUEST, 'Send one message a line.');
+    if (typeof message !== 'object' || Array.isArray(message))
+      return this.refuse(null, INVALID_REQUEST, 'Send one message a line.');
     // An answer: nothing was asked.
-    if (typeof message.method !== 'string') return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
+    if (typeof message.method !== 'string')
+      return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
     const { id, method, params } = message;
     if (id === undefined) {
       if (method === 'notifications/cancelled') this.underWay.get(writeExact(params?.requestId ?? null))?.abort();
@@ -104,24 +114,31 @@ export class AgentServer {
       await this.answer(message as Message & { id: Id; method: string }, gone.signal);
     } catch (error) {
       // Who gave it up expects no answer.
-      if (!gone.signal.aborted) await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
+      if (!gone.signal.aborted)
+        await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
     } finally {
       this.underWay.delete(writeExact(id));
     }
   }
 
   private async answer(message: Message & { id: Id; method: string }, signal: AbortSignal): Promise<void> {
-    const asked = message.method === 'tools/call' ? await this.called(message, signal) : { message, isRepeatable: true };
+    const asked =
+      message.method === 'tools/call' ? await this.called(message, signal) : { message, isRepeatable: true };
     if (asked === null) return;
     for (const told of await this.exchange(asked.message, signal, asked.isRepeatable)) {
-      if (message.method === 'initialize' && typeof told.result?.protocolVersion === 'string') this.agreed = told.result.protocolVersion;
-      if (message.method === 'tools/list' && Array.isArray(told.result?.tools)) told.result.tools = this.offered(told.result.tools as Tool[]);
+      if (message.method === 'initialize' && typeof told.result?.protocolVersion === 'string')
+        this.agreed = told.result.protocolVersion;
+      if (message.method === 'tools/list' && Array.isArray(told.result?.tools))
+        told.result.tools = this.offered(told.result.tools as Tool[]);
       await this.connection.write(told);
     }
   }
 
   /** The call as it is sent on; null for one that is refused here. */
-  private async called(message: Message & { id: Id; method: string }, signal: AbortSignal): Promise<{ message: Message; isRepeatable: boolean } | null> {
+  private async called(
+    message: Message & { id: Id; method: string },
+    signal: AbortSignal,
+  ): Promise<{ message: Message; isRepeatable: boolean } | null> {
     const name = String(message.params?.name);
     let tool = this.tools?.get(name);
     if (tool === undefined) {
@@ -130,18 +147,31 @@ export class AgentServer {
     }
     if (tool === undefined) {
       const there = [...(this.tools?.keys() ?? [])].join(', ');
-      await this.refuse(message.id, INVALID_PARAMS, `There is no tool called ${name.slice(0, 64)}${this.cap === 'read' ? ' within --scope read' : ''}. There are: ${there}.`);
+      await this.refuse(
+        message.id,
+        INVALID_PARAMS,
+        `There is no tool called ${name.slice(0, 64)}${this.cap === 'read' ? ' within --scope read' : ''}. There are: ${there}.`,
+      );
       return null;
     }
     const { arguments: given = {} } = message.params ?? {};
     const takesKey = Object.hasOwn(tool.inputSchema?.properties ?? {}, 'idempotency_key');
     if (!takesKey) return { message, isRepeatable: tool.annotations?.readOnlyHint === true };
-    return { message: { ...message, params: { ...message.params, arguments: { idempotency_key: randomUUID(), ...given } } }, isRepeatable: true };
+    return {
+      message: { ...message, params: { ...message.params, arguments: { idempotency_key: randomUUID(), ...given } } },
+      isRepeatable: true,
+    };
   }
 
   private async learn({ params }: Message, signal: AbortSignal): Promise<void> {
-    const list = { jsonrpc: '2.0', id: 'tools', method: 'tools/list', params: params?._meta === undefined ? {} : { _meta: params._meta } };
-    for (const { result } of await this.exchange(list, signal, true)) if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
+    const list = {
+      jsonrpc: '2.0',
+      id: 'tools',
+      method: 'tools/list',
+      params: params?._meta === undefined ? {} : { _meta: params._meta },
+    };
+    for (const { result } of await this.exchange(list, signal, true))
+      if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
   }
 
   /** Without what may change something, unless the cap says so: a tool that does not say that it only reads is taken for one that does not. */
@@ -167,7 +197,8 @@ export class AgentServer {
       } catch (error) {
         if (error instanceof Away || signal.aborted) throw error;
         why = new Away(UNREACHABLE, `${this.connection.access().url} could not be reached: ${reasonOf(error)}`);
-        if (!isRepeatable && !isRefusedConnection(error)) throw new Away(UNREACHABLE, `${why.message}. The call may have been done all the same.`);
+        if (!isRepeatable && !isRefusedConnection(error))
+          throw new Away(UNREACHABLE, `${why.message}. The call may have been done all the same.`);
       }
       if (performance.now() + Math.max(waitMs, askedMs) > untilMs) throw why;
       await rest(Math.max(waitMs * (0.5 + Math.random() / 2), askedMs), undefined, { signal });
@@ -176,24 +207,42 @@ export class AgentServer {
 
   private async post(message: Message, signal: AbortSignal): Promise<Response> {
     const { url, apiKey } = this.connection.access();
-    if (apiKey === null) throw new Away(UNAUTHENTICATED, `Nobody is signed in at ${url}: run \`posthorn login\`, or set POSTHORN_API_KEY.`);
+    if (apiKey === null)
+      throw new Away(
+        UNAUTHENTICATED,
+        `Nobody is signed in at ${url}: run \`posthorn login\`, or set POSTHORN_API_KEY.`,
+      );
     const { params, method = '' } = message;
     const version = params?._meta?.[VERSION];
     const name = params?.name ?? params?.uri;
     const isHeader = typeof name === 'string' && /^[\x21-\x7e]+$/.test(name);
     const late = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await this.connection.fetch(new Request(`${url}/mcp`, {
-      method: 'POST', redirect: 'manual', signal: AbortSignal.any([signal, late]), body: writeExact(message),
-      headers: {
-        authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'user-agent': 'posthorn-cli mcp',
-        ...(typeof version === 'string' ? { 'mcp-protocol-version': version, 'mcp-method': method, ...(isHeader && { 'mcp-name': name }) }
-          : this.agreed !== null && method !== 'initialize' ? { 'mcp-protocol-version': this.agreed } : {}),
-      },
-    }));
+    const response = await this.connection.fetch(
+      new Request(`${url}/mcp`, {
+        method: 'POST',
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, late]),
+        body: writeExact(message),
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'user-agent': 'posthorn-cli mcp',
+          ...(typeof version === 'string'
+            ? { 'mcp-protocol-version': version, 'mcp-method': method, ...(isHeader && { 'mcp-name': name }) }
+            : this.agreed !== null && method !== 'initialize'
+              ? { 'mcp-protocol-version': this.agreed }
+              : {}),
+        },
+      }),
+    );
     const redirect = redirectOf(url, response);
     if (redirect !== null) throw new Away(UNREACHABLE, redirect.message);
     // Read within the same time: a connection that breaks under the body is as good as none.
-    return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), { status: response.status === 204 ? 202 : response.status, headers: response.headers });
+    return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), {
+      status: response.status === 204 ? 202 : response.status,
+      headers: response.headers,
+    });
   }
 
   private refuse(id: Id, code: number, message: string): Promise<void> {
@@ -216,7 +265,10 @@ async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();
   if (type.startsWith('text/event-stream')) {
-    return new EventSourceParser().take(`${text}\n\n`).map(({ data }) => parsed(data)).filter((message): message is Message => message !== null);
+    return new EventSourceParser()
+      .take(`${text}\n\n`)
+      .map(({ data }) => parsed(data))
+      .filter((message): message is Message => message !== null);
   }
   const message = parsed(text);
   return message !== null && typeof message === 'object' && 'jsonrpc' in message ? [message] : [];
@@ -224,8 +276,15 @@ async function messagesOf(response: Response): Promise<Message[]> {
 
 function refusalOf({ status }: Response, text: string): Away {
   const said = (parsed(text) as { error?: { message?: unknown } } | null)?.error?.message;
-  const what = typeof said === 'string' ? said : status === 200 ? 'The answer is not that of Posthorn: is this the URL of the service?' : `The service answered ${status}.`;
-  return status === 401 ? new Away(UNAUTHENTICATED, `${what} Run \`posthorn login\`, or set POSTHORN_API_KEY.`) : new Away(status === 403 ? UNAUTHENTICATED : UNREACHABLE, what);
+  const what =
+    typeof said === 'string'
+      ? said
+      : status === 200
+        ? 'The answer is not that of Posthorn: is this the URL of the service?'
+        : `The service answered ${status}.`;
+  return status === 401
+    ? new Away(UNAUTHENTICATED, `${what} Run \`posthorn login\`, or set POSTHORN_API_KEY.`)
+    : new Away(status === 403 ? UNAUTHENTICATED : UNREACHABLE, what);
 }
 
 /** With numbers as they were written: what is passed on is what was said. */
@@ -240,5 +299,7 @@ function parsed(text: string): Message | null {
 /** Whether not even a connection was there: nothing was sent. */
 function isRefusedConnection(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes((cause as { code?: string }).code ?? '');
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(
+    (cause as { code?: string }).code ?? '',
+  );
 }

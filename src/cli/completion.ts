@@ -21,7 +21,10 @@ export function addCompletionCommand(program: Command): void {
     .argument('<shell>', 'bash, zsh or fish')
     .argument('[words...]')
     .allowUnknownOption()
-    .addHelpText('after', '\nExamples:\n  source <(posthorn completion bash)\n  posthorn completion fish > ~/.config/fish/completions/posthorn.fish')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(posthorn completion bash)\n  posthorn completion fish > ~/.config/fish/completions/posthorn.fish',
+    )
     .action((shell: string, words: string[]) => {
       if (shell === 'words') return void process.stdout.write(`${wordsAfter(program, words).join('\n')}\n`);
       const script = SCRIPTS[shell];
@@ -34,6 +37,8 @@ export function addCompletionCommand(program: Command): void {
 export function wordsAfter(program: Command, words: readonly string[]): string[] {
   let at = program;
   for (const word of words) at = at.commands.find((command) => command.name() === word) ?? at;
-  const options = [...at.options, ...(at === program ? [] : program.options)].map(({ long }) => long).filter((long) => long !== undefined && long !== null);
+  const options = [...at.options, ...(at === program ? [] : program.options)]
+    .map(({ long }) => long)
+    .filter((long) => long !== undefined && long !== null);
   return [...at.commands.map((command) => command.name()), ...options, '--help'];
 }

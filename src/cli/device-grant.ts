@@ -35,14 +35,20 @@ const SLOWER_SECONDS = 5;
 /** The device grant against one service: its addresses from its metadata, or where they are by the specification. */
 export class DeviceGrant {
   private constructor(
-    private readonly metadata: Required<Pick<Metadata, 'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint' | 'registration_endpoint'>>,
+    private readonly metadata: Required<
+      Pick<
+        Metadata,
+        'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint' | 'registration_endpoint'
+      >
+    >,
   ) {}
 
   static async of(url: string): Promise<DeviceGrant> {
     const response = await request(`${url}/.well-known/oauth-authorization-server`);
     const said = response.ok ? ((await response.json().catch(() => ({}))) as Metadata) : {};
     // Where a token is sent is the service's own business, and not that of whoever answers for it.
-    const own = (given: string | undefined, path: string): string => (given !== undefined && URL.canParse(given) && new URL(given).origin === new URL(url).origin ? given : url + path);
+    const own = (given: string | undefined, path: string): string =>
+      given !== undefined && URL.canParse(given) && new URL(given).origin === new URL(url).origin ? given : url + path;
     return new DeviceGrant({
       device_authorization_endpoint: own(said.device_authorization_endpoint, '/oauth/device'),
       token_endpoint: own(said.token_endpoint, '/oauth/token'),
@@ -53,12 +59,21 @@ export class DeviceGrant {
 
   /** Asks for a code, as a client that registers itself where the service does not know the command line. */
   async begin(scope: string, deviceName: string): Promise<{ clientId: string; code: DeviceCode }> {
-    const first = await form(this.metadata.device_authorization_endpoint, { client_id: CLIENT_ID, scope, device_name: deviceName });
+    const first = await form(this.metadata.device_authorization_endpoint, {
+      client_id: CLIENT_ID,
+      scope,
+      device_name: deviceName,
+    });
     if (first.status === 200) return { clientId: CLIENT_ID, code: this.codeIn(first.body) };
-    if (first.status === 404) throw new CommandFailure('This service has no device login. Make a key, and run `posthorn login --with-key`.');
+    if (first.status === 404)
+      throw new CommandFailure('This service has no device login. Make a key, and run `posthorn login --with-key`.');
     if (first.body['error'] !== 'invalid_client') throw refused(first.body, 'The login was refused');
     const clientId = await this.register(scope);
-    const second = await form(this.metadata.device_authorization_endpoint, { client_id: clientId, scope, device_name: deviceName });
+    const second = await form(this.metadata.device_authorization_endpoint, {
+      client_id: clientId,
+      scope,
+      device_name: deviceName,
+    });
     if (second.status !== 200) throw refused(second.body, 'The login was refused');
     return { clientId, code: this.codeIn(second.body) };
   }
@@ -69,11 +84,17 @@ export class DeviceGrant {
     let everySeconds = interval;
     for (;;) {
       await rest(everySeconds * 1_000);
-      if (performance.now() >= untilMs) throw new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
-      const answer = await form(this.metadata.token_endpoint, { grant_type: DEVICE_GRANT, device_code, client_id: clientId }).catch(() => null);
+      if (performance.now() >= untilMs)
+        throw new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
+      const answer = await form(this.metadata.token_endpoint, {
+        grant_type: DEVICE_GRANT,
+        device_code,
+        client_id: clientId,
+      }).catch(() => null);
       // RFC 8628, section 3.5: a connection that breaks is a reason to ask less often.
       if (answer === null || answer.status === 429) everySeconds = Math.min(everySeconds * 2, 60);
-      else if (answer.status === 200 && typeof answer.body['access_token'] === 'string') return answer.body as unknown as Token;
+      else if (answer.status === 200 && typeof answer.body['access_token'] === 'string')
+        return answer.body as unknown as Token;
       else if (answer.body['error'] === 'slow_down') everySeconds += SLOWER_SECONDS * Math.min(1, interval);
       else if (answer.status < 500 && answer.body['error'] !== 'authorization_pending') throw denied(answer.body);
     }
@@ -89,13 +110,22 @@ export class DeviceGrant {
   private codeIn(body: Record<string, unknown>): DeviceCode {
     const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
     if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;
-    throw new CommandFailure(`${new URL(this.metadata.device_authorization_endpoint).origin} does not answer as Posthorn does: is it the URL of the service?`);
+    throw new CommandFailure(
+      `${new URL(this.metadata.device_authorization_endpoint).origin} does not answer as Posthorn does: is it the URL of the service?`,
+    );
   }
 
   private async register(scope: string): Promise<string> {
     const response = await request(this.metadata.registration_endpoint, {
-      method: 'POST', headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ client_name: 'Posthorn command line', redirect_uris: ['http://127.0.0.1/'], grant_types: ['authorization_code', DEVICE_GRANT], scope, token_endpoint_auth_method: 'none' }),
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        client_name: 'Posthorn command line',
+        redirect_uris: ['http://127.0.0.1/'],
+        grant_types: ['authorization_code', DEVICE_GRANT],
+        scope,
+        token_endpoint_auth_method: 'none',
+      }),
     });
     const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     if (typeof body['client_id'] !== 'string') throw refused(body, 'The command line could not be registered');
@@ -103,7 +133,10 @@ export class DeviceGrant {
   }
 }
 
-async function form(url: string, fields: Record<string, string>): Promise<{ status: number; body: Record<string, unknown> }> {
+async function form(
+  url: string,
+  fields: Record<string, string>,
+): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await request(url, { method: 'POST', body: new URLSearchParams(fields) });
   return { status: response.status, body: (await response.json().catch(() => ({}))) as Record<string, unknown> };
 }
@@ -114,7 +147,10 @@ async function request(url: string, init: RequestInit = {}): Promise<Response> {
     response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) });
   } catch (error) {
     const { cause } = error as Error;
-    throw new CommandFailure(`${new URL(url).origin} could not be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`, EXIT.unreachable);
+    throw new CommandFailure(
+      `${new URL(url).origin} could not be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`,
+      EXIT.unreachable,
+    );
   }
   const redirect = redirectOf(url, response);
   if (redirect !== null) throw new CommandFailure(redirect.message);
@@ -123,7 +159,8 @@ async function request(url: string, init: RequestInit = {}): Promise<Response> {
 
 function denied(body: Record<string, unknown>): CommandFailure {
   if (body['error'] === 'access_denied') return new CommandFailure('The login was denied.', EXIT.unauthenticated);
-  if (body['error'] === 'expired_token') return new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
+  if (body['error'] === 'expired_token')
+    return new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
   return refused(body, 'The login failed');
 }
 

@@ -11,7 +11,12 @@ export async function endpointNamed(client: PosthornClient, name: string): Promi
     if (endpoint.name === name || endpoint.url.endsWith(`/${name}`)) found.push(endpoint);
   }
   const [endpoint, ...others] = found;
-  if (endpoint === undefined) throw new CommandFailure(`There is no endpoint ${JSON.stringify(name)}. \`posthorn endpoints\` lists them.`, EXIT.notFound);
-  if (others.length > 0) throw new CommandFailure(`Several endpoints are called ${JSON.stringify(name)}: give the ep_ id.`, EXIT.usage);
+  if (endpoint === undefined)
+    throw new CommandFailure(
+      `There is no endpoint ${JSON.stringify(name)}. \`posthorn endpoints\` lists them.`,
+      EXIT.notFound,
+    );
+  if (others.length > 0)
+    throw new CommandFailure(`Several endpoints are called ${JSON.stringify(name)}: give the ep_ id.`, EXIT.usage);
   return endpoint;
 }

@@ -27,7 +27,10 @@ export function withStreamFilters(command: Command): Command {
 export function withEventFilters(command: Command): Command {
   return withTargets(command.option('--status <status>', `${STATES}; several with commas`, several))
     .option('--message <id>', 'of this message')
-    .option('--error <class>', 'whose last attempt ended so: timeout, dns, connection, tls, blocked, protocol, refused, adapter, 3xx, 4xx or 5xx')
+    .option(
+      '--error <class>',
+      'whose last attempt ended so: timeout, dns, connection, tls, blocked, protocol, refused, adapter, 3xx, 4xx or 5xx',
+    )
     .option('--query <id>', 'any id of an event, a message or a request, exactly')
     .option('--since <time>', 'received at or after this time (RFC 3339)')
     .option('--until <time>', 'received at or before this time (RFC 3339)');
@@ -43,9 +46,41 @@ function withTargets(command: Command): Command {
 }
 
 /** As the API takes them; what was not given is left out. */
-export function filterOf({ status, type, destination, endpoint, application, direction, message, error, query, since, until }: EventFilters): Record<string, string | string[]> {
-  const given = { status, event_type: type, destination, endpoint, application, direction, message_id: message, error, q: query, since, until };
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined));
+export function filterOf({
+  status,
+  type,
+  destination,
+  endpoint,
+  application,
+  direction,
+  message,
+  error,
+  query,
+  since,
+  until,
+}: EventFilters): Record<string, string | string[]> {
+  const given = {
+    status,
+    event_type: type,
+    destination,
+    endpoint,
+    application,
+    direction,
+    message_id: message,
+    error,
+    q: query,
+    since,
+    until,
+  };
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined),
+  );
 }
 
-const several = (text: string, before: string[] = []): string[] => [...before, ...text.split(',').map((status) => status.trim()).filter((status) => status !== '')];
+const several = (text: string, before: string[] = []): string[] => [
+  ...before,
+  ...text
+    .split(',')
+    .map((status) => status.trim())
+    .filter((status) => status !== ''),
+];

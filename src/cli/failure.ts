@@ -1,7 +1,16 @@
 import { PosthornConnectionError, PosthornError } from '../client/index.js';
 
 /** How a command ends: what scripts go by. */
-export const EXIT = { ok: 0, error: 1, usage: 2, unauthenticated: 3, notFound: 4, refused: 5, unreachable: 6, interrupted: 130 } as const;
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  usage: 2,
+  unauthenticated: 3,
+  notFound: 4,
+  refused: 5,
+  unreachable: 6,
+  interrupted: 130,
+} as const;
 
 /** A command that cannot be done, with what to do about it. */
 export class CommandFailure extends Error {

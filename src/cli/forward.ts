@@ -14,7 +14,16 @@ export interface LocalAnswer {
 
 /** Of one connection, and so not of the request; the length is that of the body. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
-  'host', 'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'content-length',
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
 ]);
 /** Of the whole exchange: a program that trickles holds up what comes behind. */
 const TIMEOUT_MS = 30_000;
@@ -29,12 +38,21 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
     const [name = '', value = ''] = pair;
     if (!OF_THE_CONNECTION.has(name.toLowerCase()) && value !== HIDDEN) headers.push(name, value);
   }
-  if (body.length > 0 || !['GET', 'HEAD'].includes(received.method)) headers.push('content-length', String(body.length));
+  if (body.length > 0 || !['GET', 'HEAD'].includes(received.method))
+    headers.push('content-length', String(body.length));
   const begunMs = performance.now();
-  const options = { method: received.method, path: targetOf(received, to), headers, hostname: to.hostname.replace(/^\[|\]$/g, ''), port: to.port };
+  const options = {
+    method: received.method,
+    path: targetOf(received, to),
+    headers,
+    hostname: to.hostname.replace(/^\[|\]$/g, ''),
+    port: to.port,
+  };
   return new Promise((resolve) => {
-    const ended = (status: number | null, error: string | null): void => resolve({ status, error, durationMs: Math.round(performance.now() - begunMs) });
-    const failed = (error: NodeJS.ErrnoException): void => ended(null, error.message === '' ? (error.code ?? 'failed') : error.message);
+    const ended = (status: number | null, error: string | null): void =>
+      resolve({ status, error, durationMs: Math.round(performance.now() - begunMs) });
+    const failed = (error: NodeJS.ErrnoException): void =>
+      ended(null, error.message === '' ? (error.code ?? 'failed') : error.message);
     try {
       // An array of names and values goes out as it is: repeated names, their order and their case.
       const outgoing = (to.protocol === 'https:' ? tlsRequest : plainRequest)(options as never, (answer) => {

@@ -23,14 +23,18 @@ describe('ForwardingProgress', () => {
   });
 
   it('in whatever order requests end, a run that begins at the place meets each one that is not done', () => {
-    fc.assert(fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), (order) => {
-      const progress = new ForwardingProgress('-1');
-      const slots = Array.from({ length: 10 }, (_, index) => progress.add(String(index), `evt_${index}`));
-      for (const index of order) progress.finish(slots[index] as Slot);
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), (order) => {
+        const progress = new ForwardingProgress('-1');
+        const slots = Array.from({ length: 10 }, (_, index) => progress.add(String(index), `evt_${index}`));
+        for (const index of order) progress.finish(slots[index] as Slot);
 
-      const { last_event_id: last = '', done = [] } = progress.place ?? {};
-      const met = slots.map((_, index) => index).filter((index) => index > Number(last) && !done.includes(`evt_${index}`));
-      expect(met).toEqual([...Array(10).keys()].filter((index) => !order.includes(index)));
-    }));
+        const { last_event_id: last = '', done = [] } = progress.place ?? {};
+        const met = slots
+          .map((_, index) => index)
+          .filter((index) => index > Number(last) && !done.includes(`evt_${index}`));
+        expect(met).toEqual([...Array(10).keys()].filter((index) => !order.includes(index)));
+      }),
+    );
   });
 });

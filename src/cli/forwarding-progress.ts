@@ -45,7 +45,8 @@ export class ForwardingProgress {
   /** Null before the stream has named a place. */
   get place(): TunnelPlace | null {
     if (this.last === '') return null;
-    const idsOf = (state: Slot['state']): string[] => this.slots.flatMap((slot) => (slot.state === state && slot.eventId !== null ? slot.eventId : []));
+    const idsOf = (state: Slot['state']): string[] =>
+      this.slots.flatMap((slot) => (slot.state === state && slot.eventId !== null ? slot.eventId : []));
     return { last_event_id: this.last, under_way: idsOf('under_way'), done: idsOf('done').slice(-DONE_MAX) };
   }
 }

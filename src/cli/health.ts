@@ -29,15 +29,23 @@ export function lateness(parts: Readonly<Record<string, unknown>> | undefined): 
 
 /** What the service says of its names: where its pages are, and PLATFORM_DOMAIN. */
 export async function namesOf(client: PosthornClient): Promise<{ domain: string; baseUrl: string }> {
-  const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([client.get('/v1/ingest-domains'), client.get('/.well-known/oauth-authorization-server')]);
+  const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([
+    client.get('/v1/ingest-domains'),
+    client.get('/.well-known/oauth-authorization-server'),
+  ]);
   return { domain, baseUrl };
 }
 
 /** Whoever receives at PLATFORM_DOMAIN should not share an origin with the pages of the service. Nothing where it is not set. */
 export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: string }): Found[] {
   if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
-  if (domain.toLowerCase() !== new URL(baseUrl).hostname) return [ok(`PLATFORM_DOMAIN is ${domain}, and the service's pages are on another host.`)];
-  return [warning(`PLATFORM_DOMAIN is the host of BASE_URL: what endpoints answer comes from where people sign in. Give one of them a host of its own.`)];
+  if (domain.toLowerCase() !== new URL(baseUrl).hostname)
+    return [ok(`PLATFORM_DOMAIN is ${domain}, and the service's pages are on another host.`)];
+  return [
+    warning(
+      `PLATFORM_DOMAIN is the host of BASE_URL: what endpoints answer comes from where people sign in. Give one of them a host of its own.`,
+    ),
+  ];
 }
 
 /** Circuits, what is disabled, and dead letters of the last hour, destination by destination. */
@@ -50,23 +58,49 @@ export async function destinationsFound(client: PosthornClient, now: Date): Prom
     else others += 1;
   }
   for (let from = 0; from < ids.length; from += AT_ONCE) {
-    found.push(...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => destinationFound(client, id, now)))).flat());
+    found.push(
+      ...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => destinationFound(client, id, now)))).flat(),
+    );
   }
   if (others > 0) found.push(warning(`${others} older destinations were not looked at.`));
-  return found.some(({ result }) => result !== 'ok') ? found : [ok(ids.length === 0 ? 'There are none.' : 'Every destination is reachable and takes deliveries.'), ...found];
+  return found.some(({ result }) => result !== 'ok')
+    ? found
+    : [ok(ids.length === 0 ? 'There are none.' : 'Every destination is reachable and takes deliveries.'), ...found];
 }
 
 async function destinationFound(client: PosthornClient, id: string, now: Date): Promise<Found[]> {
-  const { name, validation, status, disabled_reason: reason, circuit } = await client.get('/v1/destinations/{id}', { params: { path: { id } } });
+  const {
+    name,
+    validation,
+    status,
+    disabled_reason: reason,
+    circuit,
+  } = await client.get('/v1/destinations/{id}', { params: { path: { id } } });
   const what = `${plain(name)} (${id})`;
-  if (status === 'disabled') return [warning(`${what} is disabled: ${plain(reason)}. \`PATCH /v1/destinations/${id}\` with {"status":"active"} enables it.`)];
+  if (status === 'disabled')
+    return [
+      warning(
+        `${what} is disabled: ${plain(reason)}. \`PATCH /v1/destinations/${id}\` with {"status":"active"} enables it.`,
+      ),
+    ];
   const found: Found[] = [];
-  if (circuit.state !== 'closed') found.push(failed(`The circuit of ${what} is ${circuit.state.replace('_', '-')} since ${circuit.opened_at ?? 'a while'}: deliveries wait until a probe succeeds.`));
-  if (validation === 'stale' || validation === 'invalid') found.push(warning(`${what} is ${validation}: \`posthorn destinations get ${id}\` shows it.`));
+  if (circuit.state !== 'closed')
+    found.push(
+      failed(
+        `The circuit of ${what} is ${circuit.state.replace('_', '-')} since ${circuit.opened_at ?? 'a while'}: deliveries wait until a probe succeeds.`,
+      ),
+    );
+  if (validation === 'stale' || validation === 'invalid')
+    found.push(warning(`${what} is ${validation}: \`posthorn destinations get ${id}\` shows it.`));
   const since = new Date(now.getTime() - HOUR_MS).toISOString();
   const { data } = await client.get('/v1/metrics', { params: { query: { key: id, window: '1m', since } } });
   const dead = data.reduce((sum, { dlq }) => sum + dlq, 0);
-  if (dead > 0) found.push(failed(`${dead} deliveries to ${what} became dead letters within the last hour: \`posthorn events --status dlq --destination ${id}\`.`));
+  if (dead > 0)
+    found.push(
+      failed(
+        `${dead} deliveries to ${what} became dead letters within the last hour: \`posthorn events --status dlq --destination ${id}\`.`,
+      ),
+    );
   return found;
 }
 
@@ -75,5 +109,7 @@ export async function applicationsFound(client: PosthornClient): Promise<Found[]
   const { data } = await client.get('/v1/metrics/applications', { params: { query: { limit: 5 } } });
   const dying = data.filter(({ dlq, failed: ended }) => dlq + ended > 0);
   if (dying.length === 0) return [ok('No application lost a delivery within a day.')];
-  return dying.map(({ name, application, dlq, failed: ended }) => warning(`${plain(name)} (${application}): ${dlq + ended} deliveries ended without success within a day.`));
+  return dying.map(({ name, application, dlq, failed: ended }) =>
+    warning(`${plain(name)} (${application}): ${dlq + ended} deliveries ended without success within a day.`),
+  );
 }

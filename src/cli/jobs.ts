@@ -14,7 +14,18 @@ export function hasEnded({ state }: Job): boolean {
 
 /** How far it is, or what came of it. */
 export function tellJob(job: Job): Painted {
-  const { state, scanned, total_estimate: total, total_is_capped: isCapped, replayed, enqueued, skipped, excluded, cancelled, error } = job;
+  const {
+    state,
+    scanned,
+    total_estimate: total,
+    total_is_capped: isCapped,
+    replayed,
+    enqueued,
+    skipped,
+    excluded,
+    cancelled,
+    error,
+  } = job;
   if (!hasEnded(job)) return line`${state}: ${scanned} of ${isCapped ? `${total}+` : `about ${total}`}`;
   const done = cancelled === null ? `${replayed} events, ${enqueued} deliveries` : `${cancelled} deliveries cancelled`;
   return line`${state}: ${done}${skipped > 0 ? `, ${skipped} skipped` : ''}${excluded > 0 ? `, ${excluded} erased` : ''}.${error === null ? '' : ` ${error}`}`;

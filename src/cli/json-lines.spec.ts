@@ -14,12 +14,18 @@ describe('jsonLines', () => {
     const text = Buffer.from('{"a":"é"}\r\n\n{"b":1}\n{"c":2}');
 
     for (let size = 1; size <= text.length; size += 1) {
-      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.subarray(i * size, (i + 1) * size));
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+        text.subarray(i * size, (i + 1) * size),
+      );
       expect(await lines(chunks)).toEqual(['{"a":"é"}', '{"b":1}', '{"c":2}']);
     }
   });
 
   it('says of a line that is too long that it was, and goes on behind it', async () => {
-    expect(await lines(['x'.repeat(15), 'x'.repeat(15), '\n{"a":1}\n', 'y'.repeat(21)])).toEqual([null, '{"a":1}', null]);
+    expect(await lines(['x'.repeat(15), 'x'.repeat(15), '\n{"a":1}\n', 'y'.repeat(21)])).toEqual([
+      null,
+      '{"a":1}',
+      null,
+    ]);
   });
 });

@@ -4,7 +4,10 @@ export class TooLong {}
 const NEWLINE = 0x0a;
 
 /** Takes lines of UTF-8 apart, without empty ones. What is longer than `bytesMax` is told as `TooLong`, and never held. */
-export async function* jsonLines(input: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<string | TooLong, void, undefined> {
+export async function* jsonLines(
+  input: AsyncIterable<Buffer>,
+  bytesMax: number,
+): AsyncGenerator<string | TooLong, void, undefined> {
   let parts: Buffer[] = [];
   let bytes = 0;
   const line = (): string | TooLong | null => {

@@ -17,9 +17,12 @@ export function localTarget(text: string): URL {
 
 function checked(typed: string, url: string): URL {
   const target = /^\S+$/.test(typed) && URL.canParse(url) ? new URL(url) : null;
-  if (target === null || !/^https?:$/.test(target.protocol) || target.port === '0' || !isHostAsTyped(url, target)) throw refused(typed);
-  if (target.username !== '' || target.password !== '') throw new CommandFailure('--forward-to takes no user and no password.', EXIT.usage);
-  if (target.hash !== '') throw new CommandFailure('--forward-to takes no fragment: leave out what begins with "#".', EXIT.usage);
+  if (target === null || !/^https?:$/.test(target.protocol) || target.port === '0' || !isHostAsTyped(url, target))
+    throw refused(typed);
+  if (target.username !== '' || target.password !== '')
+    throw new CommandFailure('--forward-to takes no user and no password.', EXIT.usage);
+  if (target.hash !== '')
+    throw new CommandFailure('--forward-to takes no fragment: leave out what begins with "#".', EXIT.usage);
   return target;
 }
 
@@ -31,5 +34,8 @@ function isHostAsTyped(url: string, { hostname }: URL): boolean {
 function refused(typed: string): CommandFailure {
   const isPort = /^:?\d+$/.test(typed) && Number(typed.replace(':', '')) > PORT_MAX;
   const shown = typed.includes('@') ? '--forward-to' : `--forward-to ${JSON.stringify(typed.slice(0, 100))}`;
-  return new CommandFailure(isPort ? `${shown} is no port: ports end at ${PORT_MAX}.` : `${shown} is no address to forward to. Give ${FORMS}.`, EXIT.usage);
+  return new CommandFailure(
+    isPort ? `${shown} is no port: ports end at ${PORT_MAX}.` : `${shown} is no address to forward to. Give ${FORMS}.`,
+    EXIT.usage,
+  );
 }

@@ -14,11 +14,16 @@ import { EXIT, explain } from './failure.js';
 import { harmless, json } from './terminal.js';
 
 /** Runs a client command; `programs` are the words of the server's own, for the help alone. */
-export async function runCommand(args: readonly string[], programs: readonly (readonly [string, string])[]): Promise<void> {
+export async function runCommand(
+  args: readonly string[],
+  programs: readonly (readonly [string, string])[],
+): Promise<void> {
   const program = commands(programs);
   // Whoever reads us may stop: `posthorn events | head` is no error.
   process.stderr.on('error', () => undefined);
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error),
+  );
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
@@ -56,11 +61,14 @@ function commands(programs: readonly (readonly [string, string])[]): Command {
   addDoctorCommand(program);
   addCompletionCommand(program);
   const width = Math.max(...programs.map(([word]) => word.length));
-  program.addHelpText('after', `
+  program.addHelpText(
+    'after',
+    `
 Of the server, configured by its environment:
 ${programs.map(([word, what]) => `  ${word.padEnd(width)}  ${what}`).join('\n')}
 
 POSTHORN_API_KEY and POSTHORN_URL override the login. Exit codes: 0 done, 1 failed, 2 misspelt, 3 not signed in or not allowed,
-4 no such thing, 5 refused, 6 not reached.`);
+4 no such thing, 5 refused, 6 not reached.`,
+  );
   return program;
 }

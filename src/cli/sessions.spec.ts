@@ -1,30 +1,52 @@
 import { accessOf, serviceOf, type Sessions, usableKey } from './sessions.js';
 
 /** A session file without a login, or with a login at one service. */
-const kept = (key: string | null = null): Sessions => ({ current: () => null, of: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }) }) as unknown as Sessions;
+const kept = (key: string | null = null): Sessions =>
+  ({
+    current: () => null,
+    of: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }),
+  }) as unknown as Sessions;
 
 describe('which key and which service', () => {
-  it.each(['ek_live_hun\nter2', 'ek_live_hun\rter2', 'ek_live_hun ter2', 'ek_live_hun\0ter2', 'ek_live_hun\u2028ter2'])('a key like %j is refused, with where it came from and none of it', (key) => {
-    const ways: [() => unknown, RegExp][] = [
-      [() => accessOf({ url: 'http://localhost' }, kept(), { POSTHORN_API_KEY: key }), /^POSTHORN_API_KEY has a line break/],
-      [() => accessOf({ url: 'http://localhost' }, kept(key), {}), /^The key of the login at http:\/\/localhost has a line break/],
-      [() => usableKey(key, 'The key that came by standard input'), /^The key that came by standard input has a line break/],
-    ];
+  it.each(['ek_live_hun\nter2', 'ek_live_hun\rter2', 'ek_live_hun ter2', 'ek_live_hun\0ter2', 'ek_live_hun\u2028ter2'])(
+    'a key like %j is refused, with where it came from and none of it',
+    (key) => {
+      const ways: [() => unknown, RegExp][] = [
+        [
+          () => accessOf({ url: 'http://localhost' }, kept(), { POSTHORN_API_KEY: key }),
+          /^POSTHORN_API_KEY has a line break/,
+        ],
+        [
+          () => accessOf({ url: 'http://localhost' }, kept(key), {}),
+          /^The key of the login at http:\/\/localhost has a line break/,
+        ],
+        [
+          () => usableKey(key, 'The key that came by standard input'),
+          /^The key that came by standard input has a line break/,
+        ],
+      ];
 
-    for (const [read, message] of ways) {
-      expect(read).toThrow(expect.objectContaining({ exitCode: 3, message: expect.stringMatching(message) }));
-      expect(read).not.toThrow(/hun|ter2/);
-    }
-  });
+      for (const [read, message] of ways) {
+        expect(read).toThrow(expect.objectContaining({ exitCode: 3, message: expect.stringMatching(message) }));
+        expect(read).not.toThrow(/hun|ter2/);
+      }
+    },
+  );
 
   it('a line break behind a key is no part of it', () => {
-    expect(accessOf({ url: 'http://localhost' }, kept(), { POSTHORN_API_KEY: 'ek_live_x\n' })).toMatchObject({ apiKey: 'ek_live_x', source: 'POSTHORN_API_KEY' });
+    expect(accessOf({ url: 'http://localhost' }, kept(), { POSTHORN_API_KEY: 'ek_live_x\n' })).toMatchObject({
+      apiKey: 'ek_live_x',
+      source: 'POSTHORN_API_KEY',
+    });
   });
 
-  it.each(['https://ann:hunter2@host', 'https://ann:hunter2#x@host', 'ftp://ann:hunter2@host', 'ann:hunter2@host'])('a service like %s is refused, without the password', (url) => {
-    for (const read of [() => serviceOf({ url }, kept(), {}), () => serviceOf({}, kept(), { POSTHORN_URL: url })]) {
-      expect(read).toThrow(expect.objectContaining({ exitCode: 2 }));
-      expect(read).not.toThrow(/hunter2/);
-    }
-  });
+  it.each(['https://ann:hunter2@host', 'https://ann:hunter2#x@host', 'ftp://ann:hunter2@host', 'ann:hunter2@host'])(
+    'a service like %s is refused, without the password',
+    (url) => {
+      for (const read of [() => serviceOf({ url }, kept(), {}), () => serviceOf({}, kept(), { POSTHORN_URL: url })]) {
+        expect(read).toThrow(expect.objectContaining({ exitCode: 2 }));
+        expect(read).not.toThrow(/hunter2/);
+      }
+    },
+  );
 });

@@ -67,7 +67,9 @@ export class Sessions {
       return { current, sessions };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, sessions: {} };
-      throw new CommandFailure(`${this.file} cannot be read: ${(error as Error).message}. Remove it, and run \`posthorn login\` again.`);
+      throw new CommandFailure(
+        `${this.file} cannot be read: ${(error as Error).message}. Remove it, and run \`posthorn login\` again.`,
+      );
     }
   }
 
@@ -101,30 +103,50 @@ export interface Access {
 }
 
 /** The service alone, whatever the key is. */
-export function serviceOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): string {
+export function serviceOf(
+  options: { url?: string },
+  sessions = new Sessions(),
+  env: NodeJS.ProcessEnv = process.env,
+): string {
   const given = options.url ?? (env['POSTHORN_URL'] === '' ? undefined : env['POSTHORN_URL']);
   return tidyUrl(given ?? sessions.current()?.url ?? URL_DEFAULT);
 }
 
-export function accessOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): Access {
+export function accessOf(
+  options: { url?: string },
+  sessions = new Sessions(),
+  env: NodeJS.ProcessEnv = process.env,
+): Access {
   const url = serviceOf(options, sessions, env);
   const key = env['POSTHORN_API_KEY'];
-  if (key !== undefined && key !== '') return { url, apiKey: usableKey(key, 'POSTHORN_API_KEY'), source: 'POSTHORN_API_KEY' };
+  if (key !== undefined && key !== '')
+    return { url, apiKey: usableKey(key, 'POSTHORN_API_KEY'), source: 'POSTHORN_API_KEY' };
   const session = sessions.of(url);
-  return { url, apiKey: session === null ? null : usableKey(session.api_key, `The key of the login at ${url}`), source: session === null ? 'none' : 'login' };
+  return {
+    url,
+    apiKey: session === null ? null : usableKey(session.api_key, `The key of the login at ${url}`),
+    source: session === null ? 'none' : 'login',
+  };
 }
 
 /** Returns the key without white space around it. Throws when it could not be sent: the message names where it came from and never the key. */
 export function usableKey(text: string, source: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new CommandFailure(`${source} has a line break, a space or another character that no key has: set it again.`, EXIT.unauthenticated);
+  throw new CommandFailure(
+    `${source} has a line break, a space or another character that no key has: set it again.`,
+    EXIT.unauthenticated,
+  );
 }
 
 /** Throws when nobody is signed in. */
 export function clientOf(options: { url?: string }): PosthornClient {
   const { url, apiKey } = accessOf(options);
-  if (apiKey === null) throw new CommandFailure(`You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`, EXIT.unauthenticated);
+  if (apiKey === null)
+    throw new CommandFailure(
+      `You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`,
+      EXIT.unauthenticated,
+    );
   return new PosthornClient({ baseUrl: url, apiKey, userAgent: 'posthorn-cli', retries: 2 });
 }
 
@@ -132,7 +154,9 @@ export function tidyUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   // It may have a password in it, which `fetch` would repeat.
   const shown = text.includes('@') ? 'What --url or POSTHORN_URL gives' : JSON.stringify(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);
-  if (url.username !== '' || url.password !== '') throw new CommandFailure('--url and POSTHORN_URL take no user and no password.', EXIT.usage);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);
+  if (url.username !== '' || url.password !== '')
+    throw new CommandFailure('--url and POSTHORN_URL take no user and no password.', EXIT.usage);
   return text.replace(/\/+$/, '');
 }

@@ -5,16 +5,28 @@ import { json, line, Terminal } from './terminal.js';
 const HOSTILE = 'a\x1b]0;owned\x07b\x9b31mc\r\x08\x7f\u202ed\u2028e';
 const COMMANDS = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]/;
 
-function terminal(env: NodeJS.ProcessEnv = {}, isTTY = true, isJson = false): { terminal: Terminal; said: () => string } {
+function terminal(
+  env: NodeJS.ProcessEnv = {},
+  isTTY = true,
+  isJson = false,
+): { terminal: Terminal; said: () => string } {
   const out = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
-  return { terminal: new Terminal(isJson, out, out, env), said: () => String((out as unknown as PassThrough).read() ?? '') };
+  return {
+    terminal: new Terminal(isJson, out, out, env),
+    said: () => String((out as unknown as PassThrough).read() ?? ''),
+  };
 }
 
 describe('Terminal', () => {
   it.each<[string, (to: Terminal) => void]>([
-    ['say', (to) => to.say(HOSTILE)], ['a line', (to) => to.say(line`${HOSTILE}  ${1}`)], ['progress', (to) => to.progress(HOSTILE)], ['painted', (to) => to.say(to.paint(null, HOSTILE))],
-    ['a table', (to) => to.list([HOSTILE], [{ title: 'A', value: (row) => row, style: () => null }], 'none')], ['fields', (to) => to.fields({}, [['A', HOSTILE]])],
-    ['pretty JSON', (to) => to.show({ a: HOSTILE })], ['a text', (to) => to.show({}, () => HOSTILE)],
+    ['say', (to) => to.say(HOSTILE)],
+    ['a line', (to) => to.say(line`${HOSTILE}  ${1}`)],
+    ['progress', (to) => to.progress(HOSTILE)],
+    ['painted', (to) => to.say(to.paint(null, HOSTILE))],
+    ['a table', (to) => to.list([HOSTILE], [{ title: 'A', value: (row) => row, style: () => null }], 'none')],
+    ['fields', (to) => to.fields({}, [['A', HOSTILE]])],
+    ['pretty JSON', (to) => to.show({ a: HOSTILE })],
+    ['a text', (to) => to.show({}, () => HOSTILE)],
   ])('%s: nothing that a stranger wrote commands the terminal', (_what, say) => {
     const { terminal: to, said } = terminal({ NO_COLOR: '1' });
 
@@ -44,6 +56,7 @@ describe('Terminal', () => {
 
     expect(painted({})).toBe('x \x1b[31mdlq\x1b[39m\n');
     expect(painted({ NO_COLOR: '' })).toBe('x \x1b[31mdlq\x1b[39m\n');
-    for (const plain of [painted({ NO_COLOR: '1' }), painted({ TERM: 'dumb' }), painted({}, false)]) expect(plain).toBe('x dlq\n');
+    for (const plain of [painted({ NO_COLOR: '1' }), painted({ TERM: 'dumb' }), painted({}, false)])
+      expect(plain).toBe('x dlq\n');
   });
 });

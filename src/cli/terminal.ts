@@ -50,15 +50,28 @@ export class Terminal {
     const widths = columns.map(({ title }, i) => Math.max(title.length, ...cells.map((line) => line[i]?.length ?? 0)));
     const joined = (texts: readonly string[], paint: (text: string, i: number) => Painted): string =>
       texts.map((text, i) => paint(i === texts.length - 1 ? text : text.padEnd(widths[i] ?? 0), i)).join('  ');
-    this.out.write(`${joined(columns.map(({ title }) => title), (text) => this.paint('dim', text))}\n`);
-    rows.forEach((row, n) => this.out.write(`${joined(cells[n] ?? [], (text, i) => this.paint(columns[i]?.style?.(row) ?? null, text))}\n`));
+    this.out.write(
+      `${joined(
+        columns.map(({ title }) => title),
+        (text) => this.paint('dim', text),
+      )}\n`,
+    );
+    rows.forEach((row, n) =>
+      this.out.write(`${joined(cells[n] ?? [], (text, i) => this.paint(columns[i]?.style?.(row) ?? null, text))}\n`),
+    );
   }
 
   /** Fields of one thing, under each other. */
   fields(value: unknown, fields: readonly (readonly [string, unknown])[]): void {
     const known = fields.filter(([, field]) => field !== null && field !== undefined && field !== '');
     const width = Math.max(...known.map(([name]) => name.length));
-    this.show(value, () => new Painted(known.map(([name, field]) => line`${this.paint('dim', name.padEnd(width))}  ${field}`.text).join('\n')));
+    this.show(
+      value,
+      () =>
+        new Painted(
+          known.map(([name, field]) => line`${this.paint('dim', name.padEnd(width))}  ${field}`.text).join('\n'),
+        ),
+    );
   }
 
   /** How far it is, and what is worth knowing besides: never in the way of a program. */
@@ -69,7 +82,9 @@ export class Terminal {
   paint(style: Style | null, text: string): Painted {
     const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
     // Whether there are colours is decided here, for this stream: by default Node.js looks at the process's own.
-    return new Painted(colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text));
+    return new Painted(
+      colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text),
+    );
   }
 }
 
@@ -88,12 +103,16 @@ export function plain(value: unknown): string {
 
 /** The same of a text with line breaks and tabs. */
 export function harmless(text: string | Painted): string {
-  return text instanceof Painted ? text.text : text.replace(COMMANDS, (command) => (command === '\n' || command === '\t' ? command : ' '));
+  return text instanceof Painted
+    ? text.text
+    : text.replace(COMMANDS, (command) => (command === '\n' || command === '\t' ? command : ' '));
 }
 
 /** JSON without commands: escaped as JSON escapes them, so that it stands for the same value. */
 export function json(value: unknown, indent?: number): string {
-  return (JSON.stringify(value, null, indent) ?? 'null').replace(COMMANDS, (command) => (command === '\n' ? command : `\\u${command.charCodeAt(0).toString(16).padStart(4, '0')}`));
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(COMMANDS, (command) =>
+    command === '\n' ? command : `\\u${command.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 const shown = (value: unknown): string => (value instanceof Painted ? value.text : plain(value));

@@ -10,7 +10,18 @@ import { type Forwarded, type Notice, Tunnel, type TunnelOptions } from './tunne
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
-const raw = (fields: object): RawRequest => ({ method: 'POST', path: '', query: '', headers: [], body: '{}', body_encoding: 'utf8', status: 'routed', received_at: '2026-11-22T10:00:01.000Z', ...fields }) as unknown as RawRequest;
+const raw = (fields: object): RawRequest =>
+  ({
+    method: 'POST',
+    path: '',
+    query: '',
+    headers: [],
+    body: '{}',
+    body_encoding: 'utf8',
+    status: 'routed',
+    received_at: '2026-11-22T10:00:01.000Z',
+    ...fields,
+  }) as unknown as RawRequest;
 
 describe('a tunnel', () => {
   let local: Server;
@@ -41,20 +52,31 @@ describe('a tunnel', () => {
     const stop = new AbortController();
     const gap = { reason: 'too_old', since: '2026-11-22T10:00:00.000Z', until: '2026-11-22T11:00:00.000Z' };
     let lists = 0;
-    const answer = (body: unknown): Response => new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
+    const answer = (body: unknown): Response =>
+      new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
     const client = new PosthornClient({
-      baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
+      baseUrl: 'http://service.invalid',
+      apiKey: 'k',
+      retries: 0,
       fetch: async ({ url, signal }) => {
         if (url.includes('/v1/events/stream')) {
-          return new Response(new ReadableStream({ start: (out) => {
-            out.enqueue(new TextEncoder().encode(`event: gap\nid: 1.2.3\ndata: ${JSON.stringify(gap)}\n\n`));
-            signal.addEventListener('abort', () => out.error(signal.reason));
-          } }));
+          return new Response(
+            new ReadableStream({
+              start: (out) => {
+                out.enqueue(new TextEncoder().encode(`event: gap\nid: 1.2.3\ndata: ${JSON.stringify(gap)}\n\n`));
+                signal.addEventListener('abort', () => out.error(signal.reason));
+              },
+            }),
+          );
         }
         if (/\/requests\/evt_\w+$/.test(url)) return answer(raw({ path: `/${url.slice(-1)}` }));
         if (/\/requests\?/.test(url)) {
           // The first page comes, the second one does not, once.
-          if (!url.includes('cursor')) return answer({ data: [{ event_id: 'evt_1', status: 'routed', received_at: gap.since }], next_cursor: 'c' });
+          if (!url.includes('cursor'))
+            return answer({
+              data: [{ event_id: 'evt_1', status: 'routed', received_at: gap.since }],
+              next_cursor: 'c',
+            });
           lists += 1;
           if (lists === 1) throw new TypeError('fetch failed');
           return answer({ data: [{ event_id: 'evt_2', status: 'routed', received_at: gap.since }], next_cursor: null });
@@ -73,13 +95,16 @@ describe('a tunnel', () => {
 
     await new Tunnel(client, to, null, hooks, { folder }).run(false, stop.signal);
 
-    expect(forwarded.map(({ event_id, is_late, is_again }) => ({ event_id, is_late, is_again }))).toEqual(['evt_1', 'evt_2'].map((event_id) => ({ event_id, is_late: true, is_again: false })));
+    expect(forwarded.map(({ event_id, is_late, is_again }) => ({ event_id, is_late, is_again }))).toEqual(
+      ['evt_1', 'evt_2'].map((id) => ({ event_id: id, is_late: true, is_again: false })),
+    );
     expect(arrived.sort()).toEqual(['/1', '/2']);
     expect(notices).toEqual(['gap', 'waiting']);
   });
 
   describe('of several at the same time', () => {
-    const answer = (body: unknown): Response => new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
+    const answer = (body: unknown): Response =>
+      new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
 
     const ends: (() => Promise<void>)[] = [];
 
@@ -103,32 +128,50 @@ describe('a tunnel', () => {
       const asked: (string | null)[] = [];
       const own = mkdtempSync(path.join(folder, 'several-'));
       const client = new PosthornClient({
-        baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
+        baseUrl: 'http://service.invalid',
+        apiKey: 'k',
+        retries: 0,
         fetch: async ({ url, signal, headers }) => {
           if (url.includes('/v1/events/stream')) {
             asked.push(headers.get('last-event-id'));
-            return new Response(new ReadableStream({ start: (out) => {
-              const said: [event: string, id: string, data: object][] = [['ready', '1.0.0', {}]];
-              for (const [index, id] of ids.entries()) said.push(['accepted', `1.${index + 1}.0`, { id, endpoint: 'shop', status: 'routed' }]);
-              for (const [event, id, data] of said) out.enqueue(new TextEncoder().encode(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`));
-              signal.addEventListener('abort', () => out.error(signal.reason));
-            } }), { headers: { 'content-type': 'text/event-stream' } });
+            return new Response(
+              new ReadableStream({
+                start: (out) => {
+                  const said: [event: string, id: string, data: object][] = [['ready', '1.0.0', {}]];
+                  for (const [index, id] of ids.entries())
+                    said.push(['accepted', `1.${index + 1}.0`, { id, endpoint: 'shop', status: 'routed' }]);
+                  for (const [event, id, data] of said)
+                    out.enqueue(
+                      new TextEncoder().encode(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`),
+                    );
+                  signal.addEventListener('abort', () => out.error(signal.reason));
+                },
+              }),
+              { headers: { 'content-type': 'text/event-stream' } },
+            );
           }
           const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
           // The first one is answered late: what is sent on keeps its order all the same.
           if (found === ids[1]) secondIsAsked();
           if (found === ids[0] && options.concurrency !== 1) await secondAsked;
-          return found === undefined ? answer({ data: [{ id: 'ep_1', path: 'shop' }], next_cursor: null }) : answer(raw({ path: `/${found}` }));
+          return found === undefined
+            ? answer({ data: [{ id: 'ep_1', path: 'shop' }], next_cursor: null })
+            : answer(raw({ path: `/${found}` }));
         },
       });
       const forwarded: Forwarded[] = [];
       const hooks = { forwarded: (one: Forwarded) => void forwarded.push(one), notice: () => undefined };
       const target = new URL(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`);
-      const tunnelIn = (given: TunnelOptions): Tunnel => new Tunnel(client, target, null, hooks, { folder: own, ...given });
+      const tunnelIn = (given: TunnelOptions): Tunnel =>
+        new Tunnel(client, target, null, hooks, { folder: own, ...given });
       const running = tunnelIn(options).run(resumes, stop.signal);
       const until = async (isSo: () => boolean): Promise<void> => {
-        for (let tries = 0; !isSo() && tries < 2_000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
-        if (!isSo()) throw new Error(`It did not come to that: ${JSON.stringify({ began, forwarded: forwarded.map(({ event_id: id }) => id) })}`);
+        for (let tries = 0; !isSo() && tries < 2_000; tries += 1)
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        if (!isSo())
+          throw new Error(
+            `It did not come to that: ${JSON.stringify({ began, forwarded: forwarded.map(({ event_id: id }) => id) })}`,
+          );
       };
       const place = (): unknown => JSON.parse(readFileSync(path.join(own, readdirSync(own)[0] ?? ''), 'utf8'));
       const release = (id: string): void => held.get(id)?.forEach((response) => void response.end());
@@ -167,7 +210,9 @@ describe('a tunnel', () => {
     });
 
     it('the place stays before the oldest one that is not done; another run goes on there, leaves out what was done, and says what may come again', async () => {
-      const { began, forwarded, until, place, release, asked, tunnelIn } = await scene(['evt_1', 'evt_2', 'evt_3'], { concurrency: 2 });
+      const { began, forwarded, until, place, release, asked, tunnelIn } = await scene(['evt_1', 'evt_2', 'evt_3'], {
+        concurrency: 2,
+      });
       await until(() => began.length === 2);
       release('evt_2');
       await until(() => began.length === 3);
@@ -184,28 +229,58 @@ describe('a tunnel', () => {
 
       expect(asked).toEqual([null, '1.0.0']);
       expect(began.filter((id) => id === 'evt_2')).toHaveLength(1);
-      expect(forwarded.filter(({ is_again: isAgain }) => isAgain).map(({ event_id: id }) => id).sort()).toEqual(['evt_1', 'evt_3']);
+      expect(
+        forwarded
+          .filter(({ is_again: isAgain }) => isAgain)
+          .map(({ event_id: id }) => id)
+          .sort(),
+      ).toEqual(['evt_1', 'evt_3']);
     });
 
     it('an error that waiting does not mend ends the run after what was begun', async () => {
       const client = new PosthornClient({
-        baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
-        fetch: async ({ url, signal }) => (url.includes('/v1/events/stream')
-          ? new Response(new ReadableStream({ start: (out) => {
-            out.enqueue(new TextEncoder().encode('event: accepted\nid: 1.1.0\ndata: {"id":"evt_1","endpoint":"shop"}\n\n'));
-            signal.addEventListener('abort', () => out.error(signal.reason));
-          } }))
-          : new Response('{"error":{"type":"insufficient_scope","message":"No."}}', { status: 403 })),
+        baseUrl: 'http://service.invalid',
+        apiKey: 'k',
+        retries: 0,
+        fetch: async ({ url, signal }) =>
+          url.includes('/v1/events/stream')
+            ? new Response(
+                new ReadableStream({
+                  start: (out) => {
+                    out.enqueue(
+                      new TextEncoder().encode(
+                        'event: accepted\nid: 1.1.0\ndata: {"id":"evt_1","endpoint":"shop"}\n\n',
+                      ),
+                    );
+                    signal.addEventListener('abort', () => out.error(signal.reason));
+                  },
+                }),
+              )
+            : new Response('{"error":{"type":"insufficient_scope","message":"No."}}', { status: 403 }),
       });
 
-      await expect(new Tunnel(client, to, null, { forwarded: () => undefined, notice: () => undefined }, { folder }).run(false, new AbortController().signal)).rejects.toMatchObject({ status: 403 });
+      await expect(
+        new Tunnel(client, to, null, { forwarded: () => undefined, notice: () => undefined }, { folder }).run(
+          false,
+          new AbortController().signal,
+        ),
+      ).rejects.toMatchObject({ status: 403 });
     });
   });
 
   it('what Node.js does not send, and a program that trickles, end one request and not the tunnel', async () => {
-    expect(await forward(raw({ path: '/a b\n\u4e2d' }), to)).toMatchObject({ status: null, error: expect.stringContaining('unescaped') });
-    expect(await forward(raw({ headers: [['x-a', 'b\nc']] }), to)).toMatchObject({ status: null, error: expect.stringMatching(/invalid/i) });
-    expect(await forward(raw({ path: '/trickle' }), to, 50)).toMatchObject({ status: null, error: 'no answer within 0.05 s' });
+    expect(await forward(raw({ path: '/a b\n\u4e2d' }), to)).toMatchObject({
+      status: null,
+      error: expect.stringContaining('unescaped'),
+    });
+    expect(await forward(raw({ headers: [['x-a', 'b\nc']] }), to)).toMatchObject({
+      status: null,
+      error: expect.stringMatching(/invalid/i),
+    });
+    expect(await forward(raw({ path: '/trickle' }), to, 50)).toMatchObject({
+      status: null,
+      error: 'no answer within 0.05 s',
+    });
     expect(await forward(raw({ path: '/fine' }), to)).toMatchObject({ status: 200, error: null });
   });
 });

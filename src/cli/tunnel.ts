@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { type components, type PosthornClient, PosthornConnectionError, PosthornError, type StreamMessage } from '../client/index.js';
+import {
+  type components,
+  type PosthornClient,
+  PosthornConnectionError,
+  PosthornError,
+  type StreamMessage,
+} from '../client/index.js';
 import { forward, HIDDEN, type LocalAnswer } from './forward.js';
 import { ForwardingProgress, type Slot, type TunnelPlace } from './forwarding-progress.js';
 import { configFolder, writePrivately } from './sessions.js';
@@ -22,7 +28,10 @@ export interface Forwarded {
 }
 
 /** What the tunnel says besides what it forwards. */
-export type Notice = Exclude<StreamMessage, { kind: 'accepted' | 'attempt' | 'status' | 'heartbeat' }> | { kind: 'hidden' } | { kind: 'waiting'; reason: string };
+export type Notice =
+  | Exclude<StreamMessage, { kind: 'accepted' | 'attempt' | 'status' | 'heartbeat' }>
+  | { kind: 'hidden' }
+  | { kind: 'waiting'; reason: string };
 
 /** How a tunnel forwards. */
 export interface TunnelOptions {
@@ -79,7 +88,10 @@ export class Tunnel {
   ) {
     this.concurrency = concurrency;
     this.folder = folder;
-    const name = createHash('sha256').update(JSON.stringify([client.baseUrl, endpointId, to.href])).digest('hex').slice(0, 16);
+    const name = createHash('sha256')
+      .update(JSON.stringify([client.baseUrl, endpointId, to.href]))
+      .digest('hex')
+      .slice(0, 16);
     this.file = path.join(folder, `listen-${name}.json`);
   }
 
@@ -93,7 +105,10 @@ export class Tunnel {
     }
     const untilEnd = AbortSignal.any([signal, this.ended.signal]);
     const stream = this.client.stream({
-      direction: 'inbound', signal: untilEnd, ...(this.endpointId !== null && { endpoint: this.endpointId }), ...(place !== null && { lastEventId: place.last_event_id }),
+      direction: 'inbound',
+      signal: untilEnd,
+      ...(this.endpointId !== null && { endpoint: this.endpointId }),
+      ...(place !== null && { lastEventId: place.last_event_id }),
     });
     try {
       for await (const message of stream) await this.take(message, untilEnd);
@@ -120,16 +135,23 @@ export class Tunnel {
   }
 
   /** What was received between two times, oldest first, without what was forwarded already. */
-  private async fill({ id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>, signal: AbortSignal): Promise<void> {
+  private async fill(
+    { id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (since === null) return;
     // Ids are made a moment before their request is stored: what may have been on its way is looked at too.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
-    for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } })) {
+    for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {
+      params: { query: { limit: 100 } },
+    })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
       // One that is deleted meanwhile took what it received with it.
-      for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(this.requestsOf(id, from, until))) ?? []) {
+      for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(
+        this.requestsOf(id, from, until),
+      )) ?? []) {
         if (status !== 'duplicate') missed.push({ id: eventId, endpoint, receivedAt });
       }
     }
@@ -137,35 +159,64 @@ export class Tunnel {
     for (const { id, endpoint, receivedAt } of missed) {
       // What is older than the gap and is not known here may have been forwarded by an earlier run: it is said to be so.
       // Its turn is behind that of the gap, which ends after all of them.
-      if (!this.seen.has(id)) await this.begin(id, endpoint, this.progress.add(streamId, id), { isLate: true, isAgain: receivedAt < since }, signal);
+      if (!this.seen.has(id))
+        await this.begin(
+          id,
+          endpoint,
+          this.progress.add(streamId, id),
+          { isLate: true, isAgain: receivedAt < since },
+          signal,
+        );
     }
   }
 
   private async requestsOf(id: string, since: string, until: string): Promise<components['schemas']['RequestItem'][]> {
     const found = [];
-    for await (const request of this.client.all('/v1/endpoints/{id}/requests', { params: { path: { id }, query: { since, until, limit: 100 } } })) found.push(request);
+    for await (const request of this.client.all('/v1/endpoints/{id}/requests', {
+      params: { path: { id }, query: { since, until, limit: 100 } },
+    }))
+      found.push(request);
     return found;
   }
 
   /** Begins to forward a request once there is room. */
-  private async begin(eventId: string, endpoint: string, slot: Slot, { isLate, isAgain }: Pick<Turn, 'isLate' | 'isAgain'>, signal: AbortSignal): Promise<void> {
+  private async begin(
+    eventId: string,
+    endpoint: string,
+    slot: Slot,
+    { isLate, isAgain }: Pick<Turn, 'isLate' | 'isAgain'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (this.running.size >= this.concurrency) await Promise.race(this.running);
     if (signal.aborted) return;
     if (this.doneBefore.delete(eventId)) {
       this.note(eventId);
       return this.finish(slot);
     }
-    const turn = { eventId, endpoint, slot, isLate, isAgain: isAgain || this.seen.has(eventId) || this.underWayBefore.has(eventId), previous: this.lastSent, sent: (): void => undefined };
+    const turn = {
+      eventId,
+      endpoint,
+      slot,
+      isLate,
+      isAgain: isAgain || this.seen.has(eventId) || this.underWayBefore.has(eventId),
+      previous: this.lastSent,
+      sent: (): void => undefined,
+    };
     this.note(eventId);
     this.lastSent = new Promise((resolve) => (turn.sent = resolve));
-    const work = this.pass(turn, signal).catch((error: unknown) => this.ended.abort(error)).finally(() => {
-      turn.sent();
-      this.running.delete(work);
-    });
+    const work = this.pass(turn, signal)
+      .catch((error: unknown) => this.ended.abort(error))
+      .finally(() => {
+        turn.sent();
+        this.running.delete(work);
+      });
     this.running.add(work);
   }
 
-  private async pass({ eventId, endpoint, slot, isLate, isAgain, previous, sent }: Turn, signal: AbortSignal): Promise<void> {
+  private async pass(
+    { eventId, endpoint, slot, isLate, isAgain, previous, sent }: Turn,
+    signal: AbortSignal,
+  ): Promise<void> {
     const request = await this.fetch(eventId, endpoint, signal);
     await previous;
     if (signal.aborted) return;
@@ -184,7 +235,11 @@ export class Tunnel {
 
   private note(eventId: string): void {
     this.seen.add(eventId);
-    if (this.seen.size > SEEN_MAX) for (const oldest of this.seen) { this.seen.delete(oldest); break; }
+    if (this.seen.size > SEEN_MAX)
+      for (const oldest of this.seen) {
+        this.seen.delete(oldest);
+        break;
+      }
   }
 
   private finish(slot: Slot): void {
@@ -196,7 +251,14 @@ export class Tunnel {
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));
-      return id === null ? null : orGone(this.client.get('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId: eventId } }, signal }));
+      return id === null
+        ? null
+        : orGone(
+            this.client.get('/v1/endpoints/{id}/requests/{requestId}', {
+              params: { path: { id, requestId: eventId } },
+              signal,
+            }),
+          );
     }, signal);
   }
 
@@ -207,7 +269,14 @@ export class Tunnel {
         return await work();
       } catch (error) {
         if (signal.aborted) return null;
-        if (!(error instanceof PosthornConnectionError) && !(error instanceof PosthornError && (error.status >= 500 || error.status === 429 || error.type === 'unexpected_answer'))) throw error;
+        if (
+          !(error instanceof PosthornConnectionError) &&
+          !(
+            error instanceof PosthornError &&
+            (error.status >= 500 || error.status === 429 || error.type === 'unexpected_answer')
+          )
+        )
+          throw error;
         this.hooks.notice({ kind: 'waiting', reason: error.message });
         await rest(waitMs, undefined, { signal }).catch(() => undefined);
       }
@@ -221,12 +290,19 @@ export class Tunnel {
   }
 
   private async listEndpoints(): Promise<void> {
-    for await (const { id, path: known } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } })) this.ids.set(known, id);
+    for await (const { id, path: known } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } }))
+      this.ids.set(known, id);
   }
 
   private place(): TunnelPlace | null {
     try {
-      const { last_event_id: last, under_way: underWay, done = [] } = JSON.parse(readFileSync(this.file, 'utf8')) as Omit<TunnelPlace, 'under_way'> & { under_way: string[] | string | null };
+      const {
+        last_event_id: last,
+        under_way: underWay,
+        done = [],
+      } = JSON.parse(readFileSync(this.file, 'utf8')) as Omit<TunnelPlace, 'under_way'> & {
+        under_way: string[] | string | null;
+      };
       // Versions that forwarded one at a time wrote one id, or null.
       return { last_event_id: last, under_way: [underWay ?? []].flat(), done };
     } catch {

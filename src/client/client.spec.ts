@@ -3,21 +3,35 @@ import { PosthornClient, PosthornConnectionError, PosthornError, PosthornTimeout
 type Answer = Response | Error | 'never';
 
 /** A client of a service that answers in this order, and what it was sent. */
-function scripted(answers: Answer[], options: { timeoutMs?: number; retries?: number; apiKey?: string } = {}): { client: PosthornClient; sent: Request[]; bodies: string[]; waitsMs: number[] } {
+function scripted(
+  answers: Answer[],
+  options: { timeoutMs?: number; retries?: number; apiKey?: string } = {},
+): { client: PosthornClient; sent: Request[]; bodies: string[]; waitsMs: number[] } {
   const [sent, bodies, waitsMs]: [Request[], string[], number[]] = [[], [], []];
   const fetch = async (request: Request): Promise<Response> => {
     sent.push(request);
     bodies.push(await request.clone().text());
     const answer = answers[sent.length - 1] ?? new Response('{}', { status: 500 });
-    if (answer === 'never') return new Promise((_resolve, reject) => (request.signal.aborted ? reject(request.signal.reason as Error) : request.signal.addEventListener('abort', () => reject(request.signal.reason as Error))));
+    if (answer === 'never')
+      return new Promise((_resolve, reject) =>
+        request.signal.aborted
+          ? reject(request.signal.reason as Error)
+          : request.signal.addEventListener('abort', () => reject(request.signal.reason as Error)),
+      );
     if (answer instanceof Error) throw answer;
     return answer;
   };
   const wait = async (ms: number): Promise<void> => void waitsMs.push(ms);
-  return { client: new PosthornClient({ baseUrl: 'https://posthorn.test/', apiKey: 'ek_live_x', fetch, wait, ...options }), sent, bodies, waitsMs };
+  return {
+    client: new PosthornClient({ baseUrl: 'https://posthorn.test/', apiKey: 'ek_live_x', fetch, wait, ...options }),
+    sent,
+    bodies,
+    waitsMs,
+  };
 }
 
-const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response => new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
 const refusal = (status: number, type: string, details: object = {}, headers: Record<string, string> = {}): Response =>
   json({ error: { type, message: 'A sentence.', request_id: 'req_1', details } }, status, headers);
 const SEND = { body: { destination: 'dst_1', event_type: 'a', payload: {} } };
@@ -29,7 +43,10 @@ describe('PosthornClient', () => {
     expect(await client.post('/v1/send', SEND)).toEqual({ message_id: 'msg_1' });
     expect(await client.get('/v1/events/{id}', { params: { path: { id: 'a/b' } } })).toEqual({ id: 'evt_1' });
 
-    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST https://posthorn.test/v1/send', 'GET https://posthorn.test/v1/events/a%2Fb']);
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST https://posthorn.test/v1/send',
+      'GET https://posthorn.test/v1/events/a%2Fb',
+    ]);
     expect(sent[0]?.headers.get('authorization')).toBe('Bearer ek_live_x');
     expect(JSON.parse(bodies[0] ?? '')).toEqual(SEND.body);
   });
@@ -37,7 +54,11 @@ describe('PosthornClient', () => {
   it.each([
     ['429', () => refusal(429, 'rate_limited', {}, { 'retry-after': '7' }), 7_000],
     ['503 with a time to wait', () => refusal(503, 'internal', {}, { 'retry-after': '2' }), 2_000],
-    ['409 while the same request runs', () => refusal(409, 'conflict', { reason: 'in_flight' }, { 'retry-after': '1' }), 1_000],
+    [
+      '409 while the same request runs',
+      () => refusal(409, 'conflict', { reason: 'in_flight' }, { 'retry-after': '1' }),
+      1_000,
+    ],
     ['500', () => refusal(500, 'internal'), null],
     ['a broken connection', () => new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }), null],
   ])('tries again after %s, with the same body and the same idempotency key', async (_what, first, waitedMs) => {
@@ -68,12 +89,21 @@ describe('PosthornClient', () => {
     const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(PosthornError);
-    expect(error).toMatchObject({ status, type: 'some_type', message: 'A sentence.', requestId: 'req_1', details: { check: 'schema' } });
+    expect(error).toMatchObject({
+      status,
+      type: 'some_type',
+      message: 'A sentence.',
+      requestId: 'req_1',
+      details: { check: 'schema' },
+    });
     expect(sent).toHaveLength(1);
   });
 
   it('gives up after its tries, with what the last one came to, and does not wait for minutes', async () => {
-    const tired = scripted(Array.from({ length: 9 }, () => refusal(503, 'internal')), { retries: 2 });
+    const tired = scripted(
+      Array.from({ length: 9 }, () => refusal(503, 'internal')),
+      { retries: 2 },
+    );
     await expect(tired.client.get('/v1/org')).rejects.toMatchObject({ status: 503 });
     expect(tired.sent).toHaveLength(3);
 
@@ -85,13 +115,26 @@ describe('PosthornClient', () => {
   it('says what is wrong with an answer of somebody in between', async () => {
     const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 404 })]);
 
-    await expect(client.get('/v1/org')).rejects.toMatchObject({ status: 404, type: 'internal', requestId: null, message: expect.stringContaining('<h1>Bad gateway</h1>') });
+    await expect(client.get('/v1/org')).rejects.toMatchObject({
+      status: 404,
+      type: 'internal',
+      requestId: null,
+      message: expect.stringContaining('<h1>Bad gateway</h1>'),
+    });
   });
 
   it.each<[string, Response, string]>([
-    ['a sign-in page of a network', new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }), 'answered 200 with what is no JSON (text/html)'],
+    [
+      'a sign-in page of a network',
+      new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
+      'answered 200 with what is no JSON (text/html)',
+    ],
     ['nothing', new Response('', { status: 200 }), 'answered 200 with nothing'],
-    ['half a body', new Response('{"data": [', { headers: { 'content-type': 'application/json' } }), 'answered 200 with what is no JSON (application/json)'],
+    [
+      'half a body',
+      new Response('{"data": [', { headers: { 'content-type': 'application/json' } }),
+      'answered 200 with what is no JSON (application/json)',
+    ],
   ])('a 200 that is %s is a PosthornError, and not tried again', async (_what, answer, message) => {
     const { client, sent } = scripted([answer]);
 
@@ -108,28 +151,50 @@ describe('PosthornClient', () => {
     await expect(client.all('/v1/events').next()).rejects.toMatchObject({ type: 'unexpected_answer' });
   });
 
-  it.each([301, 302, 303, 307, 308])('%d is not followed: the key goes nowhere else, and the error names no more than the origin', async (status) => {
-    const { client, sent } = scripted([new Response(null, { status, headers: { location: 'https://evil.example/steal?token=abc' } })]);
+  it.each([301, 302, 303, 307, 308])(
+    '%d is not followed: the key goes nowhere else, and the error names no more than the origin',
+    async (status) => {
+      const { client, sent } = scripted([
+        new Response(null, { status, headers: { location: 'https://evil.example/steal?token=abc' } }),
+      ]);
 
-    const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
+      const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
 
-    expect(error).toBeInstanceOf(PosthornError);
-    expect(error).toMatchObject({ status, type: 'unexpected_answer', message: expect.stringContaining('a redirect to https://evil.example, which is not followed') });
-    expect((error as Error).message).not.toMatch(/steal|abc/);
-    expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
-  });
+      expect(error).toBeInstanceOf(PosthornError);
+      expect(error).toMatchObject({
+        status,
+        type: 'unexpected_answer',
+        message: expect.stringContaining('a redirect to https://evil.example, which is not followed'),
+      });
+      expect((error as Error).message).not.toMatch(/steal|abc/);
+      expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
+    },
+  );
 
   it('follows no redirect of a raw answer and of a stream either', async () => {
     const redirect = (): Response => new Response(null, { status: 302, headers: { location: '/elsewhere' } });
-    const { client, sent } = scripted([redirect(), redirect(), new Response('<html>', { headers: { 'content-type': 'text/html' } })]);
+    const { client, sent } = scripted([
+      redirect(),
+      redirect(),
+      new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+    ]);
 
-    await expect(client.raw('/v1/events/evt_1/payload')).rejects.toMatchObject({ status: 302, message: expect.stringContaining('a redirect to https://posthorn.test,') });
+    await expect(client.raw('/v1/events/evt_1/payload')).rejects.toMatchObject({
+      status: 302,
+      message: expect.stringContaining('a redirect to https://posthorn.test,'),
+    });
     await expect(client.stream().next()).rejects.toMatchObject({ status: 302 });
     await expect(client.stream().next()).rejects.toMatchObject({ status: 200, type: 'unexpected_answer' });
     expect(sent.map((request) => request.redirect)).toEqual(['manual', 'manual', 'manual']);
   });
 
-  it.each(['ek_live_hun\nter2', 'ek_live_hun\r\nter2', 'ek_live_hun ter2', 'ek_live_hun\0ter2', 'ek_live_hun\u2028ter2'])('refuses the key %j without repeating it', (apiKey) => {
+  it.each([
+    'ek_live_hun\nter2',
+    'ek_live_hun\r\nter2',
+    'ek_live_hun ter2',
+    'ek_live_hun\0ter2',
+    'ek_live_hun\u2028ter2',
+  ])('refuses the key %j without repeating it', (apiKey) => {
     const make = (): unknown => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey });
 
     expect(make).toThrow(TypeError);
@@ -141,19 +206,32 @@ describe('PosthornClient', () => {
     await client.get('/v1/org');
 
     expect(sent[0]?.headers.get('authorization')).toBe('Bearer ek_live_x');
-    for (const apiKey of ['', '\n', undefined]) expect(() => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey: apiKey as string })).toThrow('apiKey is missing.');
+    for (const apiKey of ['', '\n', undefined])
+      expect(() => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey: apiKey as string })).toThrow(
+        'apiKey is missing.',
+      );
   });
 
   it('repeats neither a header that cannot be sent nor the credentials of a URL', async () => {
     const { client } = scripted([]);
 
-    for (const asked of [() => client.post('/v1/send', { ...SEND, headers: { 'idempotency-key': 'hun\nter2' } }), () => client.raw('/v1/org', { headers: { 'x-token': 'hun\nter2' } })]) {
+    for (const asked of [
+      () => client.post('/v1/send', { ...SEND, headers: { 'idempotency-key': 'hun\nter2' } }),
+      () => client.raw('/v1/org', { headers: { 'x-token': 'hun\nter2' } }),
+    ]) {
       const error = await asked().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(TypeError);
       expect((error as Error).message).not.toMatch(/hun|ter2/);
     }
-    for (const baseUrl of ['https://ann:hunter2@posthorn.test', 'https://ann:hunter2#x@posthorn.test', 'ftp://posthorn.test', 'posthorn.test']) {
-      expect(() => new PosthornClient({ baseUrl, apiKey: 'k' })).toThrow('baseUrl must be an http or https URL without user and password.');
+    for (const baseUrl of [
+      'https://ann:hunter2@posthorn.test',
+      'https://ann:hunter2#x@posthorn.test',
+      'ftp://posthorn.test',
+      'posthorn.test',
+    ]) {
+      expect(() => new PosthornClient({ baseUrl, apiKey: 'k' })).toThrow(
+        'baseUrl must be an http or https URL without user and password.',
+      );
     }
   });
 
@@ -168,20 +246,31 @@ describe('PosthornClient', () => {
     await expect(asked).rejects.toThrow('enough');
     expect(given.sent.length).toBeLessThanOrEqual(1);
 
-    const unreached = scripted([new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })], { retries: 0 });
+    const unreached = scripted([new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })], {
+      retries: 0,
+    });
     const error = await unreached.client.get('/v1/org').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PosthornConnectionError);
     expect((error as Error).message).toContain('ECONNREFUSED');
   });
 
   it('pages through a list as it is asked for', async () => {
-    const { client, sent } = scripted([json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' }), json({ data: [], next_cursor: 'more' }), json({ data: [{ id: 'c' }], next_cursor: null })]);
+    const { client, sent } = scripted([
+      json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' }),
+      json({ data: [], next_cursor: 'more' }),
+      json({ data: [{ id: 'c' }], next_cursor: null }),
+    ]);
 
     const ids: string[] = [];
-    for await (const { id } of client.all('/v1/events', { params: { query: { status: ['dlq'], limit: 2 } } })) ids.push(id);
+    for await (const { id } of client.all('/v1/events', { params: { query: { status: ['dlq'], limit: 2 } } }))
+      ids.push(id);
 
     expect(ids).toEqual(['a', 'b', 'c']);
-    expect(sent.map(({ url }) => new URL(url).search)).toEqual(['?status=dlq&limit=2', '?status=dlq&limit=2&cursor=next', '?status=dlq&limit=2&cursor=more']);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+      '?status=dlq&limit=2',
+      '?status=dlq&limit=2&cursor=next',
+      '?status=dlq&limit=2&cursor=more',
+    ]);
   });
 
   it('fetches no page that nobody asks for', async () => {

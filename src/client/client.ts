@@ -1,6 +1,6 @@
 import createFetcher, { type Client as Fetcher, type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
-import type { paths } from './openapi.js';
 import { PosthornError, unexpected, UNEXPECTED_ANSWER } from './errors.js';
+import type { paths } from './openapi.js';
 import { DEFAULT_TRIES, send, type Tries } from './retries.js';
 import { checkHeaders, usableApiKey, usableBaseUrl } from './settings.js';
 import { streamEvents, type StreamMessage, type StreamOptions } from './stream.js';
@@ -25,13 +25,25 @@ export interface ClientOptions {
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type Media = `${string}/${string}`;
 /** Paths that take a method. */
-type PathOf<M extends Method> = { [P in keyof paths]: paths[P] extends { [K in M]: unknown } ? (paths[P] extends { [K in M]?: never } ? never : P) : never }[keyof paths];
+type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends { [K in M]: unknown }
+    ? paths[P] extends { [K in M]?: never }
+      ? never
+      : P
+    : never;
+}[keyof paths];
 /** What a path answers. */
 type Answer<P extends keyof paths, M extends Method> = M extends keyof paths[P]
-  ? paths[P][M] extends Record<string | number, unknown> ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined> : never
+  ? paths[P][M] extends Record<string | number, unknown>
+    ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined>
+    : never
   : never;
 /** Parameters, body, signal. Not asked for where nothing is needed. */
-type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P] ? (object extends MaybeOptionalInit<paths[P], M> ? [init?: MaybeOptionalInit<paths[P], M> & Extra] : [init: MaybeOptionalInit<paths[P], M> & Extra]) : never;
+type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P]
+  ? object extends MaybeOptionalInit<paths[P], M>
+    ? [init?: MaybeOptionalInit<paths[P], M> & Extra]
+    : [init: MaybeOptionalInit<paths[P], M> & Extra]
+  : never;
 /** What any call takes besides. */
 interface Extra {
   signal?: AbortSignal;
@@ -51,13 +63,21 @@ export class PosthornClient {
   readonly baseUrl: string;
 
   constructor(options: ClientOptions) {
-    const { timeoutMs = DEFAULT_TRIES.timeoutMs, retries = DEFAULT_TRIES.triesMax - 1, fetch = DEFAULT_TRIES.fetch, wait = DEFAULT_TRIES.wait } = options;
+    const {
+      timeoutMs = DEFAULT_TRIES.timeoutMs,
+      retries = DEFAULT_TRIES.triesMax - 1,
+      fetch = DEFAULT_TRIES.fetch,
+      wait = DEFAULT_TRIES.wait,
+    } = options;
     this.baseUrl = usableBaseUrl(options.baseUrl);
     this.apiKey = usableApiKey(options.apiKey);
     this.tries = { ...DEFAULT_TRIES, timeoutMs, triesMax: retries + 1, fetch, wait };
     this.fetcher = createFetcher<paths>({
       baseUrl: this.baseUrl,
-      headers: { authorization: `Bearer ${this.apiKey}`, 'user-agent': `${options.userAgent ?? ''} posthorn-client`.trim() },
+      headers: {
+        authorization: `Bearer ${this.apiKey}`,
+        'user-agent': `${options.userAgent ?? ''} posthorn-client`.trim(),
+      },
       fetch: (request) => send(request, this.tries),
     });
   }
@@ -88,8 +108,16 @@ export class PosthornClient {
     let cursor: string | undefined;
     do {
       const query = { ...params?.query, ...(cursor !== undefined && { cursor }) };
-      const page = await this.call<{ data: Item<P>[]; next_cursor?: string | null }>('GET', path, [{ ...rest, params: { ...params, query } }]);
-      if (!Array.isArray((page as Partial<typeof page> | undefined)?.data)) throw new PosthornError(200, UNEXPECTED_ANSWER, `${new URL(this.baseUrl).origin} answered with no list. Is this the URL of the service?`, null);
+      const page = await this.call<{ data: Item<P>[]; next_cursor?: string | null }>('GET', path, [
+        { ...rest, params: { ...params, query } },
+      ]);
+      if (!Array.isArray((page as Partial<typeof page> | undefined)?.data))
+        throw new PosthornError(
+          200,
+          UNEXPECTED_ANSWER,
+          `${new URL(this.baseUrl).origin} answered with no list. Is this the URL of the service?`,
+          null,
+        );
       yield* page.data;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -108,11 +136,18 @@ export class PosthornClient {
     return streamEvents({ baseUrl: this.baseUrl, apiKey: this.apiKey, fetch: this.tries.fetch }, options);
   }
 
-  private async call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, [init]: readonly unknown[]): Promise<T> {
+  private async call<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    [init]: readonly unknown[],
+  ): Promise<T> {
     const given = (init ?? {}) as { headers?: unknown; parseAs?: string };
     checkHeaders(given.headers);
     // Refusals are thrown by `send`; a success without a body has no data.
-    const fetched = this.fetcher[method] as (path: string, init: unknown) => Promise<{ data?: unknown; response: Response }>;
+    const fetched = this.fetcher[method] as (
+      path: string,
+      init: unknown,
+    ) => Promise<{ data?: unknown; response: Response }>;
     const { data, response } = await fetched(path, given.parseAs === undefined ? { ...given, parseAs: 'text' } : given);
     return (given.parseAs === undefined ? this.parsed(method, data as string | undefined, response) : data) as T;
   }
@@ -123,7 +158,11 @@ export class PosthornClient {
       return JSON.parse(text ?? '') as unknown;
     } catch {
       const type = response.headers.get('content-type')?.slice(0, 100);
-      throw unexpected(this.baseUrl, response, `${response.status} with ${(text ?? '') === '' ? 'nothing' : `what is no JSON${type === undefined ? '' : ` (${type})`}`}`);
+      throw unexpected(
+        this.baseUrl,
+        response,
+        `${response.status} with ${(text ?? '') === '' ? 'nothing' : `what is no JSON${type === undefined ? '' : ` (${type})`}`}`,
+      );
     }
   }
 }

@@ -1,7 +1,17 @@
 /** What went wrong, in the words of the API: https://…/docs has the table. More may come. */
 export type PosthornErrorType =
-  | 'bad_request' | 'unauthenticated' | 'insufficient_scope' | 'not_found' | 'method_not_allowed' | 'conflict' | 'payload_too_large'
-  | 'unsupported_media_type' | 'validation_failed' | 'rate_limited' | 'not_implemented' | 'internal';
+  | 'bad_request'
+  | 'unauthenticated'
+  | 'insufficient_scope'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'validation_failed'
+  | 'rate_limited'
+  | 'not_implemented'
+  | 'internal';
 
 /** An answer of the service that is no success, with what its envelope says. */
 export class PosthornError extends Error {
@@ -47,7 +57,12 @@ export function redirectOf(asked: string, response: Response): PosthornError | n
 
 /** Returns the error of a success that is not what the API answers: of a proxy, a sign-in page of a network, or another service. */
 export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
-  return new PosthornError(status, UNEXPECTED_ANSWER, `${new URL(asked).origin} answered ${how}. Is this the URL of the service, and does nothing stand in between?`, headers.get('x-request-id'));
+  return new PosthornError(
+    status,
+    UNEXPECTED_ANSWER,
+    `${new URL(asked).origin} answered ${how}. Is this the URL of the service, and does nothing stand in between?`,
+    headers.get('x-request-id'),
+  );
 }
 
 const originOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
@@ -57,7 +72,14 @@ export async function errorOf(response: Response): Promise<PosthornError> {
   const text = await response.text().catch(() => '');
   const { type, message, request_id: requestId, details } = envelopeOf(text);
   const said = message ?? `The service answered ${response.status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
-  return new PosthornError(response.status, type ?? 'internal', said, requestId ?? response.headers.get('x-request-id'), details ?? {}, retryAfterOf(response.headers));
+  return new PosthornError(
+    response.status,
+    type ?? 'internal',
+    said,
+    requestId ?? response.headers.get('x-request-id'),
+    details ?? {},
+    retryAfterOf(response.headers),
+  );
 }
 
 interface Envelope {

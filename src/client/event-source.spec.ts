@@ -11,31 +11,53 @@ function reference(text: string): { event: string; data: string }[] {
 }
 
 const LINE = fc.oneof(
-  fc.constantFrom('', ': heartbeat', 'event: gap', 'data', 'data:', 'data: {"a":1}', 'data:  two', 'id: 7', 'retry: 100', 'unknown: x'),
+  fc.constantFrom(
+    '',
+    ': heartbeat',
+    'event: gap',
+    'data',
+    'data:',
+    'data: {"a":1}',
+    'data:  two',
+    'id: 7',
+    'retry: 100',
+    'unknown: x',
+  ),
   fc.string({ maxLength: 8 }).map((text) => `data: ${text.replace(/[\r\n\0]/g, '')}`),
 );
 
 describe('EventSourceParser', () => {
   it('tells what the reference parser tells, however the text is cut', () => {
-    fc.assert(fc.property(fc.array(LINE, { maxLength: 30 }), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(40), { maxLength: 20 }), (lines, end, cuts) => {
-      const text = `${lines.join(end)}${end}${end}`;
-      const parser = new EventSourceParser();
-      const told: ServerSentEvent[] = [];
-      let rest = text;
-      for (const cut of cuts) {
-        told.push(...parser.take(rest.slice(0, cut)));
-        rest = rest.slice(cut);
-      }
-      told.push(...parser.take(rest));
+    fc.assert(
+      fc.property(
+        fc.array(LINE, { maxLength: 30 }),
+        fc.constantFrom('\n', '\r\n'),
+        fc.array(fc.nat(40), { maxLength: 20 }),
+        (lines, end, cuts) => {
+          const text = `${lines.join(end)}${end}${end}`;
+          const parser = new EventSourceParser();
+          const told: ServerSentEvent[] = [];
+          let rest = text;
+          for (const cut of cuts) {
+            told.push(...parser.take(rest.slice(0, cut)));
+            rest = rest.slice(cut);
+          }
+          told.push(...parser.take(rest));
 
-      expect(told.map(({ event, data }) => ({ event, data }))).toEqual(reference(text));
-    }));
+          expect(told.map(({ event, data }) => ({ event, data }))).toEqual(reference(text));
+        },
+      ),
+    );
   });
 
   it('remembers the last id, and what the service asks to wait', () => {
     const parser = new EventSourceParser();
 
-    expect(parser.take('id: 1\ndata: a\n\ndata: b\n\nretry: 1000\nid: 2\n\ndata: c\n\n').map(({ id }) => id)).toEqual(['1', '1', '2']);
+    expect(parser.take('id: 1\ndata: a\n\ndata: b\n\nretry: 1000\nid: 2\n\ndata: c\n\n').map(({ id }) => id)).toEqual([
+      '1',
+      '1',
+      '2',
+    ]);
     expect(parser.retryMs).toBe(1000);
   });
 });

@@ -36,7 +36,11 @@ export class EventSourceParser {
   }
 
   private message(): ServerSentEvent {
-    const message = { event: this.event === '' ? 'message' : this.event, id: this.id, data: this.lines.splice(0).join('\n') };
+    const message = {
+      event: this.event === '' ? 'message' : this.event,
+      id: this.id,
+      data: this.lines.splice(0).join('\n'),
+    };
     this.event = '';
     return message;
   }

@@ -36,13 +36,20 @@ export const DEFAULT_TRIES: Tries = {
  * Throws what the last try came to.
  */
 export async function send(given: Request, tries: Tries): Promise<Response> {
-  const request = given.method === 'POST' && !given.headers.has('idempotency-key') ? new Request(given, { headers: keyed(given.headers) }) : given;
+  const request =
+    given.method === 'POST' && !given.headers.has('idempotency-key')
+      ? new Request(given, { headers: keyed(given.headers) })
+      : given;
   for (let tried = 1; ; tried += 1) {
     const outcome = await tryOnce(request, tries);
     if (outcome instanceof Response) return outcome;
     if (tried >= tries.triesMax || !mayTryAgain(outcome)) throw outcome;
-    const askedMs = 'retryAfterSeconds' in outcome && outcome.retryAfterSeconds !== null ? outcome.retryAfterSeconds * 1_000 : null;
-    await tries.wait(askedMs ?? Math.min(BACKOFF_MS_FIRST * 2 ** (tried - 1), BACKOFF_MS_MAX) * tries.random(), request.signal);
+    const askedMs =
+      'retryAfterSeconds' in outcome && outcome.retryAfterSeconds !== null ? outcome.retryAfterSeconds * 1_000 : null;
+    await tries.wait(
+      askedMs ?? Math.min(BACKOFF_MS_FIRST * 2 ** (tried - 1), BACKOFF_MS_MAX) * tries.random(),
+      request.signal,
+    );
   }
 }
 
@@ -59,12 +66,17 @@ function mayTryAgain(error: PosthornError | PosthornConnectionError): boolean {
   return AGAIN.has(error.status) || (error.status === 409 && error.details['reason'] === 'in_flight');
 }
 
-async function tryOnce(request: Request, { fetch, timeoutMs }: Tries): Promise<Response | PosthornError | PosthornConnectionError> {
+async function tryOnce(
+  request: Request,
+  { fetch, timeoutMs }: Tries,
+): Promise<Response | PosthornError | PosthornConnectionError> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     // Each try reads a copy: a body can be read once.
-    const response = await fetch(new Request(request.clone(), { redirect: 'manual', signal: AbortSignal.any([request.signal, late.signal]) }));
+    const response = await fetch(
+      new Request(request.clone(), { redirect: 'manual', signal: AbortSignal.any([request.signal, late.signal]) }),
+    );
     const redirect = redirectOf(request.url, response);
     if (redirect !== null) return redirect;
     if (!response.ok) return await errorOf(response);
@@ -73,8 +85,13 @@ async function tryOnce(request: Request, { fetch, timeoutMs }: Tries): Promise<R
     return new Response(body, { status: response.status, headers: response.headers });
   } catch (error) {
     if (request.signal.aborted) throw request.signal.reason;
-    if (late.signal.aborted) return new PosthornTimeoutError(`No answer of ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`, { cause: error });
-    return new PosthornConnectionError(`${new URL(request.url).origin} could not be reached: ${reasonOf(error)}`, { cause: error });
+    if (late.signal.aborted)
+      return new PosthornTimeoutError(`No answer of ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`, {
+        cause: error,
+      });
+    return new PosthornConnectionError(`${new URL(request.url).origin} could not be reached: ${reasonOf(error)}`, {
+      cause: error,
+    });
   } finally {
     clearTimeout(timer);
   }

@@ -2,7 +2,8 @@
 export function usableApiKey(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '') throw new TypeError('apiKey is missing.');
   const key = given.trim();
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('apiKey has a line break, a space or another character that no key has.');
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError('apiKey has a line break, a space or another character that no key has.');
   return key;
 }
 
@@ -20,6 +21,9 @@ export function checkHeaders(given: unknown): void {
   if (typeof given !== 'object' || given === null) return;
   const pairs = Symbol.iterator in given ? [...(given as Iterable<[string, unknown]>)] : Object.entries(given);
   for (const [name, value] of pairs) {
-    if (typeof value === 'string' && /[\0\r\n]/.test(value.trim())) throw new TypeError(`The header ${JSON.stringify(name)} has a line break, or another character that no header has.`);
+    if (typeof value === 'string' && /[\0\r\n]/.test(value.trim()))
+      throw new TypeError(
+        `The header ${JSON.stringify(name)} has a line break, or another character that no header has.`,
+      );
   }
 }

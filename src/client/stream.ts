@@ -1,5 +1,12 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { errorOf, PosthornConnectionError, PosthornError, redirectOf, unexpected, UNEXPECTED_ANSWER } from './errors.js';
+import {
+  errorOf,
+  PosthornConnectionError,
+  PosthornError,
+  redirectOf,
+  unexpected,
+  UNEXPECTED_ANSWER,
+} from './errors.js';
 import { EventSourceParser } from './event-source.js';
 import { reasonOf } from './retries.js';
 
@@ -76,7 +83,10 @@ const BACKOFF_MS_MAX = 15_000;
  * Everything that happens, until the signal is aborted: over as many connections as it takes, each going on where the one before ended. Throws
  * `PosthornError` when another connection can't help: the key is not valid any more, the request is wrong, or the first answer is not that of a stream.
  */
-export async function* streamEvents(connection: StreamConnection, options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
+export async function* streamEvents(
+  connection: StreamConnection,
+  options: StreamOptions = {},
+): AsyncGenerator<StreamMessage, void, undefined> {
   const { signal, lastEventId = '', ...filters } = options;
   let last = lastEventId;
   let failures = 0;
@@ -116,17 +126,25 @@ function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean
 
 /** One connection, and at its end what the service asked for. */
 async function* connect(
-  { baseUrl, apiKey, fetch }: StreamConnection, filters: Record<string, unknown>, last: string, signal: AbortSignal | undefined,
+  { baseUrl, apiKey, fetch }: StreamConnection,
+  filters: Record<string, unknown>,
+  last: string,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage | { asked: number | null; reason: string }> {
   const silent = new AbortController();
   const url = new URL(`${baseUrl}/v1/events/stream`);
   for (const [name, value] of Object.entries(filters)) if (typeof value === 'string') url.searchParams.set(name, value);
-  const hush = (): void => silent.abort(new PosthornConnectionError(`Nothing was heard for ${SILENCE_MS_MAX / 1_000} s.`));
+  const hush = (): void =>
+    silent.abort(new PosthornConnectionError(`Nothing was heard for ${SILENCE_MS_MAX / 1_000} s.`));
   let watch = setTimeout(hush, SILENCE_MS_MAX);
   try {
     const request = new Request(url, {
       redirect: 'manual',
-      headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: 'text/event-stream',
+        ...(last !== '' && { 'last-event-id': last }),
+      },
       signal: signal === undefined ? silent.signal : AbortSignal.any([signal, silent.signal]),
     });
     const response = await fetch(request);
@@ -134,7 +152,8 @@ async function* connect(
     if (redirect !== null) throw redirect;
     if (!response.ok) throw await errorOf(response);
     const contentType = response.headers.get('content-type') ?? 'text/event-stream';
-    if (!/^text\/event-stream\b/i.test(contentType)) throw unexpected(url.href, response, `${response.status} with ${contentType.slice(0, 100)} in place of a stream`);
+    if (!/^text\/event-stream\b/i.test(contentType))
+      throw unexpected(url.href, response, `${response.status} with ${contentType.slice(0, 100)} in place of a stream`);
     const parser = new EventSourceParser();
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
@@ -142,8 +161,12 @@ async function* connect(
       for (const { event, id, data } of parser.take(decoder.decode(chunk, { stream: true }))) {
         const body = JSON.parse(data) as Record<string, unknown>;
         if (event === 'end') {
-          if (body['reason'] === 'key_revoked') throw new PosthornError(401, 'unauthenticated', 'The key was revoked, or has expired.', null);
-          yield { asked: parser.retryMs, reason: body['reason'] === 'shutdown' ? 'The service is restarting.' : 'The stream was ended.' };
+          if (body['reason'] === 'key_revoked')
+            throw new PosthornError(401, 'unauthenticated', 'The key was revoked, or has expired.', null);
+          yield {
+            asked: parser.retryMs,
+            reason: body['reason'] === 'shutdown' ? 'The service is restarting.' : 'The stream was ended.',
+          };
           return;
         }
         const message = messageOf(event, id, body);
@@ -166,6 +189,7 @@ async function* connect(
 function messageOf(event: string, id: string, body: unknown): StreamMessage | null {
   if (event === 'ready' || event === 'heartbeat') return { kind: event, id };
   if (event === 'gap') return { kind: 'gap', id, gap: body as { reason: string; since: string | null; until: string } };
-  if (event === 'accepted' || event === 'attempt' || event === 'status') return { kind: event, id, event: body } as StreamMessage;
+  if (event === 'accepted' || event === 'attempt' || event === 'status')
+    return { kind: event, id, event: body } as StreamMessage;
   return null;
 }

@@ -9,7 +9,11 @@ const BODY = '{"amount":12345678901234567890, "é":1}';
 
 /** Headers as the reference implementation signs them. */
 function signedBy(secret: string, { body = BODY, at = NOW, id = 'msg_1' } = {}): Record<string, string> {
-  return { 'webhook-id': id, 'webhook-timestamp': String(at.getTime() / 1_000), 'webhook-signature': new Webhook(secret).sign(id, at, body) };
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(at.getTime() / 1_000),
+    'webhook-signature': new Webhook(secret).sign(id, at, body),
+  };
 }
 
 describe('WebhookVerifier', () => {
@@ -27,7 +31,10 @@ describe('WebhookVerifier', () => {
 
   it('takes any of several signatures and of several secrets, as during a rotation', () => {
     const [mine, theirs] = [signedBy(SECRET), signedBy(OTHER)];
-    const both = { ...mine, 'webhook-signature': `v1a,AAAA ${theirs['webhook-signature']} ${mine['webhook-signature']}` };
+    const both = {
+      ...mine,
+      'webhook-signature': `v1a,AAAA ${theirs['webhook-signature']} ${mine['webhook-signature']}`,
+    };
 
     expect(new WebhookVerifier(SECRET).verify(BODY, both, { now: NOW }).id).toBe('msg_1');
     expect(new WebhookVerifier([OTHER, SECRET]).verify(BODY, mine, { now: NOW }).id).toBe('msg_1');
@@ -42,7 +49,9 @@ describe('WebhookVerifier', () => {
 
     expect(verifier.verify(BODY, headers, { now: NOW }).id).toBe('msg_1');
     expect(() => verifier.verify(`${BODY} `, headers, { now: NOW })).toThrow(WebhookVerificationError);
-    expect(() => verifier.verify(BODY, { ...headers, 'webhook-signature': `v1,${signature}` }, { now: NOW })).toThrow(WebhookVerificationError);
+    expect(() => verifier.verify(BODY, { ...headers, 'webhook-signature': `v1,${signature}` }, { now: NOW })).toThrow(
+      WebhookVerificationError,
+    );
   });
 
   it.each([
@@ -63,10 +72,15 @@ describe('WebhookVerifier', () => {
   it('takes what is as old as the receiver allows', () => {
     const at = new Date(NOW.getTime() - 360_000);
 
-    expect(new WebhookVerifier(SECRET).verify(BODY, signedBy(SECRET, { at }), { now: NOW, toleranceSeconds: 400 }).at).toEqual(at);
+    expect(
+      new WebhookVerifier(SECRET).verify(BODY, signedBy(SECRET, { at }), { now: NOW, toleranceSeconds: 400 }).at,
+    ).toEqual(at);
   });
 
-  it.each(['', 'whsec_', 'whsec_short', 'whsec_not base64 at all, not at all', 'whpk_AAAA'])('takes no secret like %j', (secret) => {
-    expect(() => new WebhookVerifier(secret)).toThrow(TypeError);
-  });
+  it.each(['', 'whsec_', 'whsec_short', 'whsec_not base64 at all, not at all', 'whpk_AAAA'])(
+    'takes no secret like %j',
+    (secret) => {
+      expect(() => new WebhookVerifier(secret)).toThrow(TypeError);
+    },
+  );
 });

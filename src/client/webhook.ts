@@ -45,18 +45,32 @@ export class WebhookVerifier {
 
   /** Throws `WebhookVerificationError`: answer 401 then. `body` is what came, not what was parsed. */
   verify(body: string | Uint8Array, headers: HeaderBag, options: VerifyOptions = {}): VerifiedWebhook {
-    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headerOf(headers, name)) as [string, string, string];
-    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is not a time in seconds.');
+    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+      headerOf(headers, name),
+    ) as [string, string, string];
+    const bytes =
+      typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    if (!/^\d{1,12}$/.test(timestamp))
+      throw new WebhookVerificationError('webhook-timestamp is not a time in seconds.');
     const { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() } = options;
     const ageSeconds = now.getTime() / 1_000 - Number(timestamp);
-    if (Math.abs(ageSeconds) > toleranceSeconds) throw new WebhookVerificationError(`It was signed ${Math.round(Math.abs(ageSeconds))} s ${ageSeconds > 0 ? 'ago' : 'in the future'}.`);
+    if (Math.abs(ageSeconds) > toleranceSeconds)
+      throw new WebhookVerificationError(
+        `It was signed ${Math.round(Math.abs(ageSeconds))} s ${ageSeconds > 0 ? 'ago' : 'in the future'}.`,
+      );
     const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), bytes]);
     const given = signatures.split(' ').map((part) => part.split(',', 2) as [string, string?]);
-    if (!this.keys.some((key) => given.some(([version, signature = '']) => isSignedBy(key, version, signed, signature)))) {
+    if (
+      !this.keys.some((key) => given.some(([version, signature = '']) => isSignedBy(key, version, signed, signature)))
+    ) {
       throw new WebhookVerificationError('None of its signatures is right.');
     }
-    return { id, at: new Date(Number(timestamp) * 1_000), isReplay: optionalHeaderOf(headers, 'webhook-replayed') === 'true', body: bytes.toString() };
+    return {
+      id,
+      at: new Date(Number(timestamp) * 1_000),
+      isReplay: optionalHeaderOf(headers, 'webhook-replayed') === 'true',
+      body: bytes.toString(),
+    };
   }
 }
 
@@ -68,7 +82,8 @@ function keyOf(secret: string): Buffer | KeyObject {
   }
   const text = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
   const key = Buffer.from(text, 'base64');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || key.length < 16) throw new TypeError('A secret is whsec_ and the base64 of at least 16 bytes.');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || key.length < 16)
+    throw new TypeError('A secret is whsec_ and the base64 of at least 16 bytes.');
   return key;
 }
 

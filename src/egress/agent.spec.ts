@@ -1,8 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import net from 'node:net';
 import { agentWith, cleanUp, never, onCleanUp, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
-import { OK, rawReceiver } from '../../test/support/raw-receiver.js';
 import type { RawReceiver } from '../../test/support/raw-receiver.js';
+import { OK, rawReceiver } from '../../test/support/raw-receiver.js';
 import type { EgressRequest } from './agent.js';
 
 const REDIRECT = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n';
@@ -12,24 +12,30 @@ afterEach(cleanUp);
 describe('an exchange', () => {
   it('sends the request and answers with status, headers and body', async () => {
     const receiver = await receiverWith((socket) => {
-      socket.write('HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Type: text/plain\r\nX-Two: a\r\nx-two: b\r\nContent-Length: 5\r\n\r\nlater');
+      socket.write(
+        'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Type: text/plain\r\nX-Two: a\r\nx-two: b\r\nContent-Length: 5\r\n\r\nlater',
+      );
     });
 
     const answer = await agentWith().exchange(to(receiver));
 
     expect(answer).toMatchObject({ kind: 'response', status: 429, body: Buffer.from('later'), truncated: false });
-    expect(answer).toMatchObject({ headers: { 'retry-after': '7', 'content-type': 'text/plain', 'content-length': '5', 'x-two': 'a, b' } });
+    expect(answer).toMatchObject({
+      headers: { 'retry-after': '7', 'content-type': 'text/plain', 'content-length': '5', 'x-two': 'a, b' },
+    });
     expect(answer.durationMs).toBeGreaterThan(0);
     expect(receiver.requests[0]?.text).toBe(
-      `POST /hooks/in?token=s3cret HTTP/1.1\r\nhost: 127.0.0.1:${receiver.port}\r\nconnection: keep-alive\r\n`
-      + 'content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}',
+      `POST /hooks/in?token=s3cret HTTP/1.1\r\nhost: 127.0.0.1:${receiver.port}\r\nconnection: keep-alive\r\n` +
+        'content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}',
     );
   });
 
   it('never sends accept-encoding or another host than that of the URL', async () => {
     const receiver = await receiverWith();
 
-    await agentWith().exchange(to(receiver, { headers: { 'Accept-Encoding': 'gzip', HOST: 'internal.example', host: 'x', 'x-kept': '1' } }));
+    await agentWith().exchange(
+      to(receiver, { headers: { 'Accept-Encoding': 'gzip', HOST: 'internal.example', host: 'x', 'x-kept': '1' } }),
+    );
 
     expect(receiver.requests[0]?.text.toLowerCase()).not.toMatch(/accept-encoding|internal|host: x/);
     expect(receiver.requests[0]?.text).toContain('x-kept: 1');
@@ -38,7 +44,9 @@ describe('an exchange', () => {
   it('sends nothing of the credentials and the fragment of a URL', async () => {
     const receiver = await receiverWith();
 
-    await agentWith().exchange(to(receiver, { url: new URL(`http://user:pass@127.0.0.1:${receiver.port}/a#b`), method: 'GET', body: null }));
+    await agentWith().exchange(
+      to(receiver, { url: new URL(`http://user:pass@127.0.0.1:${receiver.port}/a#b`), method: 'GET', body: null }),
+    );
 
     expect(receiver.requests[0]?.text).toMatch(/^GET \/a HTTP\/1\.1\r\n/);
     expect(receiver.requests[0]?.text).not.toMatch(/authorization|user|pass/i);
@@ -62,12 +70,21 @@ describe('an exchange', () => {
     expect(Buffer.from(sent ?? '', 'latin1')).toEqual(Buffer.from(body));
   });
 
-  it.each([['no body', ''], ['one all the same', 'HTTP/1.1 500 Worse\r\ncontent-length: 0\r\n\r\n']])('answers a HEAD by its head alone, where there is %s', async (_what, body) => {
-    const receiver = await receiverWith((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${body}`));
+  it.each([
+    ['no body', ''],
+    ['one all the same', 'HTTP/1.1 500 Worse\r\ncontent-length: 0\r\n\r\n'],
+  ])('answers a HEAD by its head alone, where there is %s', async (_what, body) => {
+    const receiver = await receiverWith(
+      (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${body}`),
+    );
     const agent = agentWith();
 
     for (let i = 0; i < 2; i += 1) {
-      expect(await agent.exchange(to(receiver, { method: 'HEAD', body: null }))).toMatchObject({ status: 200, headers: { 'content-length': '500' }, body: Buffer.alloc(0) });
+      expect(await agent.exchange(to(receiver, { method: 'HEAD', body: null }))).toMatchObject({
+        status: 200,
+        headers: { 'content-length': '500' },
+        body: Buffer.alloc(0),
+      });
     }
     expect(receiver.connections).toBe(2);
     expect(receiver.requests[0]?.text).not.toContain('content-length');
@@ -83,30 +100,47 @@ describe('an exchange', () => {
   });
 
   it('waits for the final answer behind an informational one', async () => {
-    const receiver = await receiverWith((socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`));
+    const receiver = await receiverWith((socket) =>
+      socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`),
+    );
 
-    expect(await agentWith().exchange(to(receiver))).toMatchObject({ status: 200, body: Buffer.from('ok'), headers: { 'content-length': '2' } });
+    expect(await agentWith().exchange(to(receiver))).toMatchObject({
+      status: 200,
+      body: Buffer.from('ok'),
+      headers: { 'content-length': '2' },
+    });
   });
 
   it.each([
     ['100 Continue', ['HTTP/1.1 100 Continue\r\n\r\n']],
     ['102 Processing with headers', ['HTTP/1.1 102 Processing\r\nserver: x\r\n\r\n']],
-    ['several of them', ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n']],
+    [
+      'several of them',
+      ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
+    ],
     ['one in pieces', ['HT', 'TP/1.1 10', '0 Continue\r', '\n\r', '\n']],
   ])('passes over an unasked %s, on every request of the connection', async (_what, pieces) => {
     const receiver = await receiverWith((socket) => void inPieces(socket, [...pieces, OK]));
     const agent = agentWith();
 
-    const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
+    const answers = [
+      await agent.exchange(to(receiver)),
+      await agent.exchange(to(receiver)),
+      await agent.exchange(to(receiver)),
+    ];
 
-    for (const answer of answers) expect(answer).toMatchObject({ kind: 'response', status: 200, body: Buffer.from('ok') });
+    for (const answer of answers)
+      expect(answer).toMatchObject({ kind: 'response', status: 200, body: Buffer.from('ok') });
     expect(receiver.requests).toHaveLength(3);
     expect(receiver.connections).toBe(1);
   });
 
   it('sends nothing again after a 100 Continue whose connection breaks: the receiver has seen the request', async () => {
     const receiver = await receiverWith((socket, { onConnection }) =>
-      onConnection === 1 ? void socket.write(OK) : void socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => socket.resetAndDestroy()));
+      onConnection === 1
+        ? void socket.write(OK)
+        : void socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => socket.resetAndDestroy()),
+    );
     const agent = agentWith();
 
     await agent.exchange(to(receiver));
@@ -117,7 +151,9 @@ describe('an exchange', () => {
   });
 
   it('refuses a change of protocol that nobody asked for', async () => {
-    const receiver = await receiverWith((socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'));
+    const receiver = await receiverWith((socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    );
 
     expect(await agentWith().exchange(to(receiver))).toMatchObject({ kind: 'error', error: 'protocol' });
   });
@@ -129,7 +165,11 @@ describe('an exchange', () => {
       socket.write('0\r\n\r\n');
     });
 
-    expect(await agentWith().exchange(to(receiver))).toMatchObject({ status: 200, body: Buffer.from('one two three'), truncated: false });
+    expect(await agentWith().exchange(to(receiver))).toMatchObject({
+      status: 200,
+      body: Buffer.from('one two three'),
+      truncated: false,
+    });
   });
 });
 
@@ -142,7 +182,9 @@ describe('the limit of the body', () => {
       const pour = (): void => {
         while (!socket.destroyed && socket.write('x'.repeat(10_000)));
       };
-      socket.on('drain', pour).write('HTTP/1.1 201 Created\r\nconnection: keep-alive\r\ncontent-length: 9000000000\r\n\r\n');
+      socket
+        .on('drain', pour)
+        .write('HTTP/1.1 201 Created\r\nconnection: keep-alive\r\ncontent-length: 9000000000\r\n\r\n');
       pour();
     });
     const agent = agentWith();
@@ -150,7 +192,12 @@ describe('the limit of the body', () => {
     const answer = await agent.exchange(to(receiver));
     await Promise.all(dropped);
 
-    expect(answer).toMatchObject({ kind: 'response', status: 201, truncated: true, body: Buffer.from('x'.repeat(65_536)) });
+    expect(answer).toMatchObject({
+      kind: 'response',
+      status: 201,
+      truncated: true,
+      body: Buffer.from('x'.repeat(65_536)),
+    });
     expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
     expect(receiver.connections).toBe(2);
   });
@@ -159,9 +206,20 @@ describe('the limit of the body', () => {
     const receiver = await receiverWith();
     const agent = agentWith();
 
-    expect(await agent.exchange(to(receiver, { bodyBytesMax: 2 }))).toMatchObject({ truncated: false, body: Buffer.from('ok') });
-    expect(await agent.exchange(to(receiver, { bodyBytesMax: 1 }))).toMatchObject({ status: 200, truncated: true, body: Buffer.from('o') });
-    expect(await agent.exchange(to(receiver, { bodyBytesMax: 0 }))).toMatchObject({ status: 200, truncated: true, body: Buffer.alloc(0) });
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 2 }))).toMatchObject({
+      truncated: false,
+      body: Buffer.from('ok'),
+    });
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 1 }))).toMatchObject({
+      status: 200,
+      truncated: true,
+      body: Buffer.from('o'),
+    });
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 0 }))).toMatchObject({
+      status: 200,
+      truncated: true,
+      body: Buffer.alloc(0),
+    });
     expect(receiver.connections).toBe(2);
   });
 });
@@ -176,11 +234,17 @@ describe('the deadline', () => {
 
     const answer = await agentWith().exchange(to(receiver, { timeoutMs: 40 }));
 
-    expect(answer).toMatchObject({ kind: 'error', error: 'timeout', detail: expect.stringContaining('the body of the answer did not end') });
+    expect(answer).toMatchObject({
+      kind: 'error',
+      error: 'timeout',
+      detail: expect.stringContaining('the body of the answer did not end'),
+    });
   });
 
   it('ends a receiver that says nothing, drops that connection and leaves the origin usable', async () => {
-    const receiver = await receiverWith((socket, { connection }) => (connection === 1 ? undefined : void socket.write(OK)));
+    const receiver = await receiverWith((socket, { connection }) =>
+      connection === 1 ? undefined : void socket.write(OK),
+    );
     const agent = agentWith({ maxConnectionsPerOrigin: 1 });
 
     const silent = await agent.exchange(to(receiver, { timeoutMs: 30 }));
@@ -191,7 +255,9 @@ describe('the deadline', () => {
   });
 
   it('is not met by an informational answer', async () => {
-    const receiver = await receiverWith((socket) => void socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
+    const receiver = await receiverWith(
+      (socket) => void socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
+    );
 
     const answer = await agentWith().exchange(to(receiver, { timeoutMs: 40 }));
 
@@ -207,7 +273,10 @@ describe('the deadline', () => {
     const waited = await agent.exchange(to(receiver, { timeoutMs: 20, body: 'waited' }));
     answerFirst();
 
-    expect(waited).toMatchObject({ error: 'timeout', detail: expect.stringContaining('every connection to the receiver was in use') });
+    expect(waited).toMatchObject({
+      error: 'timeout',
+      detail: expect.stringContaining('every connection to the receiver was in use'),
+    });
     expect(statusOf(await first)).toBe(200);
     expect(receiver.requests).toHaveLength(1);
   });
@@ -216,9 +285,10 @@ describe('the deadline', () => {
     const receiver = await receiverWith();
     let resolved = never;
     const agent = agentWith({
-      resolve: () => new Promise((done) => {
-        resolved = () => done([{ address: '127.0.0.1', family: 4 }]);
-      }),
+      resolve: () =>
+        new Promise((done) => {
+          resolved = () => done([{ address: '127.0.0.1', family: 4 }]);
+        }),
     });
     const url = new URL(`http://hooks.example.com:${receiver.port}/`);
 
@@ -227,7 +297,10 @@ describe('the deadline', () => {
     const next = agent.exchange(to(receiver, { url, body: 'next' }));
     resolved();
 
-    expect(late).toMatchObject({ error: 'timeout', detail: expect.stringContaining('the connection was not established') });
+    expect(late).toMatchObject({
+      error: 'timeout',
+      detail: expect.stringContaining('the connection was not established'),
+    });
     expect(statusOf(await next)).toBe(200);
     expect(receiver.requests.map(({ text }) => text.slice(-4))).toEqual(['next']);
   });
@@ -259,7 +332,10 @@ describe('the right to send', () => {
     await isNext;
     sockets[1]?.write(OK);
     expect(statusOf(await next)).toBe(200);
-    expect(receiver.requests.map(({ connection, onConnection }) => [connection, onConnection])).toEqual([[1, 1], [1, 2]]);
+    expect(receiver.requests.map(({ connection, onConnection }) => [connection, onConnection])).toEqual([
+      [1, 1],
+      [1, 2],
+    ]);
   });
 });
 
@@ -333,7 +409,10 @@ describe('failures', () => {
     const receiver = await receiverWith(() => started.abort());
     const agent = agentWith();
 
-    expect(await agent.exchange(to(receiver, { signal: started.signal }))).toMatchObject({ error: 'connection', detail: expect.stringContaining('cancelled') });
+    expect(await agent.exchange(to(receiver, { signal: started.signal }))).toMatchObject({
+      error: 'connection',
+      detail: expect.stringContaining('cancelled'),
+    });
     expect(await agent.exchange(to(receiver, { signal: AbortSignal.abort() }))).toMatchObject({ error: 'connection' });
     expect(receiver.requests).toHaveLength(1);
   });
@@ -348,7 +427,9 @@ describe('failures', () => {
 });
 
 describe('TLS', () => {
-  const over = (receiver: RawReceiver, host: string): Partial<EgressRequest> => ({ url: new URL(`https://${host}:${receiver.port}/`) });
+  const over = (receiver: RawReceiver, host: string): Partial<EgressRequest> => ({
+    url: new URL(`https://${host}:${receiver.port}/`),
+  });
 
   it('refuses a self-signed certificate, and takes it from a trusted authority', async () => {
     const receiver = await receiverWith(undefined, { tls: TLS });
@@ -366,13 +447,17 @@ describe('TLS', () => {
     const receiver = await receiverWith(undefined, { tls: TLS });
     const agent = agentWith({ ca: TLS.cert, resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
 
-    const answer = await agent.exchange(to(receiver, { ...over(receiver, 'hooks.example.com'), headers: { host: 'localhost' } }));
+    const answer = await agent.exchange(
+      to(receiver, { ...over(receiver, 'hooks.example.com'), headers: { host: 'localhost' } }),
+    );
 
     expect(answer).toMatchObject({ error: 'tls', detail: expect.stringContaining('another host name') });
   });
 
   it('passes over an unasked 100 Continue too', async () => {
-    const receiver = await receiverWith((socket) => void inPieces(socket, ['HTTP/1.1 100 Continue\r\n\r\n', OK]), { tls: TLS });
+    const receiver = await receiverWith((socket) => void inPieces(socket, ['HTTP/1.1 100 Continue\r\n\r\n', OK]), {
+      tls: TLS,
+    });
 
     const answer = await agentWith({ ca: TLS.cert }).exchange(to(receiver, over(receiver, 'localhost')));
 
@@ -380,13 +465,18 @@ describe('TLS', () => {
   });
 
   it('is not what a plain receiver speaks', async () => {
-    const server = net.createServer((socket) => socket.on('error', never).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    const server = net.createServer((socket) =>
+      socket.on('error', never).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     onCleanUp(async () => void server.close());
     const { port } = server.address() as net.AddressInfo;
 
-    const answer = await agentWith().exchange({ ...to(await receiverWith()), url: new URL(`https://127.0.0.1:${port}/`) });
+    const answer = await agentWith().exchange({
+      ...to(await receiverWith()),
+      url: new URL(`https://127.0.0.1:${port}/`),
+    });
 
     expect(statusOf(answer)).toBe('tls');
   });

@@ -1,10 +1,10 @@
-import { createConnector } from './dial.js';
 import type { Connect, ConnectorOptions } from './dial.js';
-import { CANCELLED, Exchange } from './exchange.js';
+import { createConnector } from './dial.js';
 import type { EgressAnswer, EgressRequest } from './exchange.js';
-import { explain, ExchangeEnded } from './failure.js';
+import { CANCELLED, Exchange } from './exchange.js';
+import { ExchangeEnded, explain } from './failure.js';
 import { OriginPool } from './origin-pool.js';
-import { requestHead, type RequestHead } from './request-head.js';
+import { type RequestHead, requestHead } from './request-head.js';
 
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
@@ -20,7 +20,11 @@ export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'r
   idleOriginMs?: number;
 }
 
-export interface EgressStats { origins: number; connections: number; inFlight: number }
+export interface EgressStats {
+  origins: number;
+  connections: number;
+  inFlight: number;
+}
 
 /**
  * The one door out: HTTP/1.1 over connections that the policy has checked. Redirects are never followed, answers

@@ -39,7 +39,12 @@ export function parseHead(text: string): AnswerHead {
   const status = strict?.[2] ?? TOLERABLE_STATUS_LINE.exec(line)?.[1];
   if (status === undefined) throw new BadAnswer(faultOfStatusLine(line));
   const fields = checkFields(text.slice(lineEnd + 2));
-  return { status: Number(status), headers: parsed(fields.text), isHttp11: strict?.[1] === '1', isStrict: strict !== null && fields.isStrict };
+  return {
+    status: Number(status),
+    headers: parsed(fields.text),
+    isHttp11: strict?.[1] === '1',
+    isStrict: strict !== null && fields.isStrict,
+  };
 }
 
 /** Throws `BadAnswer` if a status line, or the beginning of one, cannot become an answer. */
@@ -90,7 +95,7 @@ function faultOfStatusLine(line: string): AnswerFault {
 /** Reads lines that are known to be headers. The result has no prototype: a name may be any word. */
 function parsed(fields: string): Record<string, string> {
   const headers = Object.create(null) as Record<string, string>;
-  for (let at = 0; at < fields.length; ) {
+  for (let at = 0; at < fields.length;) {
     const colon = fields.indexOf(':', at);
     const end = fields.indexOf('\r\n', colon);
     const name = fields.slice(at, colon).toLowerCase();

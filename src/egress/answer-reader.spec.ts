@@ -23,7 +23,8 @@ function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } 
   const reader = new AnswerReader();
   const heard: Read = { body: '' };
   const sink = {
-    onHead: (status: number, headers: Record<string, string>): void => void Object.assign(heard, { status, headers: { ...headers } }),
+    onHead: (status: number, headers: Record<string, string>): void =>
+      void Object.assign(heard, { status, headers: { ...headers } }),
     onBody: (bytes: Buffer): boolean => {
       heard.body += bytes.toString('latin1');
       return true;
@@ -52,12 +53,32 @@ describe('AnswerReader', () => {
     ['a length of nothing', `${OK}content-length: 0\r\n\r\n`, complete('')],
     ['no reason phrase, and no blank before one', 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', complete('')],
     ['a reason with characters of Latin-1', 'HTTP/1.1 200 D\xe9j\xe0 vu\r\ncontent-length: 0\r\n\r\n', complete('')],
-    ['chunks', `${OK}transfer-encoding: chunked\r\n\r\n3\r\none\r\nA\r\n0123456789\r\n0\r\n\r\n`, complete('one0123456789')],
-    ['chunks with extensions and zeros before the length', `${OK}transfer-encoding: chunked\r\n\r\n003;a=b;c="d"\r\none\r\n00\r\n\r\n`, complete('one')],
-    ['trailers', `${OK}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nexpires: never\r\nx-sum: 1\r\n\r\n`, complete('x')],
+    [
+      'chunks',
+      `${OK}transfer-encoding: chunked\r\n\r\n3\r\none\r\nA\r\n0123456789\r\n0\r\n\r\n`,
+      complete('one0123456789'),
+    ],
+    [
+      'chunks with extensions and zeros before the length',
+      `${OK}transfer-encoding: chunked\r\n\r\n003;a=b;c="d"\r\none\r\n00\r\n\r\n`,
+      complete('one'),
+    ],
+    [
+      'trailers',
+      `${OK}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nexpires: never\r\nx-sum: 1\r\n\r\n`,
+      complete('x'),
+    ],
     ['204 with a length of 0', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', complete('')],
-    ['an Upgrade header that offers another protocol', `${OK}upgrade: h2,h2c\r\nconnection: Upgrade\r\ncontent-length: 2\r\n\r\nok`, complete('ok')],
-    ['a compressed body, as its bytes', `${OK}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b`, complete('\x1f\x8b')],
+    [
+      'an Upgrade header that offers another protocol',
+      `${OK}upgrade: h2,h2c\r\nconnection: Upgrade\r\ncontent-length: 2\r\n\r\nok`,
+      complete('ok'),
+    ],
+    [
+      'a compressed body, as its bytes',
+      `${OK}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b`,
+      complete('\x1f\x8b'),
+    ],
     ['a value of UTF-8', `${OK}x: \xe2\x82\xac\r\ncontent-length: 0\r\n\r\n`, complete('')],
     ['a value of nothing', `${OK}x:\r\ncontent-length: 0\r\n\r\n`, complete('')],
     ['an unregistered status', 'HTTP/1.1 799 ?\r\ncontent-length: 0\r\n\r\n', complete('')],
@@ -65,12 +86,28 @@ describe('AnswerReader', () => {
     ['close among other options', `${OK}connection: x, close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', complete('ok', false)],
     ['HTTP/1.0 that stays', 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok', complete('ok')],
-    ['a connection that is about to be closed', `${OK}keep-alive: timeout=2\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
+    [
+      'a connection that is about to be closed',
+      `${OK}keep-alive: timeout=2\r\ncontent-length: 2\r\n\r\nok`,
+      complete('ok', false),
+    ],
     ['more than the answer', `${OK}content-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n`, complete('ok', false)],
-    ['informational ones before', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}content-length: 2\r\n\r\nok`, complete('ok')],
+    [
+      'informational ones before',
+      `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}content-length: 2\r\n\r\nok`,
+      complete('ok'),
+    ],
     ['a body that is not all there', `${OK}content-length: 3\r\n\r\nok`, { body: 'ok', isComplete: false }],
-    ['a chunk that is not all there', `${OK}transfer-encoding: chunked\r\n\r\n3\r\nok`, { body: 'ok', isComplete: false }],
-    ['no end of the chunks', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n`, { body: 'ok', isComplete: false }],
+    [
+      'a chunk that is not all there',
+      `${OK}transfer-encoding: chunked\r\n\r\n3\r\nok`,
+      { body: 'ok', isComplete: false },
+    ],
+    [
+      'no end of the chunks',
+      `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n`,
+      { body: 'ok', isComplete: false },
+    ],
     ['no length', `${OK}\r\nok`, { body: 'ok', isComplete: false }],
     ['half a head', 'HTTP/1.1 200 OK\r\nx: ', { body: '', isComplete: false }],
     ['an informational one alone', 'HTTP/1.1 100 Continue\r\n\r\n', { body: '', isComplete: false }],
@@ -91,22 +128,42 @@ describe('AnswerReader', () => {
   });
 
   it('gives names in lower case, joins what is repeated, and takes words of JavaScript for names like any other', () => {
-    const { headers } = read([`${OK}X-Two: a\r\nx-two:b \r\nconstructor: c\r\n__proto__: d\r\nempty:\r\ncontent-length: 0\r\n\r\n`]);
+    const { headers } = read([
+      `${OK}X-Two: a\r\nx-two:b \r\nconstructor: c\r\n__proto__: d\r\nempty:\r\ncontent-length: 0\r\n\r\n`,
+    ]);
 
-    expect(Object.entries(headers ?? {})).toEqual([['x-two', 'a, b'], ['constructor', 'c'], ['__proto__', 'd'], ['empty', ''], ['content-length', '0']]);
+    expect(Object.entries(headers ?? {})).toEqual([
+      ['x-two', 'a, b'],
+      ['constructor', 'c'],
+      ['__proto__', 'd'],
+      ['empty', ''],
+      ['content-length', '0'],
+    ]);
   });
 
   it.each<[string, string, string]>([
-    ['repeated lines of one length (RFC 9110, section 8.6; curl, Go)', 'content-length: 5\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
+    [
+      'repeated lines of one length (RFC 9110, section 8.6; curl, Go)',
+      'content-length: 5\r\ncontent-length: 5\r\n\r\nhello',
+      'hello',
+    ],
     ['a list of one length (RFC 9110, section 8.6; curl)', 'content-length: 5, 5\r\n\r\nhello', 'hello'],
     ['a list of one length without blanks', 'content-length: 5,5,5\r\n\r\nhello', 'hello'],
     ['tabs around a length (RFC 9112, section 5; curl, Go)', 'content-length:\t5\t\r\n\r\nhello', 'hello'],
     ['zeros before a length', 'content-length: 0005\r\n\r\nhello', 'hello'],
     ['40 KB of one header', `x: ${'y'.repeat(40_000)}\r\ncontent-length: 2\r\n\r\nok`, 'ok'],
     ['5,000 headers in 60 KB', `${'x-line: 1\r\n'.repeat(5_000)}content-length: 2\r\n\r\nok`, 'ok'],
-    ['60 KB of blanks in a list (in linear time)', `connection: keep-alive${' '.repeat(60_000)}x\r\ncontent-length: 2\r\n\r\nok`, 'ok'],
+    [
+      '60 KB of blanks in a list (in linear time)',
+      `connection: keep-alive${' '.repeat(60_000)}x\r\ncontent-length: 2\r\n\r\nok`,
+      'ok',
+    ],
     ['40 KB of trailers', `transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 'ok'],
-    ['sizes of chunks in upper case, with zeros', 'transfer-encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0000\r\n\r\n', '0123456789'],
+    [
+      'sizes of chunks in upper case, with zeros',
+      'transfer-encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0000\r\n\r\n',
+      '0123456789',
+    ],
   ])('keeps the connection after %s', (_what, rest, body) => {
     expect(read([OK + rest])).toMatchObject(complete(body));
   });
@@ -116,34 +173,142 @@ describe('AnswerReader', () => {
   });
 
   it.each<[string, string, Read]>([
-    ['a folded line, joined by a space (RFC 9112, section 5.2; curl, Go)', `${OK}x: a\r\n b\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a b', 'content-length': '2' } }],
-    ['lines folded with tabs and blanks', `${OK}x:\r\n\ta\r\n \t b \r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a b', 'content-length': '2' } }],
-    ['a folded line of blanks', `${OK}x: a\r\n \r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a', 'content-length': '2' } }],
+    [
+      'a folded line, joined by a space (RFC 9112, section 5.2; curl, Go)',
+      `${OK}x: a\r\n b\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { x: 'a b', 'content-length': '2' } },
+    ],
+    [
+      'lines folded with tabs and blanks',
+      `${OK}x:\r\n\ta\r\n \t b \r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { x: 'a b', 'content-length': '2' } },
+    ],
+    [
+      'a folded line of blanks',
+      `${OK}x: a\r\n \r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { x: 'a', 'content-length': '2' } },
+    ],
     ['a folded length (Go)', `${OK}content-length:\r\n 2\r\n\r\nok`, { body: 'ok' }],
-    ['a length in a folded line, which is a part of the value before it', `${OK}x: a\r\n content-length: 9\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a content-length: 9', 'content-length': '2' } }],
-    ['a folded trailer (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: a\r\n b\r\n\r\n`, { body: 'ok' }],
-    ['a blank before a colon (RFC 9112, section 5.1; curl, Go; seanmonstar/httparse#88)', `${OK}access-control-allow-credentials : true\r\ncontent-length : 2\r\n\r\nok`, { body: 'ok', headers: { 'access-control-allow-credentials': 'true', 'content-length': '2' } }],
-    ['a control character in a value (RFC 9110, section 5.5; curl; hyperium/hyper#2879)', `${OK}set-cookie: dmo\x01OZPF\x1b\x7f!\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'set-cookie': 'dmo OZPF  !', 'content-length': '2' } }],
-    ['a name that is none, which is left out (curl, Python)', `${OK}x y: 1\r\nx[0]: 1\r\nx\xe9: 1\r\n: 1\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'content-length': '2' } }],
-    ['a name that a control character makes none, although it looks like a length', `${OK}content-length\x0b: 9\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'content-length': '2' } }],
-    ['a length beside chunks, which counts no more (RFC 9112, section 6.3; curl, Go)', `${OK}content-length: 12\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
-    ['chunks named twice (undici, curl)', `${OK}transfer-encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
-    ['chunks behind an empty element (RFC 9110, section 5.6.1; curl)', `${OK}transfer-encoding: chunked,\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
-    ['another coding under chunks (undici)', `${OK}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
-    ['the coding identity beside a length (RFC 2616; curl)', `${OK}transfer-encoding: identity\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok' }],
-    ['an empty coding beside a length (undici, curl)', `${OK}transfer-encoding:\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok' }],
-    ['chunks in HTTP/1.0 that stays (RFC 9112, section 6.1)', 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n', { body: 'ok' }],
-    ['a chunk extension that is none (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0;\r\n\r\n`, { body: 'ok' }],
-    ['blanks behind the size of a chunk (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2   \r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
-    ['a length behind the body (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nContent-Length: 3\r\n\r\n`, { body: 'ok' }],
-    ['a coding behind the body (undici, curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n`, { body: 'ok' }],
-    ['204 with a length (RFC 9112, section 6.3; curl, Go)', 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n', { status: 204, body: '' }],
-    ['204 with lengths that differ, and chunks (RFC 9112, section 6.3; curl)', 'HTTP/1.1 204 No Content\r\ncontent-length: 5, 6\r\ntransfer-encoding: chunked\r\n\r\n', { status: 204, body: '' }],
-    ['304 with a length (curl, Go)', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', { status: 304, body: '' }],
-    ['several spaces in the status line (RFC 9112, section 4; curl, Go)', 'HTTP/1.1   200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
-    ['a later version of HTTP/1 (RFC 9110, section 2.5; Go)', 'HTTP/1.2 200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
-    ['the version 2.0 in the words of HTTP/1 (undici, curl, Go)', 'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
-    ['a control character in the reason (curl, Go)', 'HTTP/1.1 200 O\x07K\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+    [
+      'a length in a folded line, which is a part of the value before it',
+      `${OK}x: a\r\n content-length: 9\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { x: 'a content-length: 9', 'content-length': '2' } },
+    ],
+    [
+      'a folded trailer (curl, Go)',
+      `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: a\r\n b\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'a blank before a colon (RFC 9112, section 5.1; curl, Go; seanmonstar/httparse#88)',
+      `${OK}access-control-allow-credentials : true\r\ncontent-length : 2\r\n\r\nok`,
+      { body: 'ok', headers: { 'access-control-allow-credentials': 'true', 'content-length': '2' } },
+    ],
+    [
+      'a control character in a value (RFC 9110, section 5.5; curl; hyperium/hyper#2879)',
+      `${OK}set-cookie: dmo\x01OZPF\x1b\x7f!\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { 'set-cookie': 'dmo OZPF  !', 'content-length': '2' } },
+    ],
+    [
+      'a name that is none, which is left out (curl, Python)',
+      `${OK}x y: 1\r\nx[0]: 1\r\nx\xe9: 1\r\n: 1\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { 'content-length': '2' } },
+    ],
+    [
+      'a name that a control character makes none, although it looks like a length',
+      `${OK}content-length\x0b: 9\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok', headers: { 'content-length': '2' } },
+    ],
+    [
+      'a length beside chunks, which counts no more (RFC 9112, section 6.3; curl, Go)',
+      `${OK}content-length: 12\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'chunks named twice (undici, curl)',
+      `${OK}transfer-encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'chunks behind an empty element (RFC 9110, section 5.6.1; curl)',
+      `${OK}transfer-encoding: chunked,\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'another coding under chunks (undici)',
+      `${OK}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'the coding identity beside a length (RFC 2616; curl)',
+      `${OK}transfer-encoding: identity\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok' },
+    ],
+    [
+      'an empty coding beside a length (undici, curl)',
+      `${OK}transfer-encoding:\r\ncontent-length: 2\r\n\r\nok`,
+      { body: 'ok' },
+    ],
+    [
+      'chunks in HTTP/1.0 that stays (RFC 9112, section 6.1)',
+      'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      { body: 'ok' },
+    ],
+    [
+      'a chunk extension that is none (curl, Go)',
+      `${OK}transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0;\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'blanks behind the size of a chunk (curl, Go)',
+      `${OK}transfer-encoding: chunked\r\n\r\n2   \r\nok\r\n0\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'a length behind the body (curl, Go)',
+      `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nContent-Length: 3\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      'a coding behind the body (undici, curl, Go)',
+      `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      { body: 'ok' },
+    ],
+    [
+      '204 with a length (RFC 9112, section 6.3; curl, Go)',
+      'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n',
+      { status: 204, body: '' },
+    ],
+    [
+      '204 with lengths that differ, and chunks (RFC 9112, section 6.3; curl)',
+      'HTTP/1.1 204 No Content\r\ncontent-length: 5, 6\r\ntransfer-encoding: chunked\r\n\r\n',
+      { status: 204, body: '' },
+    ],
+    [
+      '304 with a length (curl, Go)',
+      'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n',
+      { status: 304, body: '' },
+    ],
+    [
+      'several spaces in the status line (RFC 9112, section 4; curl, Go)',
+      'HTTP/1.1   200 OK\r\ncontent-length: 2\r\n\r\nok',
+      { status: 200, body: 'ok' },
+    ],
+    [
+      'a later version of HTTP/1 (RFC 9110, section 2.5; Go)',
+      'HTTP/1.2 200 OK\r\ncontent-length: 2\r\n\r\nok',
+      { status: 200, body: 'ok' },
+    ],
+    [
+      'the version 2.0 in the words of HTTP/1 (undici, curl, Go)',
+      'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
+      { status: 200, body: 'ok' },
+    ],
+    [
+      'a control character in the reason (curl, Go)',
+      'HTTP/1.1 200 O\x07K\r\ncontent-length: 2\r\n\r\nok',
+      { status: 200, body: 'ok' },
+    ],
   ])('takes %s, and closes the connection', (_what, bytes, expected) => {
     expect(read([bytes])).toMatchObject({ ...expected, isComplete: true, isPersistent: false });
     expect(read([...bytes])).toEqual(read([bytes]));
@@ -221,7 +386,8 @@ describe('AnswerReader', () => {
     covered.add(fault);
     expect([what, read([bytes])]).toEqual([what, { fault }]);
     // Another protocol is recognized by fewer bytes.
-    if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2') expect([what, read([...bytes])]).toEqual([what, { fault }]);
+    if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2')
+      expect([what, read([...bytes])]).toEqual([what, { fault }]);
   });
 
   it('has an example for every fault', () => {
@@ -234,7 +400,8 @@ describe('AnswerReader', () => {
     const sink = { onHead: (): void => undefined, onBody: (): boolean => true };
     reader.expect(false);
 
-    for (const byte of Buffer.from(`${OK}x: ${'y'.repeat(60_000)}\r\ncontent-length: 0\r\n\r\n`)) reader.read(Buffer.from([byte]), sink);
+    for (const byte of Buffer.from(`${OK}x: ${'y'.repeat(60_000)}\r\ncontent-length: 0\r\n\r\n`))
+      reader.read(Buffer.from([byte]), sink);
 
     const copiedBytes = copy.mock.results.reduce((sum, { value }) => sum + (value as number), 0);
     copy.mockRestore();
@@ -250,7 +417,10 @@ describe('AnswerReader', () => {
   ])('knows from "keep-alive: %s" how long a connection is kept', (value, ms) => {
     const reader = new AnswerReader();
     reader.expect(false);
-    reader.read(Buffer.from(`${OK}keep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`), { onHead: () => undefined, onBody: () => true });
+    reader.read(Buffer.from(`${OK}keep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`), {
+      onHead: () => undefined,
+      onBody: () => true,
+    });
 
     expect(reader.keepAliveMs).toBe(ms);
   });
@@ -259,7 +429,10 @@ describe('AnswerReader', () => {
     const reader = new AnswerReader();
     let pieces = 0;
     reader.expect(false);
-    const isComplete = reader.read(Buffer.from(`${OK}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n1\r\ny\r\n0\r\n\r\n`), { onHead: () => undefined, onBody: () => ++pieces > 1 });
+    const isComplete = reader.read(
+      Buffer.from(`${OK}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n1\r\ny\r\n0\r\n\r\n`),
+      { onHead: () => undefined, onBody: () => ++pieces > 1 },
+    );
 
     expect([isComplete, pieces, reader.isPersistent]).toEqual([false, 1, false]);
   });
@@ -272,15 +445,18 @@ describe('beside undici', () => {
   async function answering(): Promise<{ origin: string; answer: { bytes: Buffer; cuts: readonly number[] } }> {
     const answer = { bytes: Buffer.alloc(0), cuts: [] as readonly number[] };
     const server = net.createServer((socket) => {
-      socket.setNoDelay(true).on('error', () => undefined).once('data', () => {
-        const cuts = [...answer.cuts].map((cut) => cut % (answer.bytes.length + 1)).sort((a, b) => a - b);
-        let from = 0;
-        for (const cut of [...cuts, answer.bytes.length]) {
-          socket.write(answer.bytes.subarray(from, cut));
-          from = cut;
-        }
-        socket.end();
-      });
+      socket
+        .setNoDelay(true)
+        .on('error', () => undefined)
+        .once('data', () => {
+          const cuts = [...answer.cuts].map((cut) => cut % (answer.bytes.length + 1)).sort((a, b) => a - b);
+          let from = 0;
+          for (const cut of [...cuts, answer.bytes.length]) {
+            socket.write(answer.bytes.subarray(from, cut));
+            from = cut;
+          }
+          socket.end();
+        });
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -294,7 +470,13 @@ describe('beside undici', () => {
       const { statusCode, headers, body } = await client.request({ method: 'POST', path: '/', body: '{}' });
       const text = Buffer.from(await body.arrayBuffer()).toString('latin1');
       // It leaves the blanks behind a value, which are none of it (RFC 9112, section 5).
-      const trimmed = Object.entries(headers).map(([name, value]) => [name, [value].flat().map((each) => each?.replace(/[ \t]+$/, '')).join(', ')]);
+      const trimmed = Object.entries(headers).map(([name, value]) => [
+        name,
+        [value]
+          .flat()
+          .map((each) => each?.replace(/[ \t]+$/, ''))
+          .join(', '),
+      ]);
       return { status: statusCode, headers: Object.fromEntries(trimmed), body: text };
     } catch {
       return { status: null };
@@ -304,7 +486,14 @@ describe('beside undici', () => {
   }
 
   async function byOurs(agent: ReturnType<typeof agentWith>, origin: string): Promise<object> {
-    const answer = await agent.exchange({ method: 'POST', url: new URL(origin), headers: {}, body: '{}', timeoutMs: 3000, bodyBytesMax: 65_536 });
+    const answer = await agent.exchange({
+      method: 'POST',
+      url: new URL(origin),
+      headers: {},
+      body: '{}',
+      timeoutMs: 3000,
+      bodyBytesMax: 65_536,
+    });
     if (answer.kind === 'error') return { status: null };
     return { status: answer.status, headers: { ...answer.headers }, body: answer.body.toString('latin1') };
   }
@@ -313,48 +502,90 @@ describe('beside undici', () => {
   const value = fc.stringMatching(/^[ \t]{0,2}[!-~\x80-\xff]{0,6}[ \t]{0,2}$/);
   const fields = fc.uniqueArray(fc.tuple(token, value), { maxLength: 4, selector: ([name]) => name.toLowerCase() });
   const text = fc.stringMatching(/^[\x00-\xff]{0,40}$/);
-  const chunked = fc.array(fc.tuple(fc.stringMatching(/^[\x00-\xff]{1,12}$/), fc.constantFrom('', ';a=b', ';a="b c"')), { maxLength: 4 })
-    .map((chunks) => `${chunks.map(([chunk, extension]) => `${chunk.length.toString(16)}${extension}\r\n${chunk}\r\n`).join('')}0\r\n`);
+  const chunked = fc
+    .array(fc.tuple(fc.stringMatching(/^[\x00-\xff]{1,12}$/), fc.constantFrom('', ';a=b', ';a="b c"')), {
+      maxLength: 4,
+    })
+    .map(
+      (chunks) =>
+        `${chunks.map(([chunk, extension]) => `${chunk.length.toString(16)}${extension}\r\n${chunk}\r\n`).join('')}0\r\n`,
+    );
   const framed = fc.oneof(
     text.map((body) => `content-length: ${body.length}\r\n\r\n${body}`),
-    fc.tuple(chunked, fc.constantFrom('', 'x-trailer: 1\r\n')).map(([body, trailer]) => `Transfer-Encoding: chunked\r\n\r\n${body}${trailer}\r\n`),
+    fc
+      .tuple(chunked, fc.constantFrom('', 'x-trailer: 1\r\n'))
+      .map(([body, trailer]) => `Transfer-Encoding: chunked\r\n\r\n${body}${trailer}\r\n`),
     text.map((body) => `connection: close\r\n\r\n${body}`),
   );
   const interim = fc.constantFrom('', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
-  const answered = fc.tuple(fc.constantFrom(200, 201, 299, 302, 404, 410, 429, 500, 503), fields, framed)
-    .map(([status, lines, rest]) => `HTTP/1.1 ${status} x\r\n${lines.map(([name, of]) => `${name}:${of}\r\n`).join('')}${rest}`);
+  const answered = fc
+    .tuple(fc.constantFrom(200, 201, 299, 302, 404, 410, 429, 500, 503), fields, framed)
+    .map(
+      ([status, lines, rest]) =>
+        `HTTP/1.1 ${status} x\r\n${lines.map(([name, of]) => `${name}:${of}\r\n`).join('')}${rest}`,
+    );
   const cuts = fc.array(fc.nat(400), { maxLength: 4 });
 
   it('reads every answer that is right as undici does', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
 
-    await fc.assert(fc.asyncProperty(interim, answered, cuts, async (before, bytes, at) => {
-      Object.assign(answer, { bytes: Buffer.from(before + bytes, 'latin1'), cuts: at });
-      const ours = await byOurs(agent, origin);
+    await fc.assert(
+      fc.asyncProperty(interim, answered, cuts, async (before, bytes, at) => {
+        Object.assign(answer, { bytes: Buffer.from(before + bytes, 'latin1'), cuts: at });
+        const ours = await byOurs(agent, origin);
 
-      expect(ours).not.toEqual({ status: null });
-      expect(ours).toEqual(await byUndici(origin));
-    }), { numRuns: 150 });
+        expect(ours).not.toEqual({ status: null });
+        expect(ours).toEqual(await byUndici(origin));
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it('takes nothing that undici refuses unless it closes the connection, and reads the rest as undici does', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
     // Without blanks and informational answers: undici refuses some of those that RFC 9112 allows behind a length and around a coding, and a 100 that it did not ask for.
-    const damage = fc.tuple(fc.nat(200), fc.nat(3), fc.constantFrom('', '\r', '\n', '\r\n', ':', '0', '9', 'f', '-', ',', '\0', '\xff', 'content-length: 3\r\n', 'transfer-encoding: chunked\r\n'));
+    const damage = fc.tuple(
+      fc.nat(200),
+      fc.nat(3),
+      fc.constantFrom(
+        '',
+        '\r',
+        '\n',
+        '\r\n',
+        ':',
+        '0',
+        '9',
+        'f',
+        '-',
+        ',',
+        '\0',
+        '\xff',
+        'content-length: 3\r\n',
+        'transfer-encoding: chunked\r\n',
+      ),
+    );
 
-    await fc.assert(fc.asyncProperty(answered, fc.array(damage, { minLength: 1, maxLength: 3 }), cuts, async (bytes, wounds, at) => {
-      const damaged = wounds.reduce((now, [place, cut, put]) => now.slice(0, place % (now.length + 1)) + put + now.slice((place % (now.length + 1)) + cut), bytes);
-      Object.assign(answer, { bytes: Buffer.from(damaged, 'latin1'), cuts: at });
-      const ours = await byOurs(agent, origin);
-      fc.pre(!('status' in ours) || ours.status !== null);
-      const theirs = await byUndici(origin);
+    await fc.assert(
+      fc.asyncProperty(answered, fc.array(damage, { minLength: 1, maxLength: 3 }), cuts, async (bytes, wounds, at) => {
+        const damaged = wounds.reduce(
+          (now, [place, cut, put]) =>
+            now.slice(0, place % (now.length + 1)) + put + now.slice((place % (now.length + 1)) + cut),
+          bytes,
+        );
+        Object.assign(answer, { bytes: Buffer.from(damaged, 'latin1'), cuts: at });
+        const ours = await byOurs(agent, origin);
+        fc.pre(!('status' in ours) || ours.status !== null);
+        const theirs = await byUndici(origin);
 
-      // A repeated length is not the end of a connection (RFC 9110, section 8.6), and is not undici's either.
-      if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged)) expect(ours).toEqual(theirs);
-      else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });
-    }), { numRuns: 150 });
+        // A repeated length is not the end of a connection (RFC 9110, section 8.6), and is not undici's either.
+        if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged))
+          expect(ours).toEqual(theirs);
+        else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it.each<[string, string]>([
@@ -363,19 +594,22 @@ describe('beside undici', () => {
     ['a blank before a colon', 'content-length : 2\r\n\r\nok'],
     ['a length behind the body', 'transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\ncontent-length: 2\r\n\r\n'],
     ['a chunk extension that is none', 'transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0\r\n\r\n'],
-  ])('an answer smuggled behind %s answers nothing: the next request has a connection of its own', async (_what, rest) => {
-    const smuggled = 'HTTP/1.1 299 Smuggled\r\ncontent-length: 0\r\n\r\n';
-    const receiver = await receiverWith((socket, { connection }) => {
-      if (connection > 1) return void socket.write('HTTP/1.1 201 Own\r\ncontent-length: 0\r\n\r\n');
-      socket.write(OK + rest);
-      setImmediate(() => socket.write(smuggled));
-    });
-    const agent = agentWith();
+  ])(
+    'an answer smuggled behind %s answers nothing: the next request has a connection of its own',
+    async (_what, rest) => {
+      const smuggled = 'HTTP/1.1 299 Smuggled\r\ncontent-length: 0\r\n\r\n';
+      const receiver = await receiverWith((socket, { connection }) => {
+        if (connection > 1) return void socket.write('HTTP/1.1 201 Own\r\ncontent-length: 0\r\n\r\n');
+        socket.write(OK + rest);
+        setImmediate(() => socket.write(smuggled));
+      });
+      const agent = agentWith();
 
-    const first = await agent.exchange(to(receiver));
-    const second = await agent.exchange(to(receiver));
+      const first = await agent.exchange(to(receiver));
+      const second = await agent.exchange(to(receiver));
 
-    expect([first, second].map(statusOf)).toEqual([200, 201]);
-    expect(receiver.connections).toBe(2);
-  });
+      expect([first, second].map(statusOf)).toEqual([200, 201]);
+      expect(receiver.connections).toBe(2);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { checkFields, checkStatusLine, hasBareLineFeed, parseHead, type AnswerHead } from './answer-head.js';
+import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHead } from './answer-head.js';
 import { BadAnswer } from './failure.js';
 
 /** Who an answer is for, piece by piece. */
@@ -22,7 +22,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 const LENGTH = /^\d{1,15}$/;
 /** Size and extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
-const STRICT_CHUNK_LINE = /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
+const STRICT_CHUNK_LINE =
+  /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 /** curl and Go's net/http take blanks behind the size, and any text as an extension. */
 const TOLERABLE_CHUNK_LINE = /^([\da-fA-F]{1,16})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 const FRAMING = /^(?:content-length|transfer-encoding):/im;
@@ -82,14 +83,21 @@ export class AnswerReader {
   /** Takes what belongs to this stage, and returns the rest; null when there is nothing to go on with. */
   private step(bytes: Buffer, sink: AnswerSink): Buffer | null {
     switch (this.stage) {
-      case 'head': return this.head(bytes, sink);
-      case 'chunk-size': return this.chunkSize(bytes);
-      case 'chunk-end': return this.chunkEnd(bytes);
-      case 'trailers': return this.trailers(bytes);
-      case 'until-end': return sink.onBody(bytes) ? null : this.stop();
+      case 'head':
+        return this.head(bytes, sink);
+      case 'chunk-size':
+        return this.chunkSize(bytes);
+      case 'chunk-end':
+        return this.chunkEnd(bytes);
+      case 'trailers':
+        return this.trailers(bytes);
+      case 'until-end':
+        return sink.onBody(bytes) ? null : this.stop();
       case 'counted':
-      case 'chunk': return this.body(bytes, sink);
-      case 'complete': return this.stop();
+      case 'chunk':
+        return this.body(bytes, sink);
+      case 'complete':
+        return this.stop();
     }
   }
 
@@ -111,7 +119,8 @@ export class AnswerReader {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
     // Some answer a HEAD with a body all the same, which would be taken for the answer to what comes next.
-    this.isPersistent = isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
+    this.isPersistent =
+      isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
     this.keepAliveMs = timeout == null ? null : Number(timeout) * 1000 - TIMEOUT_MARGIN_MS;
     if (this.keepAliveMs !== null && this.keepAliveMs <= 0) this.isPersistent = false;
@@ -131,7 +140,8 @@ export class AnswerReader {
     const bodyBytes = length === undefined ? null : Number(headers['content-length']);
     const codings = coding === undefined ? null : codingsOf(coding);
     // A coding overrides a length (RFC 9112, section 6.3), but others may have read the length.
-    if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11)) this.isPersistent = false;
+    if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11))
+      this.isPersistent = false;
     if (codings?.at(-1) === 'chunked') {
       this.stage = 'chunk-size';
     } else if ((codings === null || codings.length === 0) && bodyBytes !== null) {
@@ -153,7 +163,8 @@ export class AnswerReader {
 
   private chunkSize(bytes: Buffer): Buffer | null {
     const end = bytes.indexOf(LINE_END);
-    if (end > CHUNK_LINE_BYTES_MAX || (end === -1 && bytes.length > CHUNK_LINE_BYTES_MAX)) throw new BadAnswer('longChunkLine');
+    if (end > CHUNK_LINE_BYTES_MAX || (end === -1 && bytes.length > CHUNK_LINE_BYTES_MAX))
+      throw new BadAnswer('longChunkLine');
     if (!isHexDigit(bytes[0] as number)) throw new BadAnswer('badChunkSize');
     if (end === -1) return this.holdLines(bytes);
     const line = bytes.toString('latin1', 0, end);
@@ -191,7 +202,8 @@ export class AnswerReader {
     if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
     const lineFeed = bytes.indexOf(LF);
     if (lineFeed === -1) checkStatusLine(bytes.toString('latin1', 0, BEGINNING_BYTES), false);
-    else if (lineFeed >= this.searched) checkStatusLine(bytes.toString('latin1', 0, bytes[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed + 1), true);
+    else if (lineFeed >= this.searched)
+      checkStatusLine(bytes.toString('latin1', 0, bytes[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed + 1), true);
     return this.holdLines(bytes);
   }
 
@@ -234,7 +246,8 @@ const LF = 10;
 /** Of `HTTP/`, by which another protocol is recognized before its first line ends. */
 const BEGINNING_BYTES = 5;
 
-const isHexDigit = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+const isHexDigit = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
 /** Returns the one length. Repetitions of the same digits count as one (RFC 9110, section 8.6). */
 function lengthOf(value: string): string {
@@ -246,7 +259,11 @@ function lengthOf(value: string): string {
 }
 
 /** The elements of a list, in lower case. By `trim`: a regular expression for commas between blanks takes quadratic time for 64 KB of blanks. */
-const elementsOf = (value: string): string[] => value.toLowerCase().split(',').map((each) => each.trim());
+const elementsOf = (value: string): string[] =>
+  value
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim());
 
 /** Empty list elements mean nothing (RFC 9110, section 5.6.1), and neither does `identity`, which RFC 2616 had. */
 const codingsOf = (value: string): string[] => elementsOf(value).filter((each) => each !== '' && each !== 'identity');

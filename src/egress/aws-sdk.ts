@@ -6,7 +6,10 @@ import type { EgressFailure } from './failure.js';
 
 /** An exchange that brought no answer, as an SDK of AWS passes it on. */
 export class ExchangeFailed extends Error {
-  constructor(readonly failure: EgressFailure, detail: string) {
+  constructor(
+    readonly failure: EgressFailure,
+    detail: string,
+  ) {
     super(detail);
   }
 }
@@ -66,7 +69,9 @@ export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAg
 }
 
 /** The client without the header that it adds from the variables of AWS Lambda. */
-export function outsideOfLambda<Client extends { middlewareStack: { remove(name: string): boolean } }>(client: Client): Client {
+export function outsideOfLambda<Client extends { middlewareStack: { remove(name: string): boolean } }>(
+  client: Client,
+): Client {
   client.middlewareStack.remove('recursionDetectionMiddleware');
   return client;
 }
@@ -77,12 +82,27 @@ function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBy
     handle: async (request, options) => {
       const { method, body } = request;
       // Not signed, and nobody here waits for a 100.
-      const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'));
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
+      );
       const timeoutMs = options?.requestTimeout ?? timeoutMsDefault;
-      const answer = await agent.exchange({ method, url: urlOf(request), headers, body: bytesOf(body), timeoutMs, bodyBytesMax: answerBytesMax });
+      const answer = await agent.exchange({
+        method,
+        url: urlOf(request),
+        headers,
+        body: bytesOf(body),
+        timeoutMs,
+        bodyBytesMax: answerBytesMax,
+      });
       if (answer.kind === 'error') throw new ExchangeFailed(answer.error, answer.detail);
       if (answer.truncated) throw new ExchangeFailed('protocol', `The answer is longer than ${answerBytesMax} bytes.`);
-      return { response: { statusCode: answer.status, headers: answer.headers, body: Readable.from([answer.body], { objectMode: false }) } };
+      return {
+        response: {
+          statusCode: answer.status,
+          headers: answer.headers,
+          body: Readable.from([answer.body], { objectMode: false }),
+        },
+      };
     },
   };
 }
@@ -90,12 +110,15 @@ function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBy
 /** The query as the signature has it: percent-encoded as RFC 3986 says. */
 function urlOf({ protocol, hostname, port, path, query = {} }: SignedRequest): URL {
   const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
-  const pairs = Object.entries(query).flatMap(([name, value]) => (value === null ? [name] : [value].flat().map((each) => `${encoded(name)}=${encoded(each)}`)));
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === null ? [name] : [value].flat().map((each) => `${encoded(name)}=${encoded(each)}`),
+  );
   url.search = pairs.join('&');
   return url;
 }
 
-const encoded = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 
 function bytesOf(body: unknown): Buffer | string | null {
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);

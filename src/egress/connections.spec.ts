@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { agentWith, cleanUp, never, onCleanUp, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
 import { OK, type RawReceiver, type ReceivedRequest } from '../../test/support/raw-receiver.js';
@@ -10,7 +10,9 @@ describe('a kept-alive connection that the receiver has closed', () => {
     ['ends', (socket: Socket) => socket.end()],
     ['resets', (socket: Socket) => socket.resetAndDestroy()],
   ])('is replaced by a fresh one, unseen by the caller, when it %s under the request', async (_how, close) => {
-    const receiver = await receiverWith((socket, { onConnection }) => (onConnection === 1 ? void socket.write(OK) : close(socket)));
+    const receiver = await receiverWith((socket, { onConnection }) =>
+      onConnection === 1 ? void socket.write(OK) : close(socket),
+    );
     const agent = agentWith();
 
     const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
@@ -34,7 +36,10 @@ describe('a kept-alive connection that the receiver has closed', () => {
   });
 
   it('is not retried again when the fresh connection is reset in its handshake', async () => {
-    const receiver = await receiverWith((socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.destroy()), { tls: TLS });
+    const receiver = await receiverWith(
+      (socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.destroy()),
+      { tls: TLS },
+    );
     const agent = agentWith({ ca: TLS.cert });
     const url = new URL(`https://127.0.0.1:${receiver.port}/`);
     await agent.exchange(to(receiver, { url }));
@@ -49,7 +54,9 @@ describe('a kept-alive connection that the receiver has closed', () => {
   });
 
   it('is not retried when an answer had begun', async () => {
-    const receiver = await receiverWith((socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.end('HTTP/1.1 20')));
+    const receiver = await receiverWith(
+      (socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.end('HTTP/1.1 20')),
+    );
     const agent = agentWith();
 
     await agent.exchange(to(receiver));
@@ -72,21 +79,35 @@ describe('connections', () => {
 
   it('go to the next address that was checked when the first does not answer', async () => {
     const receiver = await receiverWith();
-    const agent = agentWith({ resolve: async () => [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }] });
+    const agent = agentWith({
+      resolve: async () => [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+    });
 
-    expect(statusOf(await agent.exchange(to(receiver, { url: new URL(`http://hooks.example.com:${receiver.port}/`) })))).toBe(200);
+    expect(
+      statusOf(await agent.exchange(to(receiver, { url: new URL(`http://hooks.example.com:${receiver.port}/`) }))),
+    ).toBe(200);
     expect(receiver.requests[0]?.text).toContain(`\r\nhost: hooks.example.com:${receiver.port}\r\n`);
   });
 
   it('are read side by side without mixing what comes, in plain text and in TLS', async () => {
-    const receivers = [await receiverWith((socket, request) => void drip(socket, request)), await receiverWith((socket, request) => void drip(socket, request), { tls: TLS })];
+    const receivers = [
+      await receiverWith((socket, request) => void drip(socket, request)),
+      await receiverWith((socket, request) => void drip(socket, request), { tls: TLS }),
+    ];
     const agent = agentWith({ ca: TLS.cert });
     const bodies = Array.from({ length: 24 }, (_none, i) => String.fromCharCode(97 + i).repeat(40 + i));
 
-    const answers = await Promise.all(bodies.map((body, i) => {
-      const receiver = receivers[i % 2] as RawReceiver;
-      return agent.exchange(to(receiver, { url: new URL(`http${i % 2 === 1 ? 's' : ''}://127.0.0.1:${receiver.port}/`), body }));
-    }));
+    const answers = await Promise.all(
+      bodies.map((body, i) => {
+        const receiver = receivers[i % 2] as RawReceiver;
+        return agent.exchange(
+          to(receiver, { url: new URL(`http${i % 2 === 1 ? 's' : ''}://127.0.0.1:${receiver.port}/`), body }),
+        );
+      }),
+    );
 
     expect(answers.map((answer) => answer.kind === 'response' && answer.body.toString())).toEqual(bodies);
   });
@@ -94,7 +115,9 @@ describe('connections', () => {
   it('go to an IPv6 literal', async () => {
     const receiver = await receiverWith(undefined, { host: '::1' });
 
-    expect(statusOf(await agentWith().exchange(to(receiver, { url: new URL(`http://[::1]:${receiver.port}/`) })))).toBe(200);
+    expect(statusOf(await agentWith().exchange(to(receiver, { url: new URL(`http://[::1]:${receiver.port}/`) })))).toBe(
+      200,
+    );
   });
 
   it('are given up after a minute, however busy, so that a receiver that moved is found again', async () => {
@@ -147,7 +170,9 @@ describe('connections', () => {
 
   it('close as early as the server says that it will', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask'] });
-    const receiver = await receiverWith((socket) => socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n'));
+    const receiver = await receiverWith((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n'),
+    );
     const agent = agentWith({ idleOriginMs: 60_000 });
     await agent.exchange(to(receiver));
 
@@ -170,7 +195,10 @@ describe('connections', () => {
 
     const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
 
-    expect(answers).toMatchObject([{ status: 200, body: Buffer.from('ok') }, { status: 200, body: Buffer.from('ok') }]);
+    expect(answers).toMatchObject([
+      { status: 200, body: Buffer.from('ok') },
+      { status: 200, body: Buffer.from('ok') },
+    ]);
     expect(receiver.connections).toBe(2);
   });
 
@@ -205,7 +233,14 @@ describe('connections', () => {
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     const agent = agentWith();
 
-    const answer = await agent.exchange({ method: 'POST', url, headers: {}, body: Buffer.alloc(32 * 1024 * 1024), timeoutMs: 5000, bodyBytesMax: 10 });
+    const answer = await agent.exchange({
+      method: 'POST',
+      url,
+      headers: {},
+      body: Buffer.alloc(32 * 1024 * 1024),
+      timeoutMs: 5000,
+      bodyBytesMax: 10,
+    });
 
     expect(statusOf(answer)).toBe(413);
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
-import net from 'node:net';
 import type { Socket } from 'node:net';
+import net from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { jest } from '@jest/globals';
-import { egressPolicy } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
+import { egressPolicy } from '#engine/egress-policy.js';
 import { TLS } from '../../test/support/egress.js';
 import { HOSTILE_URLS } from '../../test/support/hostile-urls.js';
-import { rawReceiver } from '../../test/support/raw-receiver.js';
 import type { RawReceiver } from '../../test/support/raw-receiver.js';
+import { rawReceiver } from '../../test/support/raw-receiver.js';
+import type { Resolver } from './dial.js';
 import { createConnector, EgressBlocked } from './dial.js';
 import { LookupFailed } from './names/lookup-failed.js';
-import type { Resolver } from './dial.js';
 import { Names } from './names/names.js';
 
 const PUBLIC = '93.184.215.14';
@@ -19,7 +19,11 @@ const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
 
 const answers = (...sets: string[][]): Resolver => {
   let calls = 0;
-  return async () => (sets[Math.min(calls++, sets.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return async () =>
+    (sets[Math.min(calls++, sets.length - 1)] ?? []).map((address) => ({
+      address,
+      family: address.includes(':') ? 6 : 4,
+    }));
 };
 
 const bySystem = new Names({ servers: [] }).resolve;
@@ -72,17 +76,28 @@ describe('a canary on loopback', () => {
     expect(await dial(`http://rebind.example:${port}/`, answers(...sets))).toBeInstanceOf(EgressBlocked);
   });
 
-  it.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]', '2130706433', 'localhost', 'localhost.', 'app.localhost'])(
-    'sees nothing of http://%s, for which the resolver is not even asked',
-    async (host) => {
-      const resolve: Resolver = () => Promise.reject(new Error('was asked'));
+  it.each([
+    '127.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0.0.0.0',
+    '[::]',
+    '2130706433',
+    'localhost',
+    'localhost.',
+    'app.localhost',
+  ])('sees nothing of http://%s, for which the resolver is not even asked', async (host) => {
+    const resolve: Resolver = () => Promise.reject(new Error('was asked'));
 
-      expect(await dial(`http://${host}:${port}/`, resolve)).toBeInstanceOf(EgressBlocked);
-    },
-  );
+    expect(await dial(`http://${host}:${port}/`, resolve)).toBeInstanceOf(EgressBlocked);
+  });
 
   it('sees nothing when it is a listener of our own and loopback is open', async () => {
-    const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownListeners: [{ address: '0.0.0.0', port }] });
+    const policy = egressPolicy({
+      allowCidrs: ['127.0.0.0/8'],
+      allowHttp: true,
+      ownListeners: [{ address: '0.0.0.0', port }],
+    });
 
     expect(await dial(`http://127.0.0.1:${port}/`, undefined, policy)).toBeInstanceOf(EgressBlocked);
     expect(await dial(`http://localhost:${port}/`, undefined, policy)).toBeInstanceOf(EgressBlocked);
@@ -93,14 +108,15 @@ describe('a canary on loopback', () => {
 describe('every hostile URL that the parser accepts', () => {
   const parsed = HOSTILE_URLS.filter(({ url }) => URL.canParse(url) && /^https?:/.test(new URL(url).protocol));
 
-  it.each(parsed.filter(({ url }) => !/[@#]|aaaa|éééé/.test(url)).map(({ url, why, resolvesTo }) => ({ url, why, resolvesTo })))(
-    'is refused at connect, too: $url ($why)',
-    async ({ url, resolvesTo }) => {
-      const resolve: Resolver = resolvesTo ? answers([...resolvesTo]) : () => Promise.reject(new Error('was asked'));
+  it.each(
+    parsed
+      .filter(({ url }) => !/[@#]|aaaa|éééé/.test(url))
+      .map(({ url, why, resolvesTo }) => ({ url, why, resolvesTo })),
+  )('is refused at connect, too: $url ($why)', async ({ url, resolvesTo }) => {
+    const resolve: Resolver = resolvesTo ? answers([...resolvesTo]) : () => Promise.reject(new Error('was asked'));
 
-      expect(await dial(url, resolve)).toBeInstanceOf(EgressBlocked);
-    },
-  );
+    expect(await dial(url, resolve)).toBeInstanceOf(EgressBlocked);
+  });
 });
 
 describe('a name that rebinds', () => {
@@ -135,11 +151,17 @@ describe('what the refusal says', () => {
   });
 
   it('says why a set of public and private addresses is refused as a whole', async () => {
-    expect(await dial('https://hooks.example.com/', answers([PUBLIC, '10.9.8.7']))).toMatchObject({ message: expect.stringContaining('One of its addresses') });
+    expect(await dial('https://hooks.example.com/', answers([PUBLIC, '10.9.8.7']))).toMatchObject({
+      message: expect.stringContaining('One of its addresses'),
+    });
   });
 
   it.each([
-    ['a resolver that rejects', () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })), 'ENOTFOUND'],
+    [
+      'a resolver that rejects',
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
+      'ENOTFOUND',
+    ],
     ['a resolver that finds nothing', answers([]), 'ENODATA'],
   ])('%s is a failed look-up', async (_what, resolve, reason) => {
     const error = await dial('https://hooks.example.com/', resolve);
@@ -154,7 +176,8 @@ it('asks for the policy at every connect', async () => {
   let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
   const connector = createConnector({ policy: () => policy, resolve: bySystem, connectTimeoutMs: 5000 });
   const target = { hostname: '127.0.0.1', port: String(receiver.port), protocol: 'http:' };
-  const connect = (): Promise<Socket | Error> => new Promise((done) => connector(target, (error, socket) => done(error ?? socket)));
+  const connect = (): Promise<Socket | Error> =>
+    new Promise((done) => connector(target, (error, socket) => done(error ?? socket)));
 
   const before = await connect();
   policy = CLOSED;
@@ -181,8 +204,12 @@ describe('a TLS connection', () => {
   it('takes up the session of the one before to the same server', async () => {
     const receiver = await rawReceiver(undefined, { tls: TLS });
     const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 5000, ca: TLS.cert });
-    const connect = (): Promise<TLSSocket> => new Promise((done, fail) =>
-      connector({ hostname: '127.0.0.1', port: String(receiver.port), protocol: 'https:' }, (error, socket) => (error === null ? done(socket as TLSSocket) : fail(error))));
+    const connect = (): Promise<TLSSocket> =>
+      new Promise((done, fail) =>
+        connector({ hostname: '127.0.0.1', port: String(receiver.port), protocol: 'https:' }, (error, socket) =>
+          error === null ? done(socket as TLSSocket) : fail(error),
+        ),
+      );
 
     const first = await connect();
     await once(first, 'session');
@@ -198,7 +225,11 @@ describe('a TLS connection', () => {
     const silent = await rawReceiver(() => undefined);
     const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 50 });
 
-    const error = await new Promise((done) => connector({ hostname: '127.0.0.1', port: String(silent.port), protocol: 'https:' }, (...answer) => done(answer[0])));
+    const error = await new Promise((done) =>
+      connector({ hostname: '127.0.0.1', port: String(silent.port), protocol: 'https:' }, (...answer) =>
+        done(answer[0]),
+      ),
+    );
 
     expect(error).toMatchObject({ code: 'ETIMEDOUT' });
     await silent.close();

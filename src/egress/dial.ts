@@ -1,10 +1,10 @@
-import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import type { LookupAddress } from 'node:dns';
+import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
-import { codeOf } from './names/name-servers.js';
+import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import { LookupFailed } from './names/lookup-failed.js';
+import { codeOf } from './names/name-servers.js';
 
 /** All addresses of a name. A rejection, or an empty list, is a DNS failure. */
 export type Resolver = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
@@ -33,7 +33,10 @@ export interface Origin {
 }
 
 /** Opens a connection. Answers once, after the call has returned: with an error or an open socket. */
-export type Connect = (origin: Origin, opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void) => void;
+export type Connect = (
+  origin: Origin,
+  opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
+) => void;
 
 /**
  * What opens a socket only to an address the policy lets through. The address that was
@@ -59,7 +62,10 @@ export function createConnector(options: ConnectorOptions): Connect {
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
     // Whatever becomes of it, there is an answer: who waits for it holds one of the origin's places.
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => answer(null)).on('error', answer).once('close', () => answer(failed('ECONNRESET')));
+    socket
+      .once(isSecure ? 'secureConnect' : 'connect', () => answer(null))
+      .on('error', answer)
+      .once('close', () => answer(failed('ECONNRESET')));
   };
 }
 
@@ -105,18 +111,32 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
 }
 
 /** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */
-export function checkedLookup({ policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>, port: number): LookupFunction {
+export function checkedLookup(
+  { policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>,
+  port: number,
+): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname)
-      .then((addresses) => check(hostname, addresses, port, policy()), (error: unknown) => {
-        throw error instanceof LookupFailed ? error : new LookupFailed(codeOf(error));
-      })
-      .then((checked) => callback(null, checked), (error: Error) => callback(error, []));
+      .then(
+        (addresses) => check(hostname, addresses, port, policy()),
+        (error: unknown) => {
+          throw error instanceof LookupFailed ? error : new LookupFailed(codeOf(error));
+        },
+      )
+      .then(
+        (checked) => callback(null, checked),
+        (error: Error) => callback(error, []),
+      );
   };
 }
 
 /** One refused address refuses the name: a set of public and private addresses is how rebinding looks. */
-function check(hostname: string, addresses: readonly { address: string }[], port: number, policy: EgressPolicy): LookupAddress[] {
+function check(
+  hostname: string,
+  addresses: readonly { address: string }[],
+  port: number,
+  policy: EgressPolicy,
+): LookupAddress[] {
   if (addresses.length === 0) throw new LookupFailed('ENODATA');
   const checked: LookupAddress[] = [];
   let refusal: string | null = null;

@@ -1,23 +1,29 @@
 import net, { type Socket } from 'node:net';
-import { egressPolicy, type EgressPolicy } from '#engine/egress-policy.js';
-import { Dialer, DialFailed, failureOf, type DialTarget } from './dialer.js';
+import { type EgressPolicy, egressPolicy } from '#engine/egress-policy.js';
+import { type RawReceiver, rawReceiver } from '../../test/support/raw-receiver.js';
+import { Dialer, DialFailed, type DialTarget, failureOf } from './dialer.js';
 import type { EgressGate } from './gate.js';
 import { Names } from './names/names.js';
-import { rawReceiver, type RawReceiver } from '../../test/support/raw-receiver.js';
 
 const OPEN = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
 const TLS_ONLY = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
 
-const dialer = (policy: EgressPolicy): Dialer => new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] }));
-const broker = (target: Partial<DialTarget> = {}): DialTarget => ({ hostname: 'broker.example.com', port: 4222, isEncrypted: true, ...target });
+const dialer = (policy: EgressPolicy): Dialer =>
+  new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] }));
+const broker = (target: Partial<DialTarget> = {}): DialTarget => ({
+  hostname: 'broker.example.com',
+  port: 4222,
+  isEncrypted: true,
+  ...target,
+});
 
 describe('Dialer.refusal', () => {
   it.each<[string, EgressPolicy, Partial<DialTarget>, RegExp | null]>([
     ['the port of its protocol', CLOSED, { protocolPort: 4222 }, null],
     ['the port of another protocol', CLOSED, {}, /Port 4222 is not open/],
     ['another port than that of its protocol', CLOSED, { port: 6379, protocolPort: 4222 }, /Port 6379 is not open/],
-    ['a port that is nobody\'s', CLOSED, { port: 14_222 }, null],
+    ["a port that is nobody's", CLOSED, { port: 14_222 }, null],
     ['a private address', CLOSED, { hostname: '10.0.0.1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
     ['IPv6 loopback', CLOSED, { hostname: '::1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
     ['a metadata service', OPEN, { hostname: 'metadata.google.internal', protocolPort: 4222 }, /metadata/],
@@ -33,9 +39,15 @@ describe('Dialer.refusal', () => {
   });
 
   it('never opens a listener of our own, not even to the protocol of its port', () => {
-    const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownListeners: [{ address: '127.0.0.1', port: 4222 }] });
+    const policy = egressPolicy({
+      allowCidrs: ['127.0.0.0/8'],
+      allowHttp: true,
+      ownListeners: [{ address: '127.0.0.1', port: 4222 }],
+    });
 
-    expect(dialer(policy).refusal(broker({ hostname: '127.0.0.1', protocolPort: 4222 }))).toMatch(/listener of this service itself/);
+    expect(dialer(policy).refusal(broker({ hostname: '127.0.0.1', protocolPort: 4222 }))).toMatch(
+      /listener of this service itself/,
+    );
   });
 });
 
@@ -46,7 +58,11 @@ describe('Dialer.open', () => {
   afterEach(() => canary.close());
 
   const at = (hostname: string): DialTarget => ({ hostname, port: canary.port, isEncrypted: true });
-  const failure = (dialling: Promise<Socket>): Promise<unknown> => dialling.then(() => null, (error: unknown) => error);
+  const failure = (dialling: Promise<Socket>): Promise<unknown> =>
+    dialling.then(
+      () => null,
+      (error: unknown) => error,
+    );
 
   it.each(['127.0.0.1', 'localhost'])('gives a socket that is connected to %s', async (hostname) => {
     const socket = await dialer(OPEN).open(at(hostname), { timeoutMs: 5_000 });
@@ -56,13 +72,16 @@ describe('Dialer.open', () => {
     socket.destroy();
   });
 
-  it.each(['127.0.0.1', '::1', 'localhost', '::ffff:127.0.0.1'])('opens nothing to %s when loopback is closed', async (hostname) => {
-    const error = await failure(dialer(CLOSED).open(at(hostname), { timeoutMs: 5_000 }));
+  it.each(['127.0.0.1', '::1', 'localhost', '::ffff:127.0.0.1'])(
+    'opens nothing to %s when loopback is closed',
+    async (hostname) => {
+      const error = await failure(dialer(CLOSED).open(at(hostname), { timeoutMs: 5_000 }));
 
-    expect(error).toBeInstanceOf(DialFailed);
-    expect(error).toMatchObject({ failure: 'blocked' });
-    expect(canary.connections).toBe(0);
-  });
+      expect(error).toBeInstanceOf(DialFailed);
+      expect(error).toMatchObject({ failure: 'blocked' });
+      expect(canary.connections).toBe(0);
+    },
+  );
 
   it('asks the policy at every call', async () => {
     let policy = OPEN;
@@ -80,13 +99,20 @@ describe('Dialer.open', () => {
     const { port } = server.address() as net.AddressInfo;
     await new Promise((resolve) => server.close(resolve));
 
-    const error = await failure(dialer(OPEN).open({ hostname: '127.0.0.1', port, isEncrypted: true }, { timeoutMs: 5_000 }));
+    const error = await failure(
+      dialer(OPEN).open({ hostname: '127.0.0.1', port, isEncrypted: true }, { timeoutMs: 5_000 }),
+    );
 
     expect(error).toMatchObject({ failure: 'connection', message: expect.not.stringContaining('127.0.0.1') as string });
   });
 
   it('says that a name does not resolve', async () => {
-    const error = await failure(dialer(OPEN).open({ hostname: 'nobody.invalid', port: 4222, isEncrypted: true, protocolPort: 4222 }, { timeoutMs: 5_000 }));
+    const error = await failure(
+      dialer(OPEN).open(
+        { hostname: 'nobody.invalid', port: 4222, isEncrypted: true, protocolPort: 4222 },
+        { timeoutMs: 5_000 },
+      ),
+    );
 
     expect(error).toMatchObject({ failure: 'dns' });
   });

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { originRefusal, type EgressPolicy } from '#engine/egress-policy.js';
+import { type EgressPolicy, originRefusal } from '#engine/egress-policy.js';
 import { checkedLookup, EgressBlocked } from './dial.js';
+import { type EgressFailure, ExchangeEnded, explain } from './failure.js';
 import { EgressGate } from './gate.js';
 import { Names } from './names/names.js';
-import { explain, ExchangeEnded, type EgressFailure } from './failure.js';
 
 /** Where a connection of another protocol than HTTP goes. */
 export interface DialTarget {
@@ -23,7 +23,10 @@ export interface DialOptions {
 
 /** Why there is no connection, or none any more, with a sentence for the owner of the target. */
 export class DialFailed extends Error {
-  constructor(readonly failure: EgressFailure, detail: string) {
+  constructor(
+    readonly failure: EgressFailure,
+    detail: string,
+  ) {
     super(detail);
   }
 }
@@ -52,7 +55,14 @@ export class Dialer {
     const { hostname, port } = target;
     return new Promise((resolve, reject) => {
       const lookup = checkedLookup({ policy, resolve: this.names.resolve }, port);
-      const socket = connect({ host: hostname, port, lookup, noDelay: true, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1000 });
+      const socket = connect({
+        host: hostname,
+        port,
+        lookup,
+        noDelay: true,
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: 1000,
+      });
       const end = (error: Error): void => {
         clearTimeout(late);
         socket.destroy();

@@ -20,20 +20,32 @@ const REMEMBERED_NAMES_MAX = 5_000;
     Dialer,
     EgressGate,
     OwnServices,
-    { provide: Names, useFactory: (config: Config, metrics: Metrics) => watched(new Names({ servers: config.dnsServers }), metrics), inject: [Config, Metrics] },
-    { provide: ServerRecords, useFactory: (config: Config) => new ServerRecords({ servers: config.dnsServers }), inject: [Config] },
+    {
+      provide: Names,
+      useFactory: (config: Config, metrics: Metrics) => watched(new Names({ servers: config.dnsServers }), metrics),
+      inject: [Config, Metrics],
+    },
+    {
+      provide: ServerRecords,
+      useFactory: (config: Config) => new ServerRecords({ servers: config.dnsServers }),
+      inject: [Config],
+    },
     { provide: NameRecords, useExisting: ServerRecords },
     {
-      provide: RememberedRecords, useFactory: (records: ServerRecords) => new RememberedRecords(records, { entriesMax: REMEMBERED_NAMES_MAX, nowMs: () => performance.now() }),
+      provide: RememberedRecords,
+      useFactory: (records: ServerRecords) =>
+        new RememberedRecords(records, { entriesMax: REMEMBERED_NAMES_MAX, nowMs: () => performance.now() }),
       inject: [ServerRecords],
     },
     {
       provide: EgressAgent,
-      useFactory: (gate: EgressGate, names: Names, config: Config) => new EgressAgent({
-        policy: () => gate.policy(), resolve: names.resolve,
-        // More than a worker makes attempts, whatever it is told: nobody is to wait here behind another tenant of the same host.
-        maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
-      }),
+      useFactory: (gate: EgressGate, names: Names, config: Config) =>
+        new EgressAgent({
+          policy: () => gate.policy(),
+          resolve: names.resolve,
+          // More than a worker makes attempts, whatever it is told: nobody is to wait here behind another tenant of the same host.
+          maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
+        }),
       inject: [EgressGate, Names, Config],
     },
   ],
@@ -55,8 +67,13 @@ export class EgressModule implements OnApplicationShutdown {
 }
 
 function watched(names: Names, metrics: Metrics): Names {
-  metrics.gauge('name_lookups', 'Names that this process is looking up, and names that wait for it.', ['state'], (gauge) => {
-    for (const [state, count] of Object.entries(names.figures())) gauge.set({ state }, count);
-  });
+  metrics.gauge(
+    'name_lookups',
+    'Names that this process is looking up, and names that wait for it.',
+    ['state'],
+    (gauge) => {
+      for (const [state, count] of Object.entries(names.figures())) gauge.set({ state }, count);
+    },
+  );
   return names;
 }

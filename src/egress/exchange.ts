@@ -1,6 +1,6 @@
 import type { Carried, Connection } from './connection.js';
-import { ExchangeEnded, explain, isBrokenConnection } from './failure.js';
 import type { EgressFailure } from './failure.js';
+import { ExchangeEnded, explain, isBrokenConnection } from './failure.js';
 import type { OriginPool, Tenant } from './origin-pool.js';
 import type { RequestHead } from './request-head.js';
 
@@ -21,14 +21,14 @@ export interface EgressRequest {
 
 export type EgressAnswer =
   | {
-    kind: 'response';
-    status: number;
-    /** Names in lower case; a repeated header is joined with ", ". */
-    headers: Record<string, string>;
-    body: Buffer;
-    truncated: boolean;
-    durationMs: number;
-  }
+      kind: 'response';
+      status: number;
+      /** Names in lower case; a repeated header is joined with ", ". */
+      headers: Record<string, string>;
+      body: Buffer;
+      truncated: boolean;
+      durationMs: number;
+    }
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
 /** One request and its answer, from the deadline being set to the connection being given back. The hot path. */
@@ -148,12 +148,25 @@ export class Exchange implements Carried, Tenant {
    * which has served nothing, and if it breaks, too, the failure is real.
    */
   private mayRetry(error: Error): boolean {
-    return !this.isSettled && !this.isAnswering && this.connection !== null && this.connection.served > 0 && isBrokenConnection(error);
+    return (
+      !this.isSettled &&
+      !this.isAnswering &&
+      this.connection !== null &&
+      this.connection.served > 0 &&
+      isBrokenConnection(error)
+    );
   }
 
   private respond(truncated: boolean): void {
     const body = this.chunks === null ? this.received : Buffer.concat(this.chunks, this.bodyBytes);
-    this.settle({ kind: 'response', status: this.status, headers: this.headers, body, truncated, durationMs: this.elapsedMs() });
+    this.settle({
+      kind: 'response',
+      status: this.status,
+      headers: this.headers,
+      body,
+      truncated,
+      durationMs: this.elapsedMs(),
+    });
   }
 
   private fail(error: Error): void {
@@ -190,7 +203,10 @@ export class Exchange implements Carried, Tenant {
 
 const TOO_LATE = new ExchangeEnded('timeout', 'Answered before it was sent.');
 const CUT = new ExchangeEnded('protocol', 'The body is longer than what is read of it.');
-const WITHHELD = new ExchangeEnded('connection', 'The request was not sent: whoever asked for it may not send it any more.');
+const WITHHELD = new ExchangeEnded(
+  'connection',
+  'The request was not sent: whoever asked for it may not send it any more.',
+);
 
 export const CANCELLED = new ExchangeEnded('connection', 'The exchange was cancelled before it was complete.');
 

@@ -1,6 +1,6 @@
 import { EgressBlocked } from './dial.js';
-import { LookupFailed } from './names/lookup-failed.js';
 import { BadAnswer, ConnectionLost, explain } from './failure.js';
+import { LookupFailed } from './names/lookup-failed.js';
 
 const coded = (code: string, message = 'secret 10.0.0.7:8443'): Error => Object.assign(new Error(message), { code });
 

@@ -10,7 +10,10 @@ export class ExchangeEnded extends Error {
   /** Made for each receiver that hangs, and thrown where nobody looks for the place: to write a stack would cost more than the rest. */
   override stack = undefined;
 
-  constructor(readonly failure: EgressFailure, detail: string) {
+  constructor(
+    readonly failure: EgressFailure,
+    detail: string,
+  ) {
     super(detail);
   }
 }
@@ -39,21 +42,29 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
   if (error instanceof LookupFailed) return { error: 'dns', detail: error.message };
-  if (error instanceof BadAnswer) return { error: 'protocol', detail: `The answer is not valid HTTP/1.1: ${error.message}.` };
-  if (error instanceof ConnectionLost) return { error: 'connection', detail: 'The receiver closed the connection before the answer was complete.' };
+  if (error instanceof BadAnswer)
+    return { error: 'protocol', detail: `The answer is not valid HTTP/1.1: ${error.message}.` };
+  if (error instanceof ConnectionLost)
+    return { error: 'connection', detail: 'The receiver closed the connection before the answer was complete.' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (TLS.test(code)) {
-    return { error: 'tls', detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).` };
+    return {
+      error: 'tls',
+      detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).`,
+    };
   }
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
 /** The codes with which a server that has just closed a kept-alive connection greets the next request on it. */
 export function isBrokenConnection(error: Error): boolean {
-  return error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'));
+  return (
+    error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
+  );
 }
 
-const TLS = /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/;
+const TLS =
+  /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/;
 
 const TLS_REASONS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',

@@ -38,7 +38,9 @@ export class EgressGate {
 
   private read(): EgressPolicy {
     const { egressAllowCidrs, egressAllowHttp, host, metricsPort, listeningPorts } = this.config;
-    const ports = [this.listeningPort(), metricsPort, ...listeningPorts].filter((port): port is number => port !== null && port !== 0);
+    const ports = [this.listeningPort(), metricsPort, ...listeningPorts].filter(
+      (port): port is number => port !== null && port !== 0,
+    );
     return egressPolicy({
       allowCidrs: egressAllowCidrs,
       allowHttp: egressAllowHttp,

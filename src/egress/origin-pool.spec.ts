@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
-import { OriginPool } from './origin-pool.js';
 import type { Tenant } from './origin-pool.js';
+import { OriginPool } from './origin-pool.js';
 
 class FakeTenant implements Tenant {
   isSettled = false;
@@ -22,12 +22,22 @@ describe('OriginPool', () => {
   beforeEach(() => {
     emptied = 0;
     pool = new OriginPool({
-      url: new URL('http://hooks.example.com'), connect: () => undefined, connectionsMax: 2, idleMs: 1000, onEmpty: () => (emptied += 1),
+      url: new URL('http://hooks.example.com'),
+      connect: () => undefined,
+      connectionsMax: 2,
+      idleMs: 1000,
+      onEmpty: () => (emptied += 1),
     });
   });
 
   it('gives freed room to the one that waits longest, and opens nothing for one that was answered meanwhile', () => {
-    const [first, second, settled, third, fourth] = tenants(5) as [FakeTenant, FakeTenant, FakeTenant, FakeTenant, FakeTenant];
+    const [first, second, settled, third, fourth] = tenants(5) as [
+      FakeTenant,
+      FakeTenant,
+      FakeTenant,
+      FakeTenant,
+      FakeTenant,
+    ];
     for (const tenant of [first, second, settled, third, fourth]) pool.admit(tenant, 0);
     settled.isSettled = true;
 

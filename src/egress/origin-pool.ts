@@ -85,7 +85,11 @@ export class OriginPool {
 
   private open(): Connection | null {
     if (this.all.size >= this.options.connectionsMax) return null;
-    const connection = new Connection({ origin: this.url, connect: this.options.connect, onLost: (lost) => this.retire(lost) });
+    const connection = new Connection({
+      origin: this.url,
+      connect: this.options.connect,
+      onLost: (lost) => this.retire(lost),
+    });
     this.all.add(connection);
     return connection;
   }

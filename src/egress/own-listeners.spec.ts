@@ -1,7 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import { ownListeners } from './own-listeners.js';
 
-const local = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []).map(({ address }) => address);
+const local = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .map(({ address }) => address);
 
 describe('ownListeners', () => {
   it.each(['0.0.0.0', '::', 'localhost', ''])('a listener at %j answers at every local address', (address) => {
@@ -12,8 +14,14 @@ describe('ownListeners', () => {
   });
 
   it('a listener at one address answers there', () => {
-    expect(ownListeners([{ address: '10.1.2.3', port: 2525 }, { address: '::1', port: 3000 }])).toEqual([
-      { address: '10.1.2.3', port: 2525 }, { address: '::1', port: 3000 },
+    expect(
+      ownListeners([
+        { address: '10.1.2.3', port: 2525 },
+        { address: '::1', port: 3000 },
+      ]),
+    ).toEqual([
+      { address: '10.1.2.3', port: 2525 },
+      { address: '::1', port: 3000 },
     ]);
   });
 });

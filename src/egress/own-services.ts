@@ -23,16 +23,28 @@ export class OwnServices {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerValue(value)]));
     return new Promise((resolve, reject) => {
-      const sent = send(url, { method: 'POST', headers: { ...plain, 'content-length': body.length }, signal: AbortSignal.timeout(timeoutMs) }, (answer) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        answer.on('error', reject).on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > answerBytesMax) sent.destroy(new Error('Its answer is too long.'));
-          else chunks.push(chunk);
-        });
-        answer.on('end', () => (answer.statusCode === 200 ? resolve(Buffer.concat(chunks)) : reject(new Error(`It answered ${answer.statusCode}.`))));
-      });
+      const sent = send(
+        url,
+        {
+          method: 'POST',
+          headers: { ...plain, 'content-length': body.length },
+          signal: AbortSignal.timeout(timeoutMs),
+        },
+        (answer) => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          answer.on('error', reject).on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > answerBytesMax) sent.destroy(new Error('Its answer is too long.'));
+            else chunks.push(chunk);
+          });
+          answer.on('end', () =>
+            answer.statusCode === 200
+              ? resolve(Buffer.concat(chunks))
+              : reject(new Error(`It answered ${answer.statusCode}.`)),
+          );
+        },
+      );
       sent.on('error', reject).end(body);
     });
   }
@@ -42,12 +54,15 @@ export class OwnServices {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port });
       const late = setTimeout(() => socket.destroy(new Error('It took too long.')), timeoutMs);
-      socket.once('error', reject).once('close', () => clearTimeout(late)).once('connect', () => {
-        socket.off('error', reject);
-        // Whoever reads it hears of errors; nobody else has to.
-        socket.on('error', () => undefined);
-        resolve(socket);
-      });
+      socket
+        .once('error', reject)
+        .once('close', () => clearTimeout(late))
+        .once('connect', () => {
+          socket.off('error', reject);
+          // Whoever reads it hears of errors; nobody else has to.
+          socket.on('error', () => undefined);
+          resolve(socket);
+        });
     });
   }
 }

@@ -25,7 +25,10 @@ describe('records that are remembered', () => {
   });
 
   it('a name that is asked for a thousand times is asked for once in half a minute, whatever its case and whoever asks', async () => {
-    for (let n = 0; n < 1_000; n += 1) expect(await remembered.txt(n % 2 === 0 ? 'a.example' : 'A.example', `${n}`)).toEqual({ found: ['of a.example'] });
+    for (let n = 0; n < 1_000; n += 1)
+      expect(await remembered.txt(n % 2 === 0 ? 'a.example' : 'A.example', `${n}`)).toEqual({
+        found: ['of a.example'],
+      });
     expect(servers.asked).toEqual(['txt a.example']);
 
     nowMs = 30_000;
@@ -35,11 +38,20 @@ describe('records that are remembered', () => {
   });
 
   it('tells types apart', async () => {
-    await Promise.all([remembered.txt('a', 'x'), remembered.mx('a', 'x'), remembered.cname('a', 'x'), remembered.addresses('a', 'x'), remembered.pointers('a', 'x')]);
+    await Promise.all([
+      remembered.txt('a', 'x'),
+      remembered.mx('a', 'x'),
+      remembered.cname('a', 'x'),
+      remembered.addresses('a', 'x'),
+      remembered.pointers('a', 'x'),
+    ]);
     expect(servers.asked.sort()).toEqual(['addresses a', 'cname a', 'mx a', 'pointers a', 'txt a']);
   });
 
-  it.each<[string, FoundRecords<string>]>([['no record', { found: [] }], ['silence', { unanswered: 'ETIMEOUT' }]])('%s is remembered for five seconds', async (_what, answer) => {
+  it.each<[string, FoundRecords<string>]>([
+    ['no record', { found: [] }],
+    ['silence', { unanswered: 'ETIMEOUT' }],
+  ])('%s is remembered for five seconds', async (_what, answer) => {
     servers.answer = async () => answer;
     expect([await remembered.txt('a', 'x'), await remembered.txt('a', 'y')]).toEqual([answer, answer]);
     expect(servers.asked).toHaveLength(1);
@@ -50,7 +62,10 @@ describe('records that are remembered', () => {
     expect(servers.asked).toHaveLength(2);
   });
 
-  it.each<[string, FoundRecords<string>]>([['what says nothing of the name', { unanswered: 'EBUSY' }], ['what is long', { found: ['x'.repeat(5_000)] }]])('%s is not remembered', async (_what, answer) => {
+  it.each<[string, FoundRecords<string>]>([
+    ['what says nothing of the name', { unanswered: 'EBUSY' }],
+    ['what is long', { found: ['x'.repeat(5_000)] }],
+  ])('%s is not remembered', async (_what, answer) => {
     servers.answer = async () => answer;
     await remembered.txt('a', 'x');
     await remembered.txt('a', 'x');

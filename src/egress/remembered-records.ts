@@ -57,15 +57,25 @@ export class RememberedRecords extends NameRecords {
     return this.known('PTR', address, share, () => this.records.pointers(address, share));
   }
 
-  private known<T>(type: string, name: string, share: string, ask: () => Promise<FoundRecords<T>>): Promise<FoundRecords<T>> {
+  private known<T>(
+    type: string,
+    name: string,
+    share: string,
+    ask: () => Promise<FoundRecords<T>>,
+  ): Promise<FoundRecords<T>> {
     const key = `${type} ${name.toLowerCase()}`;
     const entry = this.entries.get(key);
-    if (entry !== undefined && entry.freshUntilMs > this.options.nowMs()) return Promise.resolve(entry.answer as FoundRecords<T>);
+    if (entry !== undefined && entry.freshUntilMs > this.options.nowMs())
+      return Promise.resolve(entry.answer as FoundRecords<T>);
     const question = `${share} ${key}`;
-    const asking = (this.underWay.get(question) as Promise<FoundRecords<T>> | undefined) ?? ask().then((answer) => {
-      this.remember(key, answer);
-      return answer;
-    }).finally(() => this.underWay.delete(question));
+    const asking =
+      (this.underWay.get(question) as Promise<FoundRecords<T>> | undefined) ??
+      ask()
+        .then((answer) => {
+          this.remember(key, answer);
+          return answer;
+        })
+        .finally(() => this.underWay.delete(question));
     this.underWay.set(question, asking);
     return asking;
   }
@@ -84,6 +94,9 @@ export class RememberedRecords extends NameRecords {
 function msOf(answer: FoundRecords<unknown>): number {
   if ('unanswered' in answer) return OF_THE_ASKER.has(answer.unanswered) ? 0 : SILENT_MS;
   if (answer.found.length === 0) return NONE_MS;
-  const characters = answer.found.reduce((sum: number, record) => sum + (typeof record === 'string' ? record.length : JSON.stringify(record).length), 0);
+  const characters = answer.found.reduce(
+    (sum: number, record) => sum + (typeof record === 'string' ? record.length : JSON.stringify(record).length),
+    0,
+  );
   return characters > KEPT_CHARACTERS_MAX ? 0 : FOUND_MS;
 }

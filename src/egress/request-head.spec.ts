@@ -4,8 +4,9 @@ import { agentWith, cleanUp, receiverWith, to } from '../../test/support/egress.
 import { ExchangeEnded } from './failure.js';
 import { requestHead } from './request-head.js';
 
-const URL_ = new URL('https://ann:secret@hooks.example.com:8443/a%20b?c=d#e');
-const headOf = (method: string, headers: Record<string, string> = {}, body: string | Buffer | null = null): string => requestHead({ method, url: URL_, headers, body }).text;
+const ENDPOINT_URL = new URL('https://ann:secret@hooks.example.com:8443/a%20b?c=d#e');
+const headOf = (method: string, headers: Record<string, string> = {}, body: string | Buffer | null = null): string =>
+  requestHead({ method, url: ENDPOINT_URL, headers, body }).text;
 const FIRST = ' /a%20b?c=d HTTP/1.1\r\nhost: hooks.example.com:8443\r\nconnection: keep-alive\r\n';
 
 describe('requestHead', () => {
@@ -22,8 +23,10 @@ describe('requestHead', () => {
     expect(headOf(method, {}, body)).toBe(`${method}${FIRST}${length}\r\n`);
   });
 
-  it('leaves out what is not the caller\'s to say, and says a length once', () => {
-    expect(headOf('POST', { Host: 'x', 'Accept-Encoding': 'gzip', 'Content-Length': '2', 'x-kept': '1' }, 'ab')).toBe(`POST${FIRST}x-kept: 1\r\ncontent-length: 2\r\n\r\n`);
+  it("leaves out what is not the caller's to say, and says a length once", () => {
+    expect(headOf('POST', { Host: 'x', 'Accept-Encoding': 'gzip', 'Content-Length': '2', 'x-kept': '1' }, 'ab')).toBe(
+      `POST${FIRST}x-kept: 1\r\ncontent-length: 2\r\n\r\n`,
+    );
   });
 
   it.each([
@@ -34,7 +37,9 @@ describe('requestHead', () => {
     ['POST', { x: 'a\0' }],
     ['POST', { x: '\u20ac' }],
     ['POST', { 'Content-Length': '3' }],
-    ...['Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'Expect', 'TE', 'Trailer'].map((name): [string, Record<string, string>] => ['POST', { [name]: 'x' }]),
+    ...['Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'Expect', 'TE', 'Trailer'].map(
+      (name): [string, Record<string, string>] => ['POST', { [name]: 'x' }],
+    ),
   ])('refuses %j with %j, without a word of a value', (method, headers) => {
     let refusal: unknown;
     try {
@@ -44,7 +49,10 @@ describe('requestHead', () => {
     }
 
     expect(refusal).toBeInstanceOf(ExchangeEnded);
-    expect(refusal).toMatchObject({ failure: 'protocol', message: expect.stringMatching(/^The request is not valid HTTP: /) });
+    expect(refusal).toMatchObject({
+      failure: 'protocol',
+      message: expect.stringMatching(/^The request is not valid HTTP: /),
+    });
     expect((refusal as Error).message).not.toMatch(/[\r\n\0\u20ac]|b: c/);
   });
 });
@@ -59,17 +67,32 @@ describe('beside undici', () => {
     const name = fc.stringMatching(/^x-[a-zA-Z0-9!#$%&'*+.^_`|~-]{1,8}$/);
     const value = fc.stringMatching(/^[!-~\x80-\xff]{0,8}$/);
     const path = fc.webPath().map((at) => (at.startsWith('/') ? at : `/${at}`));
-    const body = fc.oneof(fc.constant(null), fc.string({ unit: 'grapheme', maxLength: 30 }), fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)));
+    const body = fc.oneof(
+      fc.constant(null),
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)),
+    );
 
-    await fc.assert(fc.asyncProperty(fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'M-SEARCH'), path, fc.dictionary(name, value, { maxKeys: 4 }), body, async (method, at, headers, sent) => {
-      const url = new URL(`http://127.0.0.1:${receiver.port}${at}`);
-      receiver.requests.length = 0;
-      await agent.exchange(to(receiver, { method, url, headers: { ...headers }, body: sent }));
-      await client.request({ method, path: url.pathname + url.search, headers, body: sent }).then((answer) => answer.body.text());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'M-SEARCH'),
+        path,
+        fc.dictionary(name, value, { maxKeys: 4 }),
+        body,
+        async (method, at, headers, sent) => {
+          const url = new URL(`http://127.0.0.1:${receiver.port}${at}`);
+          receiver.requests.length = 0;
+          await agent.exchange(to(receiver, { method, url, headers: { ...headers }, body: sent }));
+          await client
+            .request({ method, path: url.pathname + url.search, headers, body: sent })
+            .then((answer) => answer.body.text());
 
-      expect(receiver.requests).toHaveLength(2);
-      expect(receiver.requests[0]?.text).toBe(receiver.requests[1]?.text);
-    }), { numRuns: 150 });
+          expect(receiver.requests).toHaveLength(2);
+          expect(receiver.requests[0]?.text).toBe(receiver.requests[1]?.text);
+        },
+      ),
+      { numRuns: 150 },
+    );
     await client.close();
   });
 });

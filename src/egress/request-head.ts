@@ -20,7 +20,15 @@ const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
 /** Names that each delivery has, and of which nothing needs to be found out again. */
-const WELL_KNOWN = new Set(['content-type', 'user-agent', 'webhook-id', 'webhook-event-type', 'webhook-timestamp', 'webhook-signature', 'traceparent']);
+const WELL_KNOWN = new Set([
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-event-type',
+  'webhook-timestamp',
+  'webhook-signature',
+  'traceparent',
+]);
 /** Theirs is never without a length, even where there is no body; others' is not given one of nothing (RFC 9110, section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
@@ -50,8 +58,9 @@ export function requestHead({ method, url, headers, body }: Request): RequestHea
 function isSent(name: string, value: string, length: number): boolean {
   if (!TOKEN.test(name)) throw invalid('a header', 'a name that is none');
   const lowerName = name.toLowerCase();
-  if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, 'a meaning for the connection, which is not the caller\'s');
-  if (lowerName === 'content-length' && value.trim() !== String(length)) throw invalid(lowerName, 'another length than the body');
+  if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, "a meaning for the connection, which is not the caller's");
+  if (lowerName === 'content-length' && value.trim() !== String(length))
+    throw invalid(lowerName, 'another length than the body');
   return !LEFT_OUT.has(lowerName);
 }
 

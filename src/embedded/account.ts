@@ -44,7 +44,9 @@ function maySearch(account: { uid: number; gid: number }, directory: string): bo
 }
 
 function unprivilegedAccount(): { uid: number; gid: number } {
-  const rows = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const rows = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   for (const name of PREFERRED) {
     const row = rows.find(([user]) => user === name);
     // macOS writes `nobody` as -2.

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, type WriteStream } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  type WriteStream,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -48,14 +58,31 @@ const GZIP_LEVEL = 1;
  *
  * @throws EmbeddedPostgresError, whose message is one sentence for the operator.
  */
-export async function writeBackup(
-  { url, dataDir, file, withKey, binaries, at }: { url: string; dataDir: string; file: string; withKey: boolean; binaries: Binaries; at: Date },
-): Promise<WrittenBackup> {
+export async function writeBackup({
+  url,
+  dataDir,
+  file,
+  withKey,
+  binaries,
+  at,
+}: {
+  url: string;
+  dataDir: string;
+  file: string;
+  withKey: boolean;
+  binaries: Binaries;
+  at: Date;
+}): Promise<WrittenBackup> {
   const target = path.resolve(file);
   if (existsSync(target)) throw new EmbeddedPostgresError(`${target} exists already: name another file.`);
   const draft = `${target}.part-${process.pid}`;
   const keys = MASTER_KEY_FILES.filter((name) => withKey && existsSync(path.join(dataDir, name)));
-  const description: BackupDescription = { format: BACKUP_FORMAT, postgresMajor: majorOf(binaries), createdAt: at.toISOString(), hasMasterKey: keys.length > 0 };
+  const description: BackupDescription = {
+    format: BACKUP_FORMAT,
+    postgresMajor: majorOf(binaries),
+    createdAt: at.toISOString(),
+    hasMasterKey: keys.length > 0,
+  };
   async function* contents(): AsyncGenerator<Buffer> {
     yield tarFile(DESCRIPTION, Buffer.from(`${JSON.stringify(description)}\n`));
     for (const name of keys) yield tarFile(OWN_FOLDER + name, readFileSync(path.join(dataDir, name)));
@@ -67,7 +94,9 @@ export async function writeBackup(
     publish(draft, target);
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
-    throw new EmbeddedPostgresError(`${target} could not be written (${errorCode(error) ?? (error as Error).message}).`);
+    throw new EmbeddedPostgresError(
+      `${target} could not be written (${errorCode(error) ?? (error as Error).message}).`,
+    );
   } finally {
     rmSync(draft, { force: true });
   }

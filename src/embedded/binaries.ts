@@ -1,8 +1,19 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import path from 'node:path';
-import { canReach } from './account.js';
 import type { Account } from './account.js';
-import { errorCode, EmbeddedPostgresError } from './failure.js';
+import { canReach } from './account.js';
+import { EmbeddedPostgresError, errorCode } from './failure.js';
 
 /** Where root keeps what another account must reach although the project's directory is closed to it. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
@@ -25,7 +36,10 @@ export async function locateBinaries(account: Account): Promise<Binaries> {
   const packageDir = path.resolve(path.dirname(await packagedPostgres(platform)), '..', '..');
   hydrateSymlinks(packageDir);
   const native = path.join(packageDir, 'native');
-  const bin = path.join(canReach(account, path.join(native, 'bin')) ? native : copyForOthers(packageDir, platform), 'bin');
+  const bin = path.join(
+    canReach(account, path.join(native, 'bin')) ? native : copyForOthers(packageDir, platform),
+    'bin',
+  );
   const binaries = { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') };
   for (const program of Object.values(binaries)) {
     if ((statSync(program).mode & 0o111) === 0) chmodSync(program, 0o755);
@@ -41,7 +55,9 @@ async function packagedPostgres(platform: string): Promise<string> {
       if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     }
   }
-  throw new EmbeddedPostgresError(`No embedded PostgreSQL is installed for ${platform}: set DATABASE_URL to a PostgreSQL server.`);
+  throw new EmbeddedPostgresError(
+    `No embedded PostgreSQL is installed for ${platform}: set DATABASE_URL to a PostgreSQL server.`,
+  );
 }
 
 /** What the package's install script does, which `npm ci --ignore-scripts` leaves out. */

@@ -1,15 +1,27 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
-  accessSync, chmodSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
-  symlinkSync, writeFileSync,
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { canReach } from './account.js';
 import type { Account } from './account.js';
-import { SYSTEM_DIR } from './binaries.js';
+import { canReach } from './account.js';
 import type { Binaries } from './binaries.js';
-import { errorCode, EmbeddedPostgresError } from './failure.js';
+import { SYSTEM_DIR } from './binaries.js';
+import { EmbeddedPostgresError, errorCode } from './failure.js';
 
 /** PostgreSQL needs no more of the environment; the locale keeps its messages in English, which the supervisor reads. */
 export const SERVER_ENV: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' };
@@ -42,7 +54,9 @@ export function makeDataDir(dataDir: string): string {
     accessSync(directory, constants.W_OK | constants.X_OK);
     return realpathSync(directory);
   } catch (error) {
-    throw new EmbeddedPostgresError(`DATA_DIR ${directory} can't be written to (${errorCode(error)}): set another one, or DATABASE_URL.`);
+    throw new EmbeddedPostgresError(
+      `DATA_DIR ${directory} can't be written to (${errorCode(error)}): set another one, or DATABASE_URL.`,
+    );
   }
 }
 
@@ -154,14 +168,31 @@ function initialize(link: string, place: string, password: string, account: Acco
 
 function runInitdb(initdb: string, dir: string, passwordFile: string, account: Account): void {
   const options = [
-    '-D', dir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '--no-instructions',
+    '-D',
+    dir,
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '--no-instructions',
     // The built-in provider sorts the same on every machine and after every upgrade of its C library.
-    '-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
   ];
   try {
     execFileSync(initdb, options, { ...account, cwd: '/', env: SERVER_ENV, stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (error) {
-    const said = String((error as { stderr?: Buffer }).stderr ?? '').trim().split('\n').at(-1) || String((error as Error).message);
-    throw new EmbeddedPostgresError(`The embedded PostgreSQL can't be set up in ${dir} (${said}): set DATABASE_URL to a PostgreSQL server.`);
+    const said =
+      String((error as { stderr?: Buffer }).stderr ?? '')
+        .trim()
+        .split('\n')
+        .at(-1) || String((error as Error).message);
+    throw new EmbeddedPostgresError(
+      `The embedded PostgreSQL can't be set up in ${dir} (${said}): set DATABASE_URL to a PostgreSQL server.`,
+    );
   }
 }

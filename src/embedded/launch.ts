@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
-import { disownPidFile, readPidFile, SERVER_ENV } from './cluster.js';
 import type { Cluster } from './cluster.js';
+import { disownPidFile, readPidFile, SERVER_ENV } from './cluster.js';
 
 /** Everything that a server needs to start, the same at every start. */
 export interface LaunchPlan {
@@ -55,12 +55,19 @@ export async function launch(plan: LaunchPlan, port: number, onSpawn: (pid: numb
 }
 
 function spawnServer({ cluster, binaries, account, settings }: LaunchPlan, port: number): ChildProcess {
-  const options = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const options = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   const log = openSync(cluster.logFile, 'a', 0o600);
   try {
     // Detached: Ctrl-C in the terminal must not reach the server before the service has drained.
     const child = spawn(binaries.postgres, ['-D', cluster.dir, ...options], {
-      ...account, cwd: '/', env: SERVER_ENV, detached: true, stdio: ['ignore', log, log],
+      ...account,
+      cwd: '/',
+      env: SERVER_ENV,
+      detached: true,
+      stdio: ['ignore', log, log],
     });
     child.unref();
     return child;

@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, EmbeddedPostgresError } from './failure.js';
+import { EmbeddedPostgresError, errorCode } from './failure.js';
 import { isRunning, processIdentity } from './processes.js';
 
 interface Holder {
@@ -73,7 +73,9 @@ function read(file: string): string | null {
 function parse(content: string): Holder | null {
   try {
     const holder = JSON.parse(content) as Partial<Holder> | null;
-    return typeof holder?.pid === 'number' && typeof holder.identity === 'string' ? { pid: holder.pid, identity: holder.identity } : null;
+    return typeof holder?.pid === 'number' && typeof holder.identity === 'string'
+      ? { pid: holder.pid, identity: holder.identity }
+      : null;
   } catch {
     return null;
   }

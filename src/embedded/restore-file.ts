@@ -1,9 +1,27 @@
-import { appendFileSync, chmodSync, chownSync, createReadStream, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { type Account, accountFor } from './account.js';
-import { BACKUP_FORMAT, type BackupDescription, DESCRIPTION, majorOf, MASTER_KEY_FILES, OWN_FOLDER } from './backup-file.js';
+import {
+  BACKUP_FORMAT,
+  type BackupDescription,
+  DESCRIPTION,
+  majorOf,
+  MASTER_KEY_FILES,
+  OWN_FOLDER,
+} from './backup-file.js';
 import { locateBinaries } from './binaries.js';
 import { clusterLink, makeDataDir, passwordFile, placeFor } from './cluster.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
@@ -32,7 +50,13 @@ const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WA
  *
  * @throws EmbeddedPostgresError, whose message is one sentence for the operator.
  */
-export async function restoreBackup({ dataDir: given, file }: { dataDir: string; file: string }): Promise<RestoredBackup> {
+export async function restoreBackup({
+  dataDir: given,
+  file,
+}: {
+  dataDir: string;
+  file: string;
+}): Promise<RestoredBackup> {
   if (!existsSync(file)) throw new EmbeddedPostgresError(`There is no ${path.resolve(file)}.`);
   const dataDir = makeDataDir(given);
   const unlock = lockDirectory(dataDir);
@@ -45,10 +69,16 @@ export async function restoreBackup({ dataDir: given, file }: { dataDir: string;
     mkdirSync(draft, { mode: 0o700 });
     try {
       const own = new Map<string, Buffer>();
-      const description = await unpack(file, { draft, own, account, postgresMajor: majorOf(await locateBinaries(account)) });
+      const description = await unpack(file, {
+        draft,
+        own,
+        account,
+        postgresMajor: majorOf(await locateBinaries(account)),
+      });
       appendFileSync(path.join(draft, 'postgresql.auto.conf'), NO_ARCHIVE);
       writeFileSync(path.join(draft, 'recovery.signal'), '', { mode: 0o600 });
-      if (account !== null) for (const name of ['.', 'recovery.signal']) chownSync(path.join(draft, name), account.uid, account.gid);
+      if (account !== null)
+        for (const name of ['.', 'recovery.signal']) chownSync(path.join(draft, name), account.uid, account.gid);
       for (const [name, content] of own) writeFileSync(path.join(dataDir, name), content, { mode: 0o600, flush: true });
       settle(draft, path.join(place, 'postgres'), clusterLink(dataDir));
       return { dataDir, createdAt: description.createdAt, hasMasterKey: description.hasMasterKey };
@@ -57,7 +87,9 @@ export async function restoreBackup({ dataDir: given, file }: { dataDir: string;
     }
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
-    throw new EmbeddedPostgresError(`${path.resolve(file)} could not be restored (${errorCode(error) ?? (error as Error).message}).`);
+    throw new EmbeddedPostgresError(
+      `${path.resolve(file)} could not be restored (${errorCode(error) ?? (error as Error).message}).`,
+    );
   } finally {
     unlock();
   }
@@ -65,15 +97,26 @@ export async function restoreBackup({ dataDir: given, file }: { dataDir: string;
 
 /** A database, and keys, are never replaced: whoever wants that moves them away first. */
 function refuseToReplace(dataDir: string): void {
-  const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) => existsSync(name));
-  if (there !== undefined) throw new EmbeddedPostgresError(`${there} exists already: a restore needs a DATA_DIR without a database, and replaces nothing.`);
+  const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) =>
+    existsSync(name),
+  );
+  if (there !== undefined)
+    throw new EmbeddedPostgresError(
+      `${there} exists already: a restore needs a DATA_DIR without a database, and replaces nothing.`,
+    );
   // The password of a database that never came to be.
   rmSync(passwordFile(dataDir), { force: true });
 }
 
 /** Everything into its draft, or in `own` what belongs beside it. */
 async function unpack(
-  file: string, { draft, own, account, postgresMajor }: { draft: string; own: Map<string, Buffer>; account: Account; postgresMajor: number },
+  file: string,
+  {
+    draft,
+    own,
+    account,
+    postgresMajor,
+  }: { draft: string; own: Map<string, Buffer>; account: Account; postgresMajor: number },
 ): Promise<BackupDescription> {
   let description: BackupDescription | null = null;
   try {
@@ -88,22 +131,33 @@ async function unpack(
   } catch (error) {
     throw new EmbeddedPostgresError(`${path.resolve(file)} is no backup that can be restored: ${reasonOf(error)}.`);
   }
-  const isWhole = own.has('postgres.password') && existsSync(path.join(draft, 'backup_label')) && existsSync(path.join(draft, 'PG_VERSION'));
-  if (description === null || !isWhole) throw new EmbeddedPostgresError(`${path.resolve(file)} is no backup that can be restored: parts of it are missing.`);
+  const isWhole =
+    own.has('postgres.password') &&
+    existsSync(path.join(draft, 'backup_label')) &&
+    existsSync(path.join(draft, 'PG_VERSION'));
+  if (description === null || !isWhole)
+    throw new EmbeddedPostgresError(
+      `${path.resolve(file)} is no backup that can be restored: parts of it are missing.`,
+    );
   return description;
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof EmbeddedPostgresError) return error.message;
-  return String(errorCode(error)).startsWith('Z_') ? 'it is cut off, damaged, or no gzip file' : (error as Error).message;
+  return String(errorCode(error)).startsWith('Z_')
+    ? 'it is cut off, damaged, or no gzip file'
+    : (error as Error).message;
 }
 
 async function describe(entry: TarEntry, postgresMajor: number): Promise<BackupDescription> {
   if (entry.name !== DESCRIPTION) throw new EmbeddedPostgresError('it was not made by `posthorn backup`');
   const description = JSON.parse((await whole(entry)).toString()) as BackupDescription;
-  if (description.format !== BACKUP_FORMAT) throw new EmbeddedPostgresError(`its format is ${description.format}, and this Posthorn reads ${BACKUP_FORMAT}`);
+  if (description.format !== BACKUP_FORMAT)
+    throw new EmbeddedPostgresError(`its format is ${description.format}, and this Posthorn reads ${BACKUP_FORMAT}`);
   if (description.postgresMajor !== postgresMajor) {
-    throw new EmbeddedPostgresError(`it is of PostgreSQL ${description.postgresMajor}, and the one that is installed here is ${postgresMajor}: restore it with the Posthorn that made it`);
+    throw new EmbeddedPostgresError(
+      `it is of PostgreSQL ${description.postgresMajor}, and the one that is installed here is ${postgresMajor}: restore it with the Posthorn that made it`,
+    );
   }
   return description;
 }
@@ -123,7 +177,8 @@ async function whole({ content }: TarEntry): Promise<Buffer> {
 /** Never outside of the draft, whatever its name is. */
 async function place(entry: TarEntry, draft: string, account: Account): Promise<void> {
   const target = path.join(draft, entry.name);
-  if (target !== draft && !target.startsWith(draft + path.sep)) throw new EmbeddedPostgresError(`${entry.name} leads out of it`);
+  if (target !== draft && !target.startsWith(draft + path.sep))
+    throw new EmbeddedPostgresError(`${entry.name} leads out of it`);
   mkdirSync(entry.kind === 'directory' ? target : path.dirname(target), { recursive: true, mode: 0o700 });
   if (entry.kind === 'file') {
     const handle = await open(target, 'w', 0o600);
@@ -143,4 +198,3 @@ function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);
 }
-

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresAfter, restartDelayMs } from '#kernel/restart-delay.js';
 import { readPidFile } from './cluster.js';
-import { errorCode, EmbeddedPostgresError } from './failure.js';
-import { launch, LaunchFailure } from './launch.js';
+import { EmbeddedPostgresError, errorCode } from './failure.js';
 import type { LaunchPlan } from './launch.js';
+import { launch, LaunchFailure } from './launch.js';
 import { anyPort, portOfLastStart } from './ports.js';
 import { isRunning, isServerOf } from './processes.js';
 
@@ -76,7 +76,9 @@ export class Supervisor {
         return true;
       }
       if (performance.now() > deadlineMs) {
-        throw new EmbeddedPostgresError(`PostgreSQL (process ${file.pid}) holds ${dir} and neither starts nor stops: end that process.`);
+        throw new EmbeddedPostgresError(
+          `PostgreSQL (process ${file.pid}) holds ${dir} and neither starts nor stops: end that process.`,
+        );
       }
       await sleep(GONE_POLL_MS);
     }
@@ -91,7 +93,8 @@ export class Supervisor {
         return;
       } catch (error) {
         if (!(error instanceof LaunchFailure)) throw error;
-        if (tries === FIRST_START_TRIES || !(error.isPortTaken || error.isPassing)) throw new EmbeddedPostgresError(`${error.message}.`);
+        if (tries === FIRST_START_TRIES || !(error.isPortTaken || error.isPassing))
+          throw new EmbeddedPostgresError(`${error.message}.`);
         if (error.isPortTaken) port = anyPort();
         await sleep(Math.min(FIRST_START_DELAY_MS_FIRST * tries, FIRST_START_DELAY_MS_MAX));
       }

@@ -46,7 +46,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     const body = blocks.stream(entry.bytes);
     yield { ...entry, content: body };
     // What was not read is passed over.
-    for (const rest = body[Symbol.asyncIterator](); !(await rest.next()).done; );
+    for (const rest = body[Symbol.asyncIterator](); !(await rest.next()).done;);
     await blocks.take(paddingOf(entry.bytes));
   }
 }
@@ -62,7 +62,7 @@ class ByteReader {
 
   async take(bytes: number): Promise<Buffer> {
     const parts: Buffer[] = [];
-    for (let missing = bytes; missing > 0; ) {
+    for (let missing = bytes; missing > 0;) {
       const part = await this.some(missing);
       parts.push(part);
       missing -= part.length;
@@ -84,7 +84,7 @@ class ByteReader {
 
   /** To the end, so that a checksum of the whole is looked at. */
   async drain(): Promise<void> {
-    for (let end = false; !end; ) end = (await this.source.next()).done ?? false;
+    for (let end = false; !end;) end = (await this.source.next()).done ?? false;
   }
 
   private async some(max: number): Promise<Buffer> {
@@ -100,12 +100,19 @@ class ByteReader {
 }
 
 function entryOf(header: Buffer): Omit<TarEntry, 'content'> {
-  if (text(header, 257, 5) !== 'ustar' || numberAt(header, 148, 8) !== checksum(header)) throw new EmbeddedPostgresError('it is damaged, or no tar file');
+  if (text(header, 257, 5) !== 'ustar' || numberAt(header, 148, 8) !== checksum(header))
+    throw new EmbeddedPostgresError('it is damaged, or no tar file');
   const prefix = text(header, 345, 155);
   const name = (prefix === '' ? '' : `${prefix}/`) + text(header, 0, 100);
   const type = text(header, 156, 1);
-  if (type !== '' && type !== '0' && type !== '5') throw new EmbeddedPostgresError(`${name} in it is neither a file nor a directory`);
-  return { name: name.replace(/\/$/, ''), kind: type === '5' ? 'directory' : 'file', mode: numberAt(header, 100, 8) & 0o777, bytes: numberAt(header, 124, 12) };
+  if (type !== '' && type !== '0' && type !== '5')
+    throw new EmbeddedPostgresError(`${name} in it is neither a file nor a directory`);
+  return {
+    name: name.replace(/\/$/, ''),
+    kind: type === '5' ? 'directory' : 'file',
+    mode: numberAt(header, 100, 8) & 0o777,
+    bytes: numberAt(header, 124, 12),
+  };
 }
 
 function octal(header: Buffer, at: number, length: number, value: number): void {

@@ -1,7 +1,22 @@
 import { auditDiff, auditView, MASKED } from './audit-view.js';
 
 describe('auditView', () => {
-  it.each(['key', 'secret', 'signing_secret', 'verificationToken', 'token', 'credentials', 'password', 'secretAccessKey', 'authorization', 'x-api-key', 'client_secret', 'previous_secret', 'test_key', 'api_keys'])('masks %s wherever it stands', (name) => {
+  it.each([
+    'key',
+    'secret',
+    'signing_secret',
+    'verificationToken',
+    'token',
+    'credentials',
+    'password',
+    'secretAccessKey',
+    'authorization',
+    'x-api-key',
+    'client_secret',
+    'previous_secret',
+    'test_key',
+    'api_keys',
+  ])('masks %s wherever it stands', (name) => {
     const shown = JSON.stringify(auditView({ [name]: 'hunter2', nested: { list: [{ [name]: 'hunter2' }] } }));
 
     expect(shown).not.toContain('hunter2');
@@ -12,12 +27,23 @@ describe('auditView', () => {
     const headers = { 'x-tenant': 'hunter2', 'x-any': 'hunter2' };
 
     expect(auditView({ headers, response: { status: 200, headers }, extraHeaders: [['x-any', 'hunter2']] })).toEqual({
-      headers: { 'x-tenant': MASKED, 'x-any': MASKED }, response: { status: 200, headers: { 'x-tenant': MASKED, 'x-any': MASKED } }, extraHeaders: [MASKED],
+      headers: { 'x-tenant': MASKED, 'x-any': MASKED },
+      response: { status: 200, headers: { 'x-tenant': MASKED, 'x-any': MASKED } },
+      extraHeaders: [MASKED],
     });
   });
 
   it('leaves what is no secret: ids, flags, and that there is none', () => {
-    const resource = { id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', has_secret: true, secret: null, name: 'Billing', keyword: 'a', tokens_left: 3, monkey: 'b' };
+    const resource = {
+      id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      has_secret: true,
+      secret: null,
+      name: 'Billing',
+      keyword: 'a',
+      tokens_left: 3,
+      monkey: 'b',
+    };
 
     expect(auditView(resource)).toEqual(resource);
   });
@@ -25,11 +51,16 @@ describe('auditView', () => {
   it('masks what is a secret by its form, whatever the field is called', () => {
     const text = `Use ek_live_${'a'.repeat(49)} or whsec_${'b'.repeat(32)}.`;
 
-    expect(auditView({ note: text, prefix: 'ek_live_4fQa' })).toEqual({ note: `Use ${MASKED} or ${MASKED}.`, prefix: 'ek_live_4fQa' });
+    expect(auditView({ note: text, prefix: 'ek_live_4fQa' })).toEqual({
+      note: `Use ${MASKED} or ${MASKED}.`,
+      prefix: 'ek_live_4fQa',
+    });
   });
 
   it('takes the password out of an address', () => {
-    expect(auditView({ url: 'https://user:hunter2@example.com/a' })).toEqual({ url: `https://${MASKED}@example.com/a` });
+    expect(auditView({ url: 'https://user:hunter2@example.com/a' })).toEqual({
+      url: `https://${MASKED}@example.com/a`,
+    });
   });
 
   it('says that something was too large instead of keeping it', () => {
@@ -39,8 +70,11 @@ describe('auditView', () => {
 
 describe('auditDiff', () => {
   it('keeps the fields that differ, each side with what it has', () => {
-    expect(auditDiff({ id: 'a', name: 'Old', tags: [1], gone: 1 }, { id: 'a', name: 'New', tags: [1], come: 2 })).toEqual({
-      before: { name: 'Old', gone: 1 }, after: { name: 'New', come: 2 },
+    expect(
+      auditDiff({ id: 'a', name: 'Old', tags: [1], gone: 1 }, { id: 'a', name: 'New', tags: [1], come: 2 }),
+    ).toEqual({
+      before: { name: 'Old', gone: 1 },
+      after: { name: 'New', come: 2 },
     });
   });
 });

@@ -4,7 +4,8 @@ export const MASKED = '[secret]';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Names of fields whose values let somebody in, however deep they stand. */
-const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|key)s?$/i;
+const SECRET_NAME =
+  /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|key)s?$/i;
 /** The same in camel case: `verificationToken`. */
 const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
 /** What is sent with a request: who names them himself may put a secret into any of them. */
@@ -22,7 +23,8 @@ export function auditView(resource: Fields): Fields {
 export function auditDiff(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  const pick = (fields: Fields): Fields => Object.fromEntries(changed.filter((name) => name in fields).map((name) => [name, fields[name]]));
+  const pick = (fields: Fields): Fields =>
+    Object.fromEntries(changed.filter((name) => name in fields).map((name) => [name, fields[name]]));
   return { before: pick(before), after: pick(after) };
 }
 
@@ -31,21 +33,33 @@ function maskedValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return withoutSecrets(value);
   if (Array.isArray(value)) return value.map((each) => maskedValue(each, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value as Fields).map(([name, each]) => {
-    if (isSecret(name, each)) return [name, MASKED];
-    return [name, HEADERS_NAME.test(name) && typeof each === 'object' && each !== null ? namesOf(each) : maskedValue(each, depth + 1)];
-  }));
+  return Object.fromEntries(
+    Object.entries(value as Fields).map(([name, each]) => {
+      if (isSecret(name, each)) return [name, MASKED];
+      return [
+        name,
+        HEADERS_NAME.test(name) && typeof each === 'object' && each !== null
+          ? namesOf(each)
+          : maskedValue(each, depth + 1),
+      ];
+    }),
+  );
 }
 
 /** Which headers there are, and not what stands in them. */
 function namesOf(headers: object): unknown {
-  return Array.isArray(headers) ? headers.map(() => MASKED) : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
+  return Array.isArray(headers)
+    ? headers.map(() => MASKED)
+    : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
 /** `has_secret: true` says that there is one, and `key: null` that there is none. */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
-  return (SECRET_NAME.test(name) || SECRET_CAMEL_NAME.test(name)) && !/^(?:ek|mbr|sec)_[0-9A-HJKMNP-TV-Z]{26}$/.test(typeof value === 'string' ? value : '');
+  return (
+    (SECRET_NAME.test(name) || SECRET_CAMEL_NAME.test(name)) &&
+    !/^(?:ek|mbr|sec)_[0-9A-HJKMNP-TV-Z]{26}$/.test(typeof value === 'string' ? value : '')
+  );
 }
 
 /** What is a secret by its form, wherever it stands: keys and tokens of ours, and secrets that sign. */

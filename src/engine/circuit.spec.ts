@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { after, CLOSED, DEFAULT_CIRCUIT_POLICY, mayProbe, probing, type Circuit } from './circuit.js';
+import { after, type Circuit, CLOSED, DEFAULT_CIRCUIT_POLICY, mayProbe, probing } from './circuit.js';
 import type { Outcome } from './outcome.js';
 
 const START = new Date('2026-11-20T12:00:00.000Z');
@@ -8,7 +8,8 @@ const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1000)
 const failing = (failures: number): Circuit => ({ ...CLOSED, consecutiveFailures: failures });
 const open: Circuit = { state: 'open', consecutiveFailures: 10, openedAt: START, probeAt: at(30), probes: 0 };
 const halfOpen: Circuit = { ...open, state: 'half_open', probeAt: at(50) };
-const step = (circuit: Circuit, outcome: Outcome, now = START): Circuit => after(circuit, outcome, now, DEFAULT_CIRCUIT_POLICY);
+const step = (circuit: Circuit, outcome: Outcome, now = START): Circuit =>
+  after(circuit, outcome, now, DEFAULT_CIRCUIT_POLICY);
 
 describe('after', () => {
   it.each<[string, Circuit, Outcome, Circuit]>([
@@ -26,7 +27,12 @@ describe('after', () => {
     ['open: a late success closes', open, 'success', CLOSED],
     ['half open: a success closes completely', { ...halfOpen, probes: 3 }, 'success', CLOSED],
     ['half open: gone changes nothing', halfOpen, 'gone', halfOpen],
-    ['half open: a failed probe opens', halfOpen, 'failed', { ...open, consecutiveFailures: 11, probeAt: at(60), probes: 1 }],
+    [
+      'half open: a failed probe opens',
+      halfOpen,
+      'failed',
+      { ...open, consecutiveFailures: 11, probeAt: at(60), probes: 1 },
+    ],
     ['half open: a throttled probe opens', halfOpen, 'throttled', { ...open, probeAt: at(60), probes: 1 }],
   ])('%s', (_title, circuit, outcome, expected) => {
     expect(step(circuit, outcome)).toEqual(expected);
@@ -47,20 +53,23 @@ describe('after, over time', () => {
     expect(circuit.state).toBe('open');
   });
 
-  it.each<Outcome>(['failed', 'throttled'])('probes after 30 s, then 1, 2, 5, 10 and 10 min of %s probes', (outcome) => {
-    let now = START;
-    let circuit = step(failing(9), 'failed', now);
-    const waitsSeconds: number[] = [];
-    for (let n = 0; n < 7; n += 1) {
-      const probeAt = circuit.probeAt as Date;
-      waitsSeconds.push((probeAt.getTime() - now.getTime()) / 1000);
-      now = probeAt;
-      circuit = step(probing(circuit, now, LEASE_MS), outcome, now);
-    }
+  it.each<Outcome>(['failed', 'throttled'])(
+    'probes after 30 s, then 1, 2, 5, 10 and 10 min of %s probes',
+    (outcome) => {
+      let now = START;
+      let circuit = step(failing(9), 'failed', now);
+      const waitsSeconds: number[] = [];
+      for (let n = 0; n < 7; n += 1) {
+        const probeAt = circuit.probeAt as Date;
+        waitsSeconds.push((probeAt.getTime() - now.getTime()) / 1000);
+        now = probeAt;
+        circuit = step(probing(circuit, now, LEASE_MS), outcome, now);
+      }
 
-    expect(waitsSeconds).toEqual([30, 60, 120, 300, 600, 600, 600]);
-    expect(circuit).toMatchObject({ state: 'open', openedAt: START, probes: 7 });
-  });
+      expect(waitsSeconds).toEqual([30, 60, 120, 300, 600, 600, 600]);
+      expect(circuit).toMatchObject({ state: 'open', openedAt: START, probes: 7 });
+    },
+  );
 });
 
 describe('mayProbe and probing', () => {
@@ -80,9 +89,7 @@ describe('mayProbe and probing', () => {
 });
 
 /** What may happen to a target: an answer of an ordinary attempt, a prober asking, the prober's answer, or a prober's death. */
-type Move =
-  | { kind: 'answer'; outcome: Outcome }
-  | { kind: 'probe'; outcome: Outcome | 'dies' };
+type Move = { kind: 'answer'; outcome: Outcome } | { kind: 'probe'; outcome: Outcome | 'dies' };
 
 const outcome = fc.constantFrom<Outcome>('success', 'gone', 'throttled', 'failed', 'failed', 'failed', 'failed');
 const moves = fc.array(
@@ -107,7 +114,8 @@ function play(sequence: { waitMs: number; move: Move }[], see: Observer): void {
     if (move.kind === 'answer') circuit = after(circuit, move.outcome, now, { failureThreshold: 3 });
     else {
       const taken = probing(circuit, now, LEASE_MS);
-      circuit = taken === circuit || move.outcome === 'dies' ? taken : after(taken, move.outcome, now, { failureThreshold: 3 });
+      circuit =
+        taken === circuit || move.outcome === 'dies' ? taken : after(taken, move.outcome, now, { failureThreshold: 3 });
     }
     see(before, circuit, move, now);
   }
@@ -115,37 +123,47 @@ function play(sequence: { waitMs: number; move: Move }[], see: Observer): void {
 
 describe('any sequence of answers and probes', () => {
   it('has an outage start and a next probe exactly while not closed, and a success always closes', () => {
-    fc.assert(fc.property(moves, (sequence) => play(sequence, (before, circuit, move) => {
-      const shut = circuit.state !== 'closed';
-      expect([circuit.openedAt !== null, circuit.probeAt !== null]).toEqual([shut, shut]);
-      if (!shut) expect(circuit.probes).toBe(0);
-      if (move.kind === 'answer' && move.outcome === 'success') expect(circuit).toEqual(CLOSED);
-      if (before.state === 'closed' && shut) expect(circuit.consecutiveFailures).toBe(3);
-    })), { numRuns: 500 });
+    fc.assert(
+      fc.property(moves, (sequence) =>
+        play(sequence, (before, circuit, move) => {
+          const shut = circuit.state !== 'closed';
+          expect([circuit.openedAt !== null, circuit.probeAt !== null]).toEqual([shut, shut]);
+          if (!shut) expect(circuit.probes).toBe(0);
+          if (move.kind === 'answer' && move.outcome === 'success') expect(circuit).toEqual(CLOSED);
+          if (before.state === 'closed' && shut) expect(circuit.consecutiveFailures).toBe(3);
+        }),
+      ),
+      { numRuns: 500 },
+    );
   });
 
   it('never hands out two probes of one outage within the lease, nor any before 30 s', () => {
-    fc.assert(fc.property(moves, (sequence) => {
-      let turnsOverAt = START;
-      play(sequence, (before, circuit, move, now) => {
-        if (before.state === 'closed' && circuit.state === 'open') turnsOverAt = new Date(now.getTime() + 30_000);
-        if (move.kind !== 'probe' || circuit === before) return;
-        expect(now.getTime()).toBeGreaterThanOrEqual(turnsOverAt.getTime());
-        turnsOverAt = new Date(now.getTime() + LEASE_MS);
-      });
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(moves, (sequence) => {
+        let turnsOverAt = START;
+        play(sequence, (before, circuit, move, now) => {
+          if (before.state === 'closed' && circuit.state === 'open') turnsOverAt = new Date(now.getTime() + 30_000);
+          if (move.kind !== 'probe' || circuit === before) return;
+          expect(now.getTime()).toBeGreaterThanOrEqual(turnsOverAt.getTime());
+          turnsOverAt = new Date(now.getTime() + LEASE_MS);
+        });
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('opens exactly when a model that only counts failures in a row does', () => {
-    fc.assert(fc.property(fc.array(outcome, { maxLength: 40 }), (outcomes) => {
-      let circuit = CLOSED;
-      let failures = 0;
-      for (const next of outcomes) {
-        circuit = after(circuit, next, START, { failureThreshold: 3 });
-        if (next === 'success') failures = 0;
-        if (next === 'failed') failures += 1;
-        expect(circuit.state).toBe(failures >= 3 ? 'open' : 'closed');
-      }
-    }));
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 40 }), (outcomes) => {
+        let circuit = CLOSED;
+        let failures = 0;
+        for (const next of outcomes) {
+          circuit = after(circuit, next, START, { failureThreshold: 3 });
+          if (next === 'success') failures = 0;
+          if (next === 'failed') failures += 1;
+          expect(circuit.state).toBe(failures >= 3 ? 'open' : 'closed');
+        }
+      }),
+    );
   });
 });

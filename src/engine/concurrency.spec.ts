@@ -35,7 +35,7 @@ describe('a concurrency window', () => {
     expect(admits(w)).toBe(true);
   });
 
-  it('is its caller\'s own', () => {
+  it("is its caller's own", () => {
     const w = initialWindow();
     started(w);
 
@@ -44,7 +44,13 @@ describe('a concurrency window', () => {
 });
 
 describe('a window whose target takes only so many', () => {
-  it.each([[1, 1], [2, 2], [32, 32], [33, 32], [1000, 32]])('of %i begins with %i', (concurrency, limit) => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [32, 32],
+    [33, 32],
+    [1000, 32],
+  ])('of %i begins with %i', (concurrency, limit) => {
     expect(initialWindow(concurrency)).toEqual({ limit, inFlight: 0, ceiling: concurrency });
   });
 
@@ -69,16 +75,31 @@ describe('a window whose target takes only so many', () => {
 
 describe('settled', () => {
   it.each<[string, Sizes, Outcome, Sizes]>([
-    ['a success in a full window raises the limit', { limit: 32, inFlight: 32 }, 'success', { limit: 33, inFlight: 31 }],
+    [
+      'a success in a full window raises the limit',
+      { limit: 32, inFlight: 32 },
+      'success',
+      { limit: 33, inFlight: 31 },
+    ],
     ['a success below the limit leaves it', { limit: 32, inFlight: 31 }, 'success', { limit: 32, inFlight: 30 }],
     ['a success above a halved limit leaves it', { limit: 16, inFlight: 31 }, 'success', { limit: 16, inFlight: 30 }],
     ['the limit stops at 512', { limit: 512, inFlight: 512 }, 'success', { limit: 512, inFlight: 511 }],
-    ['the limit stops at the ceiling', { limit: 3, inFlight: 3, ceiling: 3 }, 'success', { limit: 3, inFlight: 2, ceiling: 3 }],
+    [
+      'the limit stops at the ceiling',
+      { limit: 3, inFlight: 3, ceiling: 3 },
+      'success',
+      { limit: 3, inFlight: 2, ceiling: 3 },
+    ],
     ['throttled halves', { limit: 33, inFlight: 5 }, 'throttled', { limit: 16, inFlight: 4 }],
     ['throttled stops at 1', { limit: 1, inFlight: 1 }, 'throttled', { limit: 1, inFlight: 0 }],
     ['failed leaves the limit', { limit: 32, inFlight: 32 }, 'failed', { limit: 32, inFlight: 31 }],
     ['gone leaves the limit', { limit: 32, inFlight: 32 }, 'gone', { limit: 32, inFlight: 31 }],
-    ['an end without a start counts nothing below zero', { limit: 32, inFlight: 0 }, 'failed', { limit: 32, inFlight: 0 }],
+    [
+      'an end without a start counts nothing below zero',
+      { limit: 32, inFlight: 0 },
+      'failed',
+      { limit: 32, inFlight: 0 },
+    ],
   ])('%s', (_title, before, outcome, after) => {
     const w: Window = { ceiling: 512, ...before };
 
@@ -100,17 +121,26 @@ describe('a window over time', () => {
   });
 
   it('stays between 1 and its ceiling and never lets more in than the limit, whatever is answered', () => {
-    const moves = fc.array(fc.constantFrom<Outcome | 'start'>('start', 'start', 'success', 'success', 'throttled', 'failed', 'gone'));
-    fc.assert(fc.property(moves, fc.integer({ min: 1, max: 512 }), fc.integer({ min: 0, max: 500 }), (sequence, limit, more) => {
-      const w: Window = { limit, inFlight: limit - 1, ceiling: limit + more };
-      for (const move of sequence) {
-        if (move !== 'start') settled(w, move);
-        else if (admits(w)) {
-          started(w);
-          expect(w.inFlight).toBeLessThanOrEqual(w.limit);
-        }
-        expect(w.limit >= 1 && w.limit <= limit + more && w.inFlight >= 0).toBe(true);
-      }
-    }));
+    const moves = fc.array(
+      fc.constantFrom<Outcome | 'start'>('start', 'start', 'success', 'success', 'throttled', 'failed', 'gone'),
+    );
+    fc.assert(
+      fc.property(
+        moves,
+        fc.integer({ min: 1, max: 512 }),
+        fc.integer({ min: 0, max: 500 }),
+        (sequence, limit, more) => {
+          const w: Window = { limit, inFlight: limit - 1, ceiling: limit + more };
+          for (const move of sequence) {
+            if (move !== 'start') settled(w, move);
+            else if (admits(w)) {
+              started(w);
+              expect(w.inFlight).toBeLessThanOrEqual(w.limit);
+            }
+            expect(w.limit >= 1 && w.limit <= limit + more && w.inFlight >= 0).toBe(true);
+          }
+        },
+      ),
+    );
   });
 });

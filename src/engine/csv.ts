@@ -11,6 +11,9 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
 
 function cell(value: string | number | null): string {
   if (value === null) return '';
-  const text = typeof value === 'string' && FORMULA.test(value.trimStart() === '' ? value : value.replace(/^[ ]+/, '')) ? `'${value}` : String(value);
+  const text =
+    typeof value === 'string' && FORMULA.test(value.trimStart() === '' ? value : value.replace(/^[ ]+/, ''))
+      ? `'${value}`
+      : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -15,7 +15,8 @@ export function isDecimal(text: string): boolean {
  * digits: 9007199254740993 is not 9007199254740992. Both are decimal numbers.
  */
 export function compareDecimals(left: string, right: string): number {
-  if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right)) return Number(left) - Number(right);
+  if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right))
+    return Number(left) - Number(right);
   const [a, b] = [partsOf(left), partsOf(right)];
   if (a.sign !== b.sign) return a.sign - b.sign;
   if (a.exponent !== b.exponent) return a.exponent > b.exponent ? a.sign : -a.sign;

@@ -49,7 +49,11 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
   if (url === null || url.href.length > URL_LENGTH_MAX) {
-    return { ok: false, reason: `Give an absolute https URL of at most ${URL_LENGTH_MAX} characters.`, check: 'schema' };
+    return {
+      ok: false,
+      reason: `Give an absolute https URL of at most ${URL_LENGTH_MAX} characters.`,
+      check: 'schema',
+    };
   }
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   const fault = (isWeb ? null : schemeRefusal(url.protocol, policy)) ?? partsRefusal(url);
@@ -61,7 +65,10 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
 }
 
 /** Why no connection may be opened to this scheme, host and port, or `null`. A name is yet to be resolved and judged. */
-export function originRefusal(origin: Pick<URL, 'protocol' | 'hostname' | 'port'>, policy: EgressPolicy): string | null {
+export function originRefusal(
+  origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
+  policy: EgressPolicy,
+): string | null {
   const refusal = schemeRefusal(origin.protocol, policy);
   if (refusal !== null) return refusal;
   const port = origin.port === '' ? (origin.protocol === 'https:' ? 443 : 80) : Number(origin.port);
@@ -89,7 +96,8 @@ export function addressRefusal(address: string, family: IpFamily, port: number, 
 }
 
 function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
-  if (isOwnListener(ip, port, policy)) return 'The address is a listener of this service itself: give a URL of another service.';
+  if (isOwnListener(ip, port, policy))
+    return 'The address is a listener of this service itself: give a URL of another service.';
   // A network opened by the operator does not open what a translator behind it would reach.
   const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
   if (policy.allow.has(ip) && inner === undefined) return null;
@@ -101,7 +109,9 @@ function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | 
 }
 
 function isOwnListener(ip: IpAddress, port: number, policy: EgressPolicy): boolean {
-  return policy.ownPorts.includes(port) && (isLoopback(ip) || isUnspecified(ip) || policy.ownAddresses.includes(ip.text));
+  return (
+    policy.ownPorts.includes(port) && (isLoopback(ip) || isUnspecified(ip) || policy.ownAddresses.includes(ip.text))
+  );
 }
 
 function parse(raw: string): URL | null {
@@ -120,20 +130,28 @@ function schemeRefusal(protocol: string, policy: EgressPolicy): string | null {
 }
 
 function partsRefusal(url: URL): string | null {
-  if (url.username !== '' || url.password !== '') return 'Remove the user name and password: send credentials in a header.';
+  if (url.username !== '' || url.password !== '')
+    return 'Remove the user name and password: send credentials in a header.';
   // `hash` is empty for a bare "#", which is still a fragment.
   if (url.href.includes('#')) return 'Remove the fragment (from "#" on): it is never sent.';
   return null;
 }
 
 function portRefusal(port: number, policy: EgressPolicy): string | null {
-  const isOpen = port === 443 || port === policy.protocolPort || (port === 80 && policy.allowHttp) || (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
-  return isOpen ? null : `Port ${port} is not open to webhooks: use 443, 8443, or one from 1024 on that belongs to no other protocol.`;
+  const isOpen =
+    port === 443 ||
+    port === policy.protocolPort ||
+    (port === 80 && policy.allowHttp) ||
+    (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
+  return isOpen
+    ? null
+    : `Port ${port} is not open to webhooks: use 443, 8443, or one from 1024 on that belongs to no other protocol.`;
 }
 
 function nameRefusal(kind: NameKind, hostname: string): string {
   if (kind === 'malformed') return `"${hostname}" is not a host name: give a fully qualified public one.`;
-  if (kind === 'metadata') return `"${hostname}" names a metadata service, which is never reached: give a public host name.`;
+  if (kind === 'metadata')
+    return `"${hostname}" names a metadata service, which is never reached: give a public host name.`;
   return `"${hostname}" names a private host: give a public host name, or let the operator open its network with EGRESS_ALLOW_CIDRS.`;
 }
 
@@ -153,8 +171,15 @@ function nameKind(hostname: string): NameKind {
 }
 
 const METADATA_NAMES = new Set([
-  'metadata', 'metadata.google.internal', 'metadata.goog', 'metadata.azure.internal', 'metadata.azure.com',
-  'instance-data', 'instance-data.ec2.internal', 'rancher-metadata', 'rancher-metadata.rancher.internal',
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata.azure.internal',
+  'metadata.azure.com',
+  'instance-data',
+  'instance-data.ec2.internal',
+  'rancher-metadata',
+  'rancher-metadata.rancher.internal',
 ]);
 
 /** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
@@ -162,9 +187,9 @@ const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet',
 
 /** Ports from 1024 on of services that a POST could command: the Fetch standard's bad ports, and common stores and consoles. */
 const SERVICE_PORTS = new Set([
-  1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128, 3268, 3269,
-  3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985, 5986,
-  6000, 6379, 6380, 6432, 6443, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 7000, 7001, 7199, 7474, 7687, 8086, 8200, 8300, 8301,
-  8302, 8500, 8600, 8983, 9042, 9092, 9160, 9200, 9300, 9418, 10050, 10051, 10080, 10250, 10255, 10256, 11211, 11214, 11215, 15672,
-  16379, 26257, 26379, 27017, 27018, 27019, 28015, 28017,
+  1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128,
+  3268, 3269, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985,
+  5986, 6000, 6379, 6380, 6432, 6443, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 7000, 7001, 7199, 7474, 7687,
+  8086, 8200, 8300, 8301, 8302, 8500, 8600, 8983, 9042, 9092, 9160, 9200, 9300, 9418, 10050, 10051, 10080, 10250, 10255,
+  10256, 11211, 11214, 11215, 15672, 16379, 26257, 26379, 27017, 27018, 27019, 28015, 28017,
 ]);

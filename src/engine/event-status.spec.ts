@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { foldStatus, type DeliveryStatus } from './event-status.js';
+import { type DeliveryStatus, foldStatus } from './event-status.js';
 
 const WORST_FIRST: DeliveryStatus[] = ['retrying', 'dlq', 'failed', 'delivered'];
 
@@ -17,9 +17,11 @@ describe('foldStatus', () => {
   });
 
   it('is the first of retrying, dlq, failed, delivered that occurs, in whatever order they stand', () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom(...WORST_FIRST), { minLength: 1 }), (statuses) => {
-      expect(foldStatus(statuses)).toBe(WORST_FIRST.find((status) => statuses.includes(status)));
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...WORST_FIRST), { minLength: 1 }), (statuses) => {
+        expect(foldStatus(statuses)).toBe(WORST_FIRST.find((status) => statuses.includes(status)));
+      }),
+    );
   });
 
   it('refuses an event without deliveries', () => {

@@ -9,20 +9,26 @@ const long = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
 describe('a JSON text whose numbers are kept', () => {
   it('is what JSON.parse reads wherever a number can hold it', () => {
-    fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-      // The long string makes it look as if there were long numbers, so that our own reader reads it.
-      const text = JSON.stringify({ value, suspect: '1234567890123456' }, null, indent);
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
+        // The long string makes it look as if there were long numbers, so that our own reader reads it.
+        const text = JSON.stringify({ value, suspect: '1234567890123456' }, null, indent);
 
-      expect(JSON.stringify(JSON.parse(writeExact(parseExact(text))))).toBe(JSON.stringify(JSON.parse(text)));
-    }), { numRuns: 1_000 });
+        expect(JSON.stringify(JSON.parse(writeExact(parseExact(text))))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('keeps every digit of whole numbers, whatever stands around them', () => {
-    fc.assert(fc.property(fc.array(long, { minLength: 1 }), fc.string(), (numbers, name) => {
-      const text = `[${JSON.stringify(name)},[${numbers.join(',')}],{"":[]}]`;
+    fc.assert(
+      fc.property(fc.array(long, { minLength: 1 }), fc.string(), (numbers, name) => {
+        const text = `[${JSON.stringify(name)},[${numbers.join(',')}],{"":[]}]`;
 
-      expect(writeExact(parseExact(text))).toBe(text);
-    }), { numRuns: 1_000 });
+        expect(writeExact(parseExact(text))).toBe(text);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it.each([
@@ -37,7 +43,12 @@ describe('a JSON text whose numbers are kept', () => {
   });
 
   it('leaves a number that says the same a number', () => {
-    expect(parseExact('[9007199254740991,1.5,100.0000000000000000,9007199254740993]')).toEqual([9007199254740991, 1.5, 100, new ExactNumber('9007199254740993')]);
+    expect(parseExact('[9007199254740991,1.5,100.0000000000000000,9007199254740993]')).toEqual([
+      9007199254740991,
+      1.5,
+      100,
+      new ExactNumber('9007199254740993'),
+    ]);
   });
 
   it.each(['', '{', '[1,]', '01234567890123456', '12345678901234567x'])('refuses %j, which is none', (text) => {
@@ -47,24 +58,41 @@ describe('a JSON text whose numbers are kept', () => {
 
 describe('the order of decimals', () => {
   it('is that of whole numbers of any length', () => {
-    fc.assert(fc.property(long, long, (a, b) => {
-      expect(Math.sign(compareDecimals(String(a), String(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
-    }), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(long, long, (a, b) => {
+        expect(Math.sign(compareDecimals(String(a), String(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('is the same wherever the point and the exponent stand', () => {
-    fc.assert(fc.property(fc.constantFrom('', '-'), digits(1, 20), digits(0, 20), fc.integer({ min: -40, max: 40 }), (sign, whole, fraction, power) => {
-      const one = `${sign}${whole}.${fraction}e${power}`;
-      const other = `${sign}${whole}${fraction}E${power - fraction.length}`;
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', '-'),
+        digits(1, 20),
+        digits(0, 20),
+        fc.integer({ min: -40, max: 40 }),
+        (sign, whole, fraction, power) => {
+          const one = `${sign}${whole}.${fraction}e${power}`;
+          const other = `${sign}${whole}${fraction}E${power - fraction.length}`;
 
-      expect([isDecimal(one), isDecimal(other)]).toEqual([true, true]);
-      expect(compareDecimals(one, other)).toBe(0);
-    }));
+          expect([isDecimal(one), isDecimal(other)]).toEqual([true, true]);
+          expect(compareDecimals(one, other)).toBe(0);
+        },
+      ),
+    );
   });
 
   it.each([
-    ['9007199254740993', '9007199254740992', 1], ['-9007199254740993', '-9007199254740992', -1], ['0.30000000000000001', '0.3', 1],
-    ['0', '-0.000', 0], ['1e400', '1e399', 1], ['-1e400', '1', -1], ['1e-400', '0', 1], ['10', '9', 1],
+    ['9007199254740993', '9007199254740992', 1],
+    ['-9007199254740993', '-9007199254740992', -1],
+    ['0.30000000000000001', '0.3', 1],
+    ['0', '-0.000', 0],
+    ['1e400', '1e399', 1],
+    ['-1e400', '1', -1],
+    ['1e-400', '0', 1],
+    ['10', '9', 1],
     [`1e${'9'.repeat(900)}`, `1e${'9'.repeat(899)}8`, 1],
   ])('%.30s and %.30s', (left, right, order) => {
     expect(Math.sign(compareDecimals(left, right)) + 0).toBe(order);

@@ -18,7 +18,11 @@ export class ExactNumber {
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 /** One number of JSON, where its `lastIndex` was set to. */
 export const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = { t: ['true', true], f: ['false', false], n: ['null', null] };
+const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = {
+  t: ['true', true],
+  f: ['false', false],
+  n: ['null', null],
+};
 
 /**
  * As `JSON.parse`, with an `ExactNumber` wherever a number would lose digits. It recurses as deeply as the text nests.
@@ -34,7 +38,10 @@ export function writeExact(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof ExactNumber) return value.toString();
   if (Array.isArray(value)) return `[${value.map(writeExact).join(',')}]`;
-  return `{${Object.entries(value).filter(([, member]) => member !== undefined).map(([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`).join(',')}}`;
+  return `{${Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`)
+    .join(',')}}`;
 }
 
 /** A number by its text: as it is where that says the same, else exact. */
@@ -103,7 +110,7 @@ class Reader {
       if (escape + 1 === to) to = this.text.indexOf('"', to + 1);
     }
     this.at = to + 1;
-    return isPlain ? this.text.slice(from + 1, to) : JSON.parse(this.text.slice(from, this.at)) as string;
+    return isPlain ? this.text.slice(from + 1, to) : (JSON.parse(this.text.slice(from, this.at)) as string);
   }
 
   /** Where the next backslash is. Kept, since most texts have none, and every string asks. */
@@ -123,7 +130,11 @@ class Reader {
   }
 
   private skipSpace(): void {
-    for (let code = this.text.charCodeAt(this.at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09; code = this.text.charCodeAt(this.at)) {
+    for (
+      let code = this.text.charCodeAt(this.at);
+      code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+      code = this.text.charCodeAt(this.at)
+    ) {
       this.at += 1;
     }
   }

@@ -17,25 +17,29 @@ describe('excerptOf', () => {
   });
 
   it('gives at most 1 KB of the bytes, never NUL, never half a surrogate pair', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
-      const excerpt = excerptOf(Buffer.from(bytes));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
+        const excerpt = excerptOf(Buffer.from(bytes));
 
-      expect(excerpt.length).toBeLessThanOrEqual(1024);
-      expect(excerpt).not.toContain('\0');
-      expect(Buffer.from(excerpt).toString()).toBe(excerpt);
-    }));
+        expect(excerpt.length).toBeLessThanOrEqual(1024);
+        expect(excerpt).not.toContain('\0');
+        expect(Buffer.from(excerpt).toString()).toBe(excerpt);
+      }),
+    );
   });
 
   it('is a prefix of the text when the answer is text, and all but at most 3 bytes of the first 1 KB', () => {
     const tail = fc.array(fc.constantFrom('a', 'é', '€', '😀'), { minLength: 8, maxLength: 8 });
 
-    fc.assert(fc.property(fc.nat({ max: 8 }), tail, (shift, characters) => {
-      const text = 'a'.repeat(1016 + shift) + characters.join('');
-      const excerpt = excerptOf(Buffer.from(text));
+    fc.assert(
+      fc.property(fc.nat({ max: 8 }), tail, (shift, characters) => {
+        const text = 'a'.repeat(1016 + shift) + characters.join('');
+        const excerpt = excerptOf(Buffer.from(text));
 
-      expect(text.startsWith(excerpt)).toBe(true);
-      expect(Buffer.byteLength(excerpt)).toBeGreaterThan(1024 - 4);
-    }));
+        expect(text.startsWith(excerpt)).toBe(true);
+        expect(Buffer.byteLength(excerpt)).toBeGreaterThan(1024 - 4);
+      }),
+    );
   });
 });
 
@@ -53,10 +57,12 @@ describe('recordable', () => {
   });
 
   it('changes nothing of what excerptOf made', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
-      const excerpt = excerptOf(Buffer.from(bytes));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
+        const excerpt = excerptOf(Buffer.from(bytes));
 
-      expect(recordable(excerpt)).toBe(excerpt);
-    }));
+        expect(recordable(excerpt)).toBe(excerpt);
+      }),
+    );
   });
 });

@@ -18,7 +18,8 @@ export function excerptOf(body: Buffer): string {
  * PostgreSQL does not store.
  */
 export function recordable(text: string): string {
-  const cut = text.length > EXCERPT_CHARACTERS_MAX ? text.slice(0, EXCERPT_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
+  const cut =
+    text.length > EXCERPT_CHARACTERS_MAX ? text.slice(0, EXCERPT_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
   return cut.replaceAll(NUL, '').replace(HALF_PAIRS, '\ufffd');
 }
 

@@ -5,7 +5,15 @@ const RETENTIONS = Array.from({ length: 365 }, (_, i) => i + 1);
 const DAYS = Array.from({ length: 730 }, (_, i) => 20_000 + i);
 
 describe('the day on which something expires', () => {
-  it.each([[1, 20_001], [30, 20_030], [59, 20_059], [60, 20_061], [90, 20_091], [180, 20_184], [365, 20_376]])('after %i days', (retentionDays, day) => {
+  it.each([
+    [1, 20_001],
+    [30, 20_030],
+    [59, 20_059],
+    [60, 20_061],
+    [90, 20_091],
+    [180, 20_184],
+    [365, 20_376],
+  ])('after %i days', (retentionDays, day) => {
     expect(expiryDay(20_000, retentionDays)).toBe(day);
   });
 
@@ -19,14 +27,19 @@ describe('the day on which something expires', () => {
   });
 
   it('is one of at most sixty at a time, and of 31 for a year', () => {
-    const atOnce = (retentionDays: number): number => new Set(DAYS.slice(0, retentionDays + 1).map((day) => expiryDay(day, retentionDays))).size;
+    const atOnce = (retentionDays: number): number =>
+      new Set(DAYS.slice(0, retentionDays + 1).map((day) => expiryDay(day, retentionDays))).size;
 
     expect(Math.max(...RETENTIONS.map(atOnce))).toBeLessThanOrEqual(60);
     expect([30, 90, 180, 365].map(atOnce)).toEqual([31, 31, 31, 31]);
   });
 
   it('of a longer step is one of each shorter step, too', () => {
-    for (const day of DAYS) expect([180, 90].map((shorter) => expiryDay(expiryDay(day, 365) - shorter, shorter))).toEqual([expiryDay(day, 365), expiryDay(day, 365)]);
+    for (const day of DAYS)
+      expect([180, 90].map((shorter) => expiryDay(expiryDay(day, 365) - shorter, shorter))).toEqual([
+        expiryDay(day, 365),
+        expiryDay(day, 365),
+      ]);
   });
 
   it('is a day of its own up to 59 days', () => {

@@ -2,26 +2,80 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { forwardedHeaderFaults, normalizeForwardedHeaders, withoutConfigured } from './headers.js';
 
-const SET_BY_US = 'This header is set by the service or by the connection and can\'t be forwarded.';
+const SET_BY_US = "This header is set by the service or by the connection and can't be forwarded.";
 
 // standards.md section 1, after Svix `core/types/mod.rs`, and RFC 9110 section 7.6.1.
 const FORBIDDEN = [
-  'user-agent', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade',
-  'age', 'cache-control', 'clear-site-data', 'expires', 'pragma', 'warning', 'content-length', 'content-type', 'content-encoding',
-  'content-language', 'content-location', 'x-amz-date', 'x-amzn-trace-id', 'x-google', 'x-google-id', 'x-goog-api-key', 'x-gfe-a',
-  'x-azure-ref', 'x-fd-healthprobe', 'x-svix-id', 'svix-id', 'webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-x',
-  'host', 'connection', 'cookie', 'traceparent', 'tracestate', 'expect', 'http2-settings',
+  'user-agent',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'trailers',
+  'transfer-encoding',
+  'upgrade',
+  'age',
+  'cache-control',
+  'clear-site-data',
+  'expires',
+  'pragma',
+  'warning',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'x-amz-date',
+  'x-amzn-trace-id',
+  'x-google',
+  'x-google-id',
+  'x-goog-api-key',
+  'x-gfe-a',
+  'x-azure-ref',
+  'x-fd-healthprobe',
+  'x-svix-id',
+  'svix-id',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'webhook-x',
+  'host',
+  'connection',
+  'cookie',
+  'traceparent',
+  'tracestate',
+  'expect',
+  'http2-settings',
 ];
 
 const BAD_VALUES = [
-  'a\r\nX-Evil: 1', 'a\nb', 'a\rb', 'a\n', 'a\0b', 'a\x7fb', 'a\x1bb',
-  'Ā', '日本', '\ud83d\ude00', 'a\u2028b', ' a', 'a ', '\ta', 'a\t', ' ',
+  'a\r\nX-Evil: 1',
+  'a\nb',
+  'a\rb',
+  'a\n',
+  'a\0b',
+  'a\x7fb',
+  'a\x1bb',
+  'Ā',
+  '日本',
+  '\ud83d\ude00',
+  'a\u2028b',
+  ' a',
+  'a ',
+  '\ta',
+  'a\t',
+  ' ',
 ];
 
 const tokenChar = fc.constantFrom(..."!#$%&'*+-.^_`|~0123456789abcXYZ");
 const name = fc.array(tokenChar, { minLength: 1, maxLength: 20 }).map((chars) => `A${chars.join('')}`);
-const visible = fc.integer({ min: 0x21, max: 0xff }).filter((code) => code !== 0x7f).map((code) => String.fromCharCode(code));
-const value = fc.array(fc.oneof(visible, fc.constant(' '), fc.constant('\t')), { maxLength: 40 })
+const visible = fc
+  .integer({ min: 0x21, max: 0xff })
+  .filter((code) => code !== 0x7f)
+  .map((code) => String.fromCharCode(code));
+const value = fc
+  .array(fc.oneof(visible, fc.constant(' '), fc.constant('\t')), { maxLength: 40 })
   .map((chars) => chars.join('').replace(/^[ \t]+|[ \t]+$/g, ''));
 
 describe('forwardedHeaderFaults by name', () => {
@@ -32,17 +86,41 @@ describe('forwardedHeaderFaults by name', () => {
     }
   });
 
-  it.each(['authorization', 'x-request-id', 'accept', 'webhook', 'hosts', 'x-amz', 'my-content-type', '__proto__', 'constructor'])(
-    'allows %s', (allowed) => {
-      expect(forwardedHeaderFaults(Object.fromEntries([[allowed, 'x']]))).toEqual([]);
-    });
+  it.each([
+    'authorization',
+    'x-request-id',
+    'accept',
+    'webhook',
+    'hosts',
+    'x-amz',
+    'my-content-type',
+    '__proto__',
+    'constructor',
+  ])('allows %s', (allowed) => {
+    expect(forwardedHeaderFaults(Object.fromEntries([[allowed, 'x']]))).toEqual([]);
+  });
 
-  it.each(['', ' ', 'a b', 'a:', ':authority', ':path', 'a\r\nb', 'a\0', 'ä', 'a(b)', '"a"', 'a/b', 'a@b', 'a[0]', '\u212aeep-alive'])(
-    'refuses %j, which is no token', (bad) => {
-      expect(forwardedHeaderFaults({ [bad]: 'x' })).toEqual([
-        { path: `headers.${bad}`, message: expect.stringContaining('A header name consists of') as string },
-      ]);
-    });
+  it.each([
+    '',
+    ' ',
+    'a b',
+    'a:',
+    ':authority',
+    ':path',
+    'a\r\nb',
+    'a\0',
+    'ä',
+    'a(b)',
+    '"a"',
+    'a/b',
+    'a@b',
+    'a[0]',
+    '\u212aeep-alive',
+  ])('refuses %j, which is no token', (bad) => {
+    expect(forwardedHeaderFaults({ [bad]: 'x' })).toEqual([
+      { path: `headers.${bad}`, message: expect.stringContaining('A header name consists of') as string },
+    ]);
+  });
 
   it('refuses the second of two names that differ in case', () => {
     const message = 'The same name occurs twice.';
@@ -65,11 +143,14 @@ describe('forwardedHeaderFaults by value', () => {
 });
 
 describe('forwardedHeaderFaults by size', () => {
-  const count = (n: number): Record<string, string> => Object.fromEntries(Array.from({ length: n }, (_, i) => [`x-${i}`, 'v']));
+  const count = (n: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: n }, (_, i) => [`x-${i}`, 'v']));
 
   it('allows 64 headers and no more', () => {
     expect(forwardedHeaderFaults(count(64))).toEqual([]);
-    expect(forwardedHeaderFaults(count(65))).toEqual([{ path: 'headers', message: 'At most 64 headers can be forwarded.' }]);
+    expect(forwardedHeaderFaults(count(65))).toEqual([
+      { path: 'headers', message: 'At most 64 headers can be forwarded.' },
+    ]);
   });
 
   it('allows a value of 8192 bytes and no more', () => {
@@ -97,20 +178,24 @@ describe('forwardedHeaderFaults by size', () => {
 
 describe('forwarded headers in general', () => {
   it('have no fault when made of tokens and field values, and Node then takes them too', () => {
-    fc.assert(fc.property(name, value, (anyName, anyValue) => {
-      expect(forwardedHeaderFaults({ [anyName]: anyValue })).toEqual([]);
-      validateHeaderName(anyName);
-      validateHeaderValue(anyName, anyValue);
-    }));
+    fc.assert(
+      fc.property(name, value, (anyName, anyValue) => {
+        expect(forwardedHeaderFaults({ [anyName]: anyValue })).toEqual([]);
+        validateHeaderName(anyName);
+        validateHeaderValue(anyName, anyValue);
+      }),
+    );
   });
 
   it('are refused whenever Node would refuse to send them', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (anyName, anyValue) => {
-      const headers = Object.fromEntries([[anyName, anyValue]]);
-      if (forwardedHeaderFaults(headers).length > 0) return;
-      validateHeaderName(anyName);
-      validateHeaderValue(anyName, anyValue);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (anyName, anyValue) => {
+        const headers = Object.fromEntries([[anyName, anyValue]]);
+        if (forwardedHeaderFaults(headers).length > 0) return;
+        validateHeaderName(anyName);
+        validateHeaderValue(anyName, anyValue);
+      }),
+    );
   });
 });
 
@@ -118,13 +203,19 @@ describe('normalizeForwardedHeaders', () => {
   it('lower-cases the names and keeps the values and the order', () => {
     const normal = normalizeForwardedHeaders({ 'X-B': 'V', 'x-a': 'W' });
 
-    expect(Object.entries(normal)).toEqual([['x-b', 'V'], ['x-a', 'W']]);
+    expect(Object.entries(normal)).toEqual([
+      ['x-b', 'V'],
+      ['x-a', 'W'],
+    ]);
   });
 
   it('keeps __proto__ as a plain name', () => {
     const normal = normalizeForwardedHeaders(JSON.parse('{"__PROTO__": "a", "x": "b"}') as Record<string, string>);
 
-    expect(Object.entries(normal)).toEqual([['__proto__', 'a'], ['x', 'b']]);
+    expect(Object.entries(normal)).toEqual([
+      ['__proto__', 'a'],
+      ['x', 'b'],
+    ]);
     expect(Object.getPrototypeOf(normal)).toBe(Object.prototype);
   });
 });
@@ -137,7 +228,12 @@ describe('withoutConfigured', () => {
     ['the name is, in other letters', { 'X-B': '1' }, { 'x-b': '2' }, {}],
     // RFC 3875, section 4.1.18: a gateway hands both on as HTTP_X_B.
     ['the name is, with underscores on either side', { x_b: '1', 'x-c': '1' }, { 'x-b': '2', x_c: '2' }, {}],
-    ['the name is one of every object', { constructor: '1', 'x-a': '1' }, { 'x-b': '2' }, { constructor: '1', 'x-a': '1' }],
+    [
+      'the name is one of every object',
+      { constructor: '1', 'x-a': '1' },
+      { 'x-b': '2' },
+      { constructor: '1', 'x-a': '1' },
+    ],
   ])('leaves out received headers where %s', (_, received, configured, left) => {
     expect(withoutConfigured(received, configured)).toEqual(left);
   });
@@ -146,6 +242,8 @@ describe('withoutConfigured', () => {
     const received = JSON.parse('{"__proto__":"1","x-a":"1"}') as Record<string, string>;
 
     expect(JSON.stringify(withoutConfigured(received, { 'x-b': '2' }))).toBe('{"__proto__":"1","x-a":"1"}');
-    expect(JSON.stringify(withoutConfigured(received, JSON.parse('{"__proto__":"2"}') as Record<string, string>))).toBe('{"x-a":"1"}');
+    expect(JSON.stringify(withoutConfigured(received, JSON.parse('{"__proto__":"2"}') as Record<string, string>))).toBe(
+      '{"x-a":"1"}',
+    );
   });
 });

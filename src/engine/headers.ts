@@ -16,20 +16,50 @@ const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   // RFC 9110 section 7.6.1: they speak about one connection, and framing is how requests are smuggled.
-  'connection', 'keep-alive', 'te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'trailers',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
   // Where the request goes and who sends it.
-  'host', 'user-agent', 'cookie',
+  'host',
+  'user-agent',
+  'cookie',
   // They describe the body, which is ours.
-  'content-type', 'content-length', 'content-encoding', 'content-language', 'content-location',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-location',
   // The other names that Svix forbids.
-  'age', 'cache-control', 'clear-site-data', 'expires', 'pragma', 'warning',
+  'age',
+  'cache-control',
+  'clear-site-data',
+  'expires',
+  'pragma',
+  'warning',
   // W3C Trace Context, set on every attempt.
-  'traceparent', 'tracestate',
+  'traceparent',
+  'tracestate',
 ]);
 
 /** `proxy-` also covers Proxy-Connection and Proxy-Authorization; the clouds' own are trusted by what stands behind them. */
 const FORBIDDEN_PREFIXES = [
-  'webhook-', 'svix-', 'x-svix-', 'proxy-', 'x-amz-', 'x-amzn-', 'x-google', 'x-goog-', 'x-gfe', 'x-azure-', 'x-fd-',
+  'webhook-',
+  'svix-',
+  'x-svix-',
+  'proxy-',
+  'x-amz-',
+  'x-amzn-',
+  'x-google',
+  'x-goog-',
+  'x-gfe',
+  'x-azure-',
+  'x-fd-',
 ] as const;
 
 /** The rule below in words, for the documentation of what takes such headers. */
@@ -45,13 +75,15 @@ export const FORWARDED_HEADERS_RULE =
  */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
-  if (entries.length > HEADERS_MAX) return [{ path: 'headers', message: `At most ${HEADERS_MAX} headers can be forwarded.` }];
+  if (entries.length > HEADERS_MAX)
+    return [{ path: 'headers', message: `At most ${HEADERS_MAX} headers can be forwarded.` }];
   const faults: HeaderFault[] = [];
   const seen = new Set<string>();
   let totalBytes = 0;
   for (const [name, value] of entries) {
     const lowerName = name.toLowerCase();
-    const message = nameFault(name, lowerName) ?? (seen.has(lowerName) ? 'The same name occurs twice.' : valueFault(value));
+    const message =
+      nameFault(name, lowerName) ?? (seen.has(lowerName) ? 'The same name occurs twice.' : valueFault(value));
     if (message !== null) faults.push({ path: `headers.${name}`, message });
     seen.add(lowerName);
     totalBytes += name.length + value.length;
@@ -73,9 +105,14 @@ export function normalizeForwardedHeaders(headers: Record<string, string>): Reco
  * request is a stranger, so a static header always wins. `_` and `-` are one character here: CGI and WSGI give both names one
  * variable (RFC 3875, section 4.1.18). Static names are in lower case.
  */
-export function withoutConfigured(received: Readonly<Record<string, string>>, configured: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function withoutConfigured(
+  received: Readonly<Record<string, string>>,
+  configured: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const names = new Set(Object.keys(configured).map(comparable));
-  return names.size === 0 ? received : Object.fromEntries(Object.entries(received).filter(([name]) => !names.has(comparable(name))));
+  return names.size === 0
+    ? received
+    : Object.fromEntries(Object.entries(received).filter(([name]) => !names.has(comparable(name))));
 }
 
 function comparable(name: string): string {
@@ -84,13 +121,17 @@ function comparable(name: string): string {
 
 /** Whether a header of this name, in lower case, may be set by anybody but the service and the connection. */
 export function isForwardable(lowerName: string): boolean {
-  return TOKEN.test(lowerName) && !FORBIDDEN_NAMES.has(lowerName) && !FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
+  return (
+    TOKEN.test(lowerName) &&
+    !FORBIDDEN_NAMES.has(lowerName) &&
+    !FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix))
+  );
 }
 
 function nameFault(name: string, lowerName: string): string | null {
-  if (!TOKEN.test(name)) return 'A header name consists of letters, digits and !#$%&\'*+-.^_`|~.';
+  if (!TOKEN.test(name)) return "A header name consists of letters, digits and !#$%&'*+-.^_`|~.";
   if (!isForwardable(lowerName)) {
-    return 'This header is set by the service or by the connection and can\'t be forwarded.';
+    return "This header is set by the service or by the connection and can't be forwarded.";
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BUCKET_FLOORS_MS, bucketOf, quantile, type Histogram } from './histogram.js';
+import { BUCKET_FLOORS_MS, bucketOf, type Histogram, quantile } from './histogram.js';
 
 const LAST_MS = 16_383;
 /** As spread as latencies are: small ones as likely as large ones. */
@@ -27,9 +27,31 @@ const merged = (a: Histogram, b: Histogram): Histogram =>
 
 describe('bucketOf', () => {
   it.each([
-    [-5, 0], [0, 0], [0.9, 0], [1, 1], [15, 15], [16, 16], [31, 31], [32, 32], [33, 32], [34, 33], [63, 47], [64, 48], [67, 48], [68, 49],
-    [1_000, 111], [1_023, 111], [1_024, 112], [8_191, 159], [8_192, 160], [15_000, 173], [16_383, 175], [16_384, 175],
-    [3_600_000, 175], [2 ** 40, 175], [Infinity, 175],
+    [-5, 0],
+    [0, 0],
+    [0.9, 0],
+    [1, 1],
+    [15, 15],
+    [16, 16],
+    [31, 31],
+    [32, 32],
+    [33, 32],
+    [34, 33],
+    [63, 47],
+    [64, 48],
+    [67, 48],
+    [68, 49],
+    [1_000, 111],
+    [1_023, 111],
+    [1_024, 112],
+    [8_191, 159],
+    [8_192, 160],
+    [15_000, 173],
+    [16_383, 175],
+    [16_384, 175],
+    [3_600_000, 175],
+    [2 ** 40, 175],
+    [Infinity, 175],
   ])('%d ms is in bucket %d', (ms, bucket) => {
     expect(bucketOf(ms)).toBe(bucket);
   });
@@ -67,28 +89,38 @@ describe('quantile', () => {
   });
 
   it('is off by less than a sixteenth, and exact below 32 ms', () => {
-    fc.assert(fc.property(samples, shares, (values, q) => {
-      const exact = exactQuantile(values, q);
-      const answer = quantile(histogramOf(values), q) as number;
+    fc.assert(
+      fc.property(samples, shares, (values, q) => {
+        const exact = exactQuantile(values, q);
+        const answer = quantile(histogramOf(values), q) as number;
 
-      expect(Number.isInteger(answer)).toBe(true);
-      expect(Math.abs(answer - exact) * 16).toBeLessThan(exact < 32 ? 1 : exact);
-    }), { numRuns: 1_000 });
+        expect(Number.isInteger(answer)).toBe(true);
+        expect(Math.abs(answer - exact) * 16).toBeLessThan(exact < 32 ? 1 : exact);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('rises with the share', () => {
-    fc.assert(fc.property(samples, shares, shares, (values, a, b) => {
-      const [low, high] = [Math.min(a, b), Math.max(a, b)].map((q) => quantile(histogramOf(values), q) as number) as [number, number];
+    fc.assert(
+      fc.property(samples, shares, shares, (values, a, b) => {
+        const [low, high] = [Math.min(a, b), Math.max(a, b)].map((q) => quantile(histogramOf(values), q) as number) as [
+          number,
+          number,
+        ];
 
-      expect(low).toBeLessThanOrEqual(high);
-    }));
+        expect(low).toBeLessThanOrEqual(high);
+      }),
+    );
   });
 
   it('is the same for one histogram and for the sum of its parts, with and without an empty end', () => {
-    fc.assert(fc.property(samples, samples, shares, fc.nat(50), (a, b, q, zeros) => {
-      const parts = merged([...histogramOf(a), ...Array<number>(zeros).fill(0)], histogramOf(b));
+    fc.assert(
+      fc.property(samples, samples, shares, fc.nat(50), (a, b, q, zeros) => {
+        const parts = merged([...histogramOf(a), ...Array<number>(zeros).fill(0)], histogramOf(b));
 
-      expect(quantile(parts, q)).toBe(quantile(histogramOf([...a, ...b]), q));
-    }));
+        expect(quantile(parts, q)).toBe(quantile(histogramOf([...a, ...b]), q));
+      }),
+    );
   });
 });

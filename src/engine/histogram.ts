@@ -13,7 +13,9 @@ const BUCKETS = (OCTAVES - PER_OCTAVE_BITS + 1) * PER_OCTAVE;
 const VALUE_MAX = 2 ** OCTAVES - 1;
 
 /** The lowest value of each bucket, in milliseconds. */
-export const BUCKET_FLOORS_MS: readonly number[] = Object.freeze(Array.from({ length: BUCKETS }, (_, bucket) => floorOf(bucket)));
+export const BUCKET_FLOORS_MS: readonly number[] = Object.freeze(
+  Array.from({ length: BUCKETS }, (_, bucket) => floorOf(bucket)),
+);
 
 /** The bucket of a duration. Below 0 counts as 0; the last bucket takes what is above 16,383 ms. */
 export function bucketOf(ms: number): number {

@@ -5,7 +5,11 @@ export type IpFamily = 4 | 6;
 const REMEMBERED_MAX = 1_000;
 
 /** An IP address in its one canonical spelling: an IPv4-mapped IPv6 address is the IPv4 address it stands for. */
-export interface IpAddress { text: string; family: IpFamily; hextets: readonly number[] }
+export interface IpAddress {
+  text: string;
+  family: IpFamily;
+  hextets: readonly number[];
+}
 
 /** A set of networks. `reachesLoopback` and `reachesNetworks` say what a name may stand for at all. */
 export interface AddressSet {
@@ -22,7 +26,9 @@ export function ipAddress(text: string): IpAddress | null {
   if (family === 4) return { text, family: 4, hextets: [] };
   const hextets = hextetsOf(text);
   const isMapped = hextets.slice(0, 5).every((part) => part === 0) && hextets[5] === 0xffff;
-  return isMapped ? { text: dotted(hextets, 6), family: 4, hextets: [] } : { text: canonical(text), family: 6, hextets };
+  return isMapped
+    ? { text: dotted(hextets, 6), family: 4, hextets: [] }
+    : { text: canonical(text), family: 6, hextets };
 }
 
 /**
@@ -41,7 +47,9 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
   }
   const reachesLoopback = lists[4].check('127.0.0.1', 'ipv4') || lists[6].check('::1', 'ipv6');
   return {
-    has: remembered((ip) => lists[ip.family].check(ip.text, nameOf(ip.family)) || (reachesLoopback && isLoopbackHost(ip))),
+    has: remembered(
+      (ip) => lists[ip.family].check(ip.text, nameOf(ip.family)) || (reachesLoopback && isLoopbackHost(ip)),
+    ),
     reachesLoopback,
     reachesNetworks,
   };
@@ -137,7 +145,10 @@ function isLoopbackNetwork(address: string, prefix: number, family: IpFamily): b
   return family === 4 ? address.startsWith('127.') && prefix >= 8 : address === '::1' && prefix === 128;
 }
 
-interface SpecialRange { label: string; list: BlockList }
+interface SpecialRange {
+  label: string;
+  list: BlockList;
+}
 
 function special(family: IpFamily, label: string, ...cidrs: string[]): SpecialRange {
   const list = new BlockList();
@@ -156,8 +167,16 @@ const SPECIAL_V4: readonly SpecialRange[] = [
   special(4, 'a multicast or broadcast address', '224.0.0.0/4', '255.255.255.255/32'),
   special(4, 'a documentation address', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'),
   special(
-    4, 'a reserved address', '0.0.0.0/8', '192.0.0.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24',
-    '192.175.48.0/24', '198.18.0.0/15', '240.0.0.0/4',
+    4,
+    'a reserved address',
+    '0.0.0.0/8',
+    '192.0.0.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.175.48.0/24',
+    '198.18.0.0/15',
+    '240.0.0.0/4',
   ),
 ];
 
@@ -168,6 +187,14 @@ const SPECIAL_V6: readonly SpecialRange[] = [
   special(6, 'a private network address', 'fc00::/7'),
   special(6, 'a multicast address', 'ff00::/8'),
   special(6, 'a documentation address', '2001:db8::/32', '3fff::/20'),
-  special(6, 'an IPv4 translation or tunnel address', '64:ff9b::/96', '64:ff9b:1::/48', '::ffff:0:0:0/96', '2002::/16', '2001::/32'),
+  special(
+    6,
+    'an IPv4 translation or tunnel address',
+    '64:ff9b::/96',
+    '64:ff9b:1::/48',
+    '::ffff:0:0:0/96',
+    '2002::/16',
+    '2001::/32',
+  ),
   special(6, 'a reserved address', '2001::/23', '2620:4f:8000::/48', '::/3', '4000::/2', '8000::/1'),
 ];

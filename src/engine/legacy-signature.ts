@@ -44,31 +44,48 @@ const VALUE_TEXT = /^(?! )[\x20-\x7e]*(?<! )$/;
  * Why a scheme can't be used beside the static headers; empty when it can. Paths start with `legacy_signature`, and
  * name its fields as the API does.
  */
-export function legacySchemeFaults(scheme: LegacyScheme, staticHeaders: Readonly<Record<string, string>>): HeaderFault[] {
+export function legacySchemeFaults(
+  scheme: LegacyScheme,
+  staticHeaders: Readonly<Record<string, string>>,
+): HeaderFault[] {
   const taken = new Set(Object.keys(staticHeaders).map((name) => name.toLowerCase()));
   const faults: HeaderFault[] = [];
   const add = (field: string, message: string | null | undefined): void => {
     if (message) faults.push({ path: `legacy_signature.${field}`, message });
   };
-  for (const [field, name] of [['header', scheme.header], ['timestamp_header', scheme.timestampHeader], ['id_header', scheme.idHeader]] as const) {
+  for (const [field, name] of [
+    ['header', scheme.header],
+    ['timestamp_header', scheme.timestampHeader],
+    ['id_header', scheme.idHeader],
+  ] as const) {
     if (name === null) continue;
     add(field, nameFault(name, taken));
     taken.add(name.toLowerCase());
   }
   add('content', templateFault(scheme.content, ['id', 'timestamp', 'body'], 'body'));
   if (scheme.content.split(BODY).length > 2) add('content', 'holds {body} more than once');
-  add('format', VALUE_TEXT.test(scheme.format) ? null : 'consists of visible ASCII characters, with spaces between them only');
+  add(
+    'format',
+    VALUE_TEXT.test(scheme.format) ? null : 'consists of visible ASCII characters, with spaces between them only',
+  );
   add('format', templateFault(scheme.format, ['id', 'timestamp', 'signature'], 'signature'));
   return faults;
 }
 
 /** The headers of one attempt, lower-case names; for a scheme without faults. A string body is signed as UTF-8. */
-export function legacyHeaders(legacy: LegacySignature, id: string, timestampSeconds: number, body: string | Buffer): Record<string, string> {
+export function legacyHeaders(
+  legacy: LegacySignature,
+  id: string,
+  timestampSeconds: number,
+  body: string | Buffer,
+): Record<string, string> {
   const timestamp = String(timestampSeconds);
   const [before = '', after = ''] = legacy.content.split(BODY);
   const hmac = createHmac(legacy.algorithm, legacy.key);
   hmac.update(filled(before, { id, timestamp })).update(body).update(filled(after, { id, timestamp }));
-  const headers = { [legacy.header.toLowerCase()]: filled(legacy.format, { id, timestamp, signature: hmac.digest(legacy.encoding) }) };
+  const headers = {
+    [legacy.header.toLowerCase()]: filled(legacy.format, { id, timestamp, signature: hmac.digest(legacy.encoding) }),
+  };
   if (legacy.timestampHeader !== null) headers[legacy.timestampHeader.toLowerCase()] = timestamp;
   if (legacy.idHeader !== null) headers[legacy.idHeader.toLowerCase()] = id;
   return headers;

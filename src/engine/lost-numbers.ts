@@ -34,7 +34,9 @@ const SHOWN_LENGTH_MAX = 60;
  */
 export function lostNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
-  return new Scan(text, kept).lost().map(({ level, member, number }) => ({ path: pathTo(level, member), message: wordsOfLost(number) }));
+  return new Scan(text, kept)
+    .lost()
+    .map(({ level, member, number }) => ({ path: pathTo(level, member), message: wordsOfLost(number) }));
 }
 
 /** Whether a number would be kept as another one; `-0` and `1.0` say the same as `0` and `1`. */
@@ -64,15 +66,19 @@ class Scan {
 
   private step(first: string): void {
     switch (first) {
-      case '{': return this.open(false);
-      case '[': return this.open(true);
+      case '{':
+        return this.open(false);
+      case '[':
+        return this.open(true);
       case '}':
-      case ']': return this.close();
+      case ']':
+        return this.close();
       case ',':
         this.at += 1;
         if (this.level?.isList === true) this.level.member = (this.level.member as number) + 1;
         return;
-      case '"': return this.string();
+      case '"':
+        return this.string();
       default:
         if (first === '-' || (first >= '0' && first <= '9')) this.number();
         else this.at += 1;
@@ -142,7 +148,8 @@ class Scan {
 /** The names from the outside to the number; a long way is cut in front. */
 function pathTo(last: Level, member: string | number): string {
   let path = String(member);
-  for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer) path = `${level.name}.${path}`;
+  for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer)
+    path = `${level.name}.${path}`;
   return path.slice(-PATH_LENGTH_MAX);
 }
 

@@ -1,23 +1,54 @@
 import fc from 'fast-check';
 import {
-  classify, decide, isHardFailure, retryAfterMs, type Answer, type AttemptError, type FailedAttempt, type RetryRuling,
+  type Answer,
+  type AttemptError,
+  classify,
+  decide,
+  type FailedAttempt,
+  isHardFailure,
+  retryAfterMs,
+  type RetryRuling,
 } from './outcome.js';
 import { DEFAULT_RETRY_POLICY } from './retry.js';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 const ERRORS: AttemptError[] = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol'];
-const answered = (status: number, retryAfter: string | null = null): Answer => ({ kind: 'response', status, retryAfter });
+const answered = (status: number, retryAfter: string | null = null): Answer => ({
+  kind: 'response',
+  status,
+  retryAfter,
+});
 const after = (ms: number): Date => new Date(NOW.getTime() + ms);
 
 describe('classify', () => {
   it.each([
-    [200, 'success'], [201, 'success'], [204, 'success'], [299, 'success'],
-    [100, 'failed'], [199, 'failed'], [300, 'failed'], [301, 'failed'], [302, 'failed'], [304, 'failed'], [308, 'failed'],
-    [400, 'failed'], [401, 'failed'], [404, 'failed'], [408, 'failed'], [409, 'failed'], [411, 'failed'],
+    [200, 'success'],
+    [201, 'success'],
+    [204, 'success'],
+    [299, 'success'],
+    [100, 'failed'],
+    [199, 'failed'],
+    [300, 'failed'],
+    [301, 'failed'],
+    [302, 'failed'],
+    [304, 'failed'],
+    [308, 'failed'],
+    [400, 'failed'],
+    [401, 'failed'],
+    [404, 'failed'],
+    [408, 'failed'],
+    [409, 'failed'],
+    [411, 'failed'],
     [410, 'gone'],
-    [429, 'throttled'], [502, 'throttled'], [503, 'throttled'], [504, 'throttled'],
-    [500, 'failed'], [501, 'failed'], [505, 'failed'], [599, 'failed'],
+    [429, 'throttled'],
+    [502, 'throttled'],
+    [503, 'throttled'],
+    [504, 'throttled'],
+    [500, 'failed'],
+    [501, 'failed'],
+    [505, 'failed'],
+    [599, 'failed'],
   ])('calls status %i %s', (status, outcome) => {
     expect(classify(answered(status, '10'))).toBe(outcome);
   });
@@ -30,21 +61,40 @@ describe('classify', () => {
     expect(classify({ kind: 'error', error: 'refused' })).toBe('refused');
   });
 
-  it.each([[400, 'throttled'], [200, 'failed'], [400, 'refused'], [503, 'success']] as const)('of status %i takes an adapter\'s word: %s', (status, outcome) => {
+  it.each([
+    [400, 'throttled'],
+    [200, 'failed'],
+    [400, 'refused'],
+    [503, 'success'],
+  ] as const)("of status %i takes an adapter's word: %s", (status, outcome) => {
     expect(classify({ kind: 'response', status, retryAfter: null, outcome })).toBe(outcome);
   });
 });
 
 describe('isHardFailure', () => {
-  it.each([['success', false], ['gone', false], ['refused', false], ['throttled', false], ['failed', true]] as const)('of %s is %s', (outcome, hard) => {
+  it.each([
+    ['success', false],
+    ['gone', false],
+    ['refused', false],
+    ['throttled', false],
+    ['failed', true],
+  ] as const)('of %s is %s', (outcome, hard) => {
     expect(isHardFailure(outcome)).toBe(hard);
   });
 });
 
 describe('retryAfterMs', () => {
   it.each([
-    ['0', 0], ['1', 1000], ['120', 120_000], ['007', 7000], [' 5\t', 5000], ['-5', 0], ['-0', 0],
-    ['86400', DAY_MS], ['86401', DAY_MS], ['9'.repeat(400), DAY_MS],
+    ['0', 0],
+    ['1', 1000],
+    ['120', 120_000],
+    ['007', 7000],
+    [' 5\t', 5000],
+    ['-5', 0],
+    ['-0', 0],
+    ['86400', DAY_MS],
+    ['86401', DAY_MS],
+    ['9'.repeat(400), DAY_MS],
     ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
     ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
     ['Fri Nov 20 12:00:30 2026', 30_000],
@@ -61,10 +111,28 @@ describe('retryAfterMs', () => {
   });
 
   it.each([
-    null, '', ' ', 'soon', '1.5', '1e3', '+5', '0x10', '5s', '5, 10', '--5', '2026-11-20T12:00:30Z',
-    'Fri, 20 Nov 2026 12:00:30', 'Fri, 20 Nov 2026 12:00:30 UTC', 'Fri, 20 Nov 2026 12:00:30 +0100',
-    'fri, 20 nov 2026 12:00:30 gmt', 'Fri, 31 Feb 2026 12:00:30 GMT', 'Fri, 00 Nov 2026 12:00:30 GMT',
-    'Fri, 20 Nov 2026 24:00:00 GMT', 'Fri, 20 Nov 2026 12:60:00 GMT', 'Fri, 20-Nov-26 12:00:30 GMT', 'Fri Nov 1 12:00:30 2026',
+    null,
+    '',
+    ' ',
+    'soon',
+    '1.5',
+    '1e3',
+    '+5',
+    '0x10',
+    '5s',
+    '5, 10',
+    '--5',
+    '2026-11-20T12:00:30Z',
+    'Fri, 20 Nov 2026 12:00:30',
+    'Fri, 20 Nov 2026 12:00:30 UTC',
+    'Fri, 20 Nov 2026 12:00:30 +0100',
+    'fri, 20 nov 2026 12:00:30 gmt',
+    'Fri, 31 Feb 2026 12:00:30 GMT',
+    'Fri, 00 Nov 2026 12:00:30 GMT',
+    'Fri, 20 Nov 2026 24:00:00 GMT',
+    'Fri, 20 Nov 2026 12:60:00 GMT',
+    'Fri, 20-Nov-26 12:00:30 GMT',
+    'Fri Nov 1 12:00:30 2026',
   ])('of %j is null', (value) => {
     expect(retryAfterMs(value, NOW)).toBeNull();
   });
@@ -82,16 +150,26 @@ describe('retryAfterMs of dates and of any text', () => {
   });
 
   it('gives back the very second that an IMF-fixdate names, within the cap', () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
-      expect(retryAfterMs(after(seconds * 1000).toUTCString(), NOW)).toBe(seconds * 1000);
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
+        expect(retryAfterMs(after(seconds * 1000).toUTCString(), NOW)).toBe(seconds * 1000);
+      }),
+    );
   });
 
   it('is null or between 0 and 24 h for any text', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.date({ noInvalidDate: true }).map((date) => date.toUTCString())), (text) => {
-      const waitMs = retryAfterMs(text, NOW);
-      expect(waitMs === null || (waitMs >= 0 && waitMs <= DAY_MS)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+        ),
+        (text) => {
+          const waitMs = retryAfterMs(text, NOW);
+          expect(waitMs === null || (waitMs >= 0 && waitMs <= DAY_MS)).toBe(true);
+        },
+      ),
+    );
   });
 });
 
@@ -110,13 +188,18 @@ describe('decide', () => {
 
   it.each([1, 8])('is failed after a payload was refused, on attempt %i', (attempt) => {
     expect(decideOn({ kind: 'error', error: 'refused' }, attempt)).toEqual({ status: 'failed', reason: 'refused' });
-    expect(decideOn({ kind: 'response', status: 400, retryAfter: null, outcome: 'refused' }, attempt)).toEqual({ status: 'failed', reason: 'refused' });
+    expect(decideOn({ kind: 'response', status: 400, retryAfter: null, outcome: 'refused' }, attempt)).toEqual({
+      status: 'failed',
+      reason: 'refused',
+    });
   });
 
   it.each([answered(500), answered(503), answered(429, '60'), { kind: 'error', error: 'timeout' } as const])(
-    'is dlq after the last attempt, on %j', (answer) => {
+    'is dlq after the last attempt, on %j',
+    (answer) => {
       expect(decideOn(answer, 8)).toEqual({ status: 'dlq' });
-    });
+    },
+  );
 
   it('retries at the scheduled time', () => {
     expect(decideOn(answered(500), 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
@@ -147,10 +230,17 @@ describe('decide', () => {
     });
 
     it('still waits as long as the target asks for', () => {
-      expect(ruled(answered(429, '600'), 2, { delaySeconds: 1 })).toEqual({ status: 'retrying', dueAt: after(600_000) });
+      expect(ruled(answered(429, '600'), 2, { delaySeconds: 1 })).toEqual({
+        status: 'retrying',
+        dueAt: after(600_000),
+      });
     });
 
-    it.each([[answered(200), 1], [answered(410), 1], [answered(500), 8]])('is not asked where nothing is to be decided: %j, attempt %i', (answer, attempt) => {
+    it.each([
+      [answered(200), 1],
+      [answered(410), 1],
+      [answered(500), 8],
+    ])('is not asked where nothing is to be decided: %j, attempt %i', (answer, attempt) => {
       ruled(answer, attempt, { delaySeconds: 1 });
 
       expect(asked).toEqual([]);

@@ -6,7 +6,16 @@ import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
-export const ATTEMPT_ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'refused', 'adapter'] as const;
+export const ATTEMPT_ERRORS = [
+  'timeout',
+  'dns',
+  'connection',
+  'tls',
+  'blocked',
+  'protocol',
+  'refused',
+  'adapter',
+] as const;
 
 /**
  * What came back from a target: a status within the timeout, or the stage that failed. `outcome` is what it means where
@@ -98,7 +107,8 @@ export function decide(
   if (next > policy.maxAttempts) return { status: 'dlq' };
   const ruling = policy.rule?.(failedAttempt(outcome, answer, progress.attemptsUsed)) ?? null;
   if (ruling === 'never') return { status: 'dlq' };
-  const scheduled = ruling === null ? dueAt(policy, next, progress.firstAttemptAt, now, random) : dueAfter(ruling.delaySeconds, now);
+  const scheduled =
+    ruling === null ? dueAt(policy, next, progress.firstAttemptAt, now, random) : dueAfter(ruling.delaySeconds, now);
   if (scheduled === null) return { status: 'dlq' };
   const asks = outcome === 'throttled' || outcome === 'deferred';
   const askedMs = asks && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;
@@ -143,7 +153,9 @@ function httpDateMs(text: string, now: Date): number {
   for (const form of HTTP_DATES) {
     const parts = form.exec(text)?.groups;
     if (parts === undefined) continue;
-    return parts.shortYear === undefined ? instantMs(parts, Number(parts.year)) : latestMs(parts, Number(parts.shortYear), now);
+    return parts.shortYear === undefined
+      ? instantMs(parts, Number(parts.year))
+      : latestMs(parts, Number(parts.shortYear), now);
   }
   return Number.NaN;
 }

@@ -56,14 +56,19 @@ describe('memberSpan of hostile text', () => {
   });
 
   it('ends with a span, null or a SyntaxError on text that is no JSON', () => {
-    const scrap = fc.array(fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', '1', '"a"'), { maxLength: 30 });
-    fc.assert(fc.property(scrap, (parts) => {
-      try {
-        memberSpan(`{${parts.join('')}`, 'a');
-      } catch (error) {
-        expect(error).toBeInstanceOf(SyntaxError);
-      }
-    }), { numRuns: 2000 });
+    const scrap = fc.array(fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', '1', '"a"'), {
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(scrap, (parts) => {
+        try {
+          memberSpan(`{${parts.join('')}`, 'a');
+        } catch (error) {
+          expect(error).toBeInstanceOf(SyntaxError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 
@@ -73,32 +78,48 @@ const names = fc.constantFrom('payload', 'a', '', 'b\\', 'q"', '__proto__', 'ü'
 /** A JSON string literal that spells some of the characters as \uXXXX. */
 const spelled = (characters: string): fc.Arbitrary<string> =>
   fc.infiniteStream(fc.boolean()).map((escapes) => {
-    const units = characters.split('').map((unit) =>
-      escapes.next().value ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : JSON.stringify(unit).slice(1, -1));
+    const units = characters
+      .split('')
+      .map((unit) =>
+        escapes.next().value
+          ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+          : JSON.stringify(unit).slice(1, -1),
+      );
     return `"${units.join('')}"`;
   });
 
 const value = fc.oneof(
-  fc.tuple(fc.json({ maxDepth: 4 }), fc.constantFrom(0, 1, 3))
+  fc
+    .tuple(fc.json({ maxDepth: 4 }), fc.constantFrom(0, 1, 3))
     .map(([json, indent]) => JSON.stringify(JSON.parse(json), null, indent)),
   fc.string({ unit: 'binary' }).chain(spelled),
-  fc.array(fc.constantFrom('\\\\', '\\"', '{', '}', '[', ']', ',', ':', '\\n', 'x')).map((parts) => `["${parts.join('')}"]`),
+  fc
+    .array(fc.constantFrom('\\\\', '\\"', '{', '}', '[', ']', ',', ':', '\\n', 'x'))
+    .map((parts) => `["${parts.join('')}"]`),
 );
 
-const member = fc.record({ before: space, key: names.chain(spelled), colon: space, value, after: space, space })
-  .map((m) => ({ key: JSON.parse(m.key) as string, value: m.value, text: `${m.before}${m.key}${m.space}:${m.colon}${m.value}${m.after}` }));
+const member = fc
+  .record({ before: space, key: names.chain(spelled), colon: space, value, after: space, space })
+  .map((m) => ({
+    key: JSON.parse(m.key) as string,
+    value: m.value,
+    text: `${m.before}${m.key}${m.space}:${m.colon}${m.value}${m.after}`,
+  }));
 
 describe('memberSpan of random JSON with random white space, escapes and duplicates', () => {
   it('is the very characters of the last member of that name, and parses to what JSON.parse picks', () => {
-    fc.assert(fc.property(space, fc.array(member, { maxLength: 6 }), names, (edge, members, name) => {
-      const text = `${edge}{${members.map((m) => m.text).join(',') || edge}}${edge}`;
-      const parsed = JSON.parse(text) as Record<string, unknown>;
+    fc.assert(
+      fc.property(space, fc.array(member, { maxLength: 6 }), names, (edge, members, name) => {
+        const text = `${edge}{${members.map((m) => m.text).join(',') || edge}}${edge}`;
+        const parsed = JSON.parse(text) as Record<string, unknown>;
 
-      const found = slice(text, name);
+        const found = slice(text, name);
 
-      expect(found).toBe(members.findLast((m) => m.key === name)?.value ?? null);
-      expect(found !== null).toBe(Object.hasOwn(parsed, name));
-      if (found !== null) expect(JSON.parse(found)).toEqual(Object.getOwnPropertyDescriptor(parsed, name)?.value);
-    }), { numRuns: 2000 });
+        expect(found).toBe(members.findLast((m) => m.key === name)?.value ?? null);
+        expect(found !== null).toBe(Object.hasOwn(parsed, name));
+        if (found !== null) expect(JSON.parse(found)).toEqual(Object.getOwnPropertyDescriptor(parsed, name)?.value);
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isQuick, mayEnter, metered, noteAnswer, PACE_MS_MAX, perSecond, unanswered, type Meter } from './pressure.js';
+import { isQuick, mayEnter, type Meter, metered, noteAnswer, PACE_MS_MAX, perSecond, unanswered } from './pressure.js';
 
 describe('who is accepted while deliveries are ready and wait', () => {
   it.each([
@@ -13,29 +13,36 @@ describe('who is accepted while deliveries are ready and wait', () => {
     [400, 5_000, 101, 0, false],
     [1_000_000, 5_000, 0, 1_999, false],
     [1_000_000, 5_000, 1_000_000, 2_000, true],
-  ])('%d ready at %d per second, %d under way, after %d ms: %p', (ready, drainPerSecond, underWay, waitedMs, enters) => {
-    expect(mayEnter({ ready, drainPerSecond }, underWay, waitedMs)).toBe(enters);
-  });
+  ])(
+    '%d ready at %d per second, %d under way, after %d ms: %p',
+    (ready, drainPerSecond, underWay, waitedMs, enters) => {
+      expect(mayEnter({ ready, drainPerSecond }, underWay, waitedMs)).toBe(enters);
+    },
+  );
 
   it('is everybody who has waited two seconds, and more of those who wait the less is ready and the faster it goes', () => {
     const count = fc.nat(1_000_000);
-    fc.assert(fc.property(count, count, count, fc.nat(3_000), count, (ready, drainPerSecond, underWay, waitedMs, less) => {
-      const enters = mayEnter({ ready, drainPerSecond }, underWay, waitedMs);
-      if (waitedMs >= PACE_MS_MAX) expect(enters).toBe(true);
-      if (!enters) return;
-      expect(mayEnter({ ready: Math.max(0, ready - less), drainPerSecond }, underWay, waitedMs)).toBe(true);
-      expect(mayEnter({ ready, drainPerSecond: drainPerSecond + less }, underWay, waitedMs)).toBe(true);
-      expect(mayEnter({ ready, drainPerSecond }, underWay, waitedMs + less)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(count, count, count, fc.nat(3_000), count, (ready, drainPerSecond, underWay, waitedMs, less) => {
+        const enters = mayEnter({ ready, drainPerSecond }, underWay, waitedMs);
+        if (waitedMs >= PACE_MS_MAX) expect(enters).toBe(true);
+        if (!enters) return;
+        expect(mayEnter({ ready: Math.max(0, ready - less), drainPerSecond }, underWay, waitedMs)).toBe(true);
+        expect(mayEnter({ ready, drainPerSecond: drainPerSecond + less }, underWay, waitedMs)).toBe(true);
+        expect(mayEnter({ ready, drainPerSecond }, underWay, waitedMs + less)).toBe(true);
+      }),
+    );
   });
 
   it('leaves no more ready than a tenth of a second of deliveries, and one message', () => {
-    fc.assert(fc.property(fc.integer({ min: 100, max: 50_000 }), fc.integer({ min: 1, max: 100 }), (drainPerSecond, copies) => {
-      let ready = 0;
-      while (mayEnter({ ready, drainPerSecond }, 0, 0)) ready += copies;
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 50_000 }), fc.integer({ min: 1, max: 100 }), (drainPerSecond, copies) => {
+        let ready = 0;
+        while (mayEnter({ ready, drainPerSecond }, 0, 0)) ready += copies;
 
-      expect(ready).toBeLessThanOrEqual(Math.max(64, drainPerSecond / 10) + copies);
-    }));
+        expect(ready).toBeLessThanOrEqual(Math.max(64, drainPerSecond / 10) + copies);
+      }),
+    );
   });
 });
 
@@ -47,14 +54,17 @@ describe('a meter', () => {
   };
 
   it('shows the rate of an even stream within a tenth, once it has gone on for two seconds', () => {
-    fc.assert(fc.property(fc.integer({ min: 100, max: 20_000 }), fc.nat(1_000_000), (rate, beginMs) => {
-      const times = Array.from({ length: rate * 2 }, (_, i) => beginMs + (i * 1000) / rate);
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 20_000 }), fc.nat(1_000_000), (rate, beginMs) => {
+        const times = Array.from({ length: rate * 2 }, (_, i) => beginMs + (i * 1000) / rate);
 
-      const shown = perSecond(after(times), beginMs + 2_000);
+        const shown = perSecond(after(times), beginMs + 2_000);
 
-      expect(shown / rate).toBeGreaterThan(0.9);
-      expect(shown / rate).toBeLessThan(1.1);
-    }), { numRuns: 20 });
+        expect(shown / rate).toBeGreaterThan(0.9);
+        expect(shown / rate).toBeLessThan(1.1);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('forgets what is long ago, and shows nothing before anything was counted', () => {
@@ -71,7 +81,8 @@ describe('whether a target is quick', () => {
     for (const answer of answers) noteAnswer(answering, answer, untilMs);
     return answering;
   };
-  const times = (count: number, tookMs: number, isSuccess = true): { tookMs: number; isSuccess: boolean }[] => Array.from({ length: count }, () => ({ tookMs, isSuccess }));
+  const times = (count: number, tookMs: number, isSuccess = true): { tookMs: number; isSuccess: boolean }[] =>
+    Array.from({ length: count }, () => ({ tookMs, isSuccess }));
 
   it.each([
     ['nothing is known of it', [], 1_000, false],

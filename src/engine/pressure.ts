@@ -80,7 +80,11 @@ export function unanswered(): Answering {
 }
 
 /** Notes an answer. Changes `answering`. */
-export function noteAnswer(answering: Answering, { tookMs, isSuccess }: { tookMs: number; isSuccess: boolean }, nowMs: number): void {
+export function noteAnswer(
+  answering: Answering,
+  { tookMs, isSuccess }: { tookMs: number; isSuccess: boolean },
+  nowMs: number,
+): void {
   const isFirst = answering.atMs === -Infinity;
   const ms = isSuccess ? Math.min(tookMs, SLOW_MS) : SLOW_MS;
   answering.meanMs = isFirst ? ms : answering.meanMs + (ms - answering.meanMs) * SMOOTHING;

@@ -14,7 +14,10 @@ const at = (seconds: number): Date => new Date(FIRST.getTime() + seconds * 1000)
 
 /** The nominal step of an attempt in seconds after the first one, written down apart from the code under test. */
 function nominal(policy: RetryPolicy, attempt: number): { start: number; end: number } {
-  const steps = Array.from({ length: attempt }, (_, i) => policy.scheduleSeconds[i] ?? policy.scheduleSeconds.at(-1) ?? 0);
+  const steps = Array.from(
+    { length: attempt },
+    (_, i) => policy.scheduleSeconds[i] ?? policy.scheduleSeconds.at(-1) ?? 0,
+  );
   const end = steps.reduce((sum, step) => sum + step, 0);
   return { start: end - (steps.at(-1) ?? 0), end };
 }
@@ -50,36 +53,42 @@ describe('dueAt with the default policy', () => {
   it('keeps eight attempts of up to 15 s within about 28 hours', () => {
     const durations = fc.array(fc.integer({ min: 0, max: 15_000 }), { minLength: 8, maxLength: 8 });
     const jitters = fc.array(random, { minLength: 8, maxLength: 8 });
-    fc.assert(fc.property(durations, jitters, (durationsMs, randoms) => {
-      let now = FIRST;
-      for (let next = 1; next <= 8; next += 1) {
-        const due = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, now, randoms[next - 1] ?? 0) as Date;
-        expect(due.getTime()).toBeGreaterThanOrEqual(at(nominal(DEFAULT_RETRY_POLICY, next).start).getTime());
-        now = new Date(due.getTime() + (durationsMs[next - 1] ?? 0));
-      }
-      expect(now.getTime()).toBeLessThanOrEqual(at(NOMINAL_TOTAL_SECONDS + 8 * 15).getTime());
-    }));
+    fc.assert(
+      fc.property(durations, jitters, (durationsMs, randoms) => {
+        let now = FIRST;
+        for (let next = 1; next <= 8; next += 1) {
+          const due = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, now, randoms[next - 1] ?? 0) as Date;
+          expect(due.getTime()).toBeGreaterThanOrEqual(at(nominal(DEFAULT_RETRY_POLICY, next).start).getTime());
+          now = new Date(due.getTime() + (durationsMs[next - 1] ?? 0));
+        }
+        expect(now.getTime()).toBeLessThanOrEqual(at(NOMINAL_TOTAL_SECONDS + 8 * 15).getTime());
+      }),
+    );
   });
 });
 
 describe('dueAt with any policy', () => {
   it('is null exactly after maxAttempts', () => {
-    fc.assert(fc.property(policies, fc.integer({ min: 1, max: 40 }), random, (policy, next, r) => {
-      expect(dueAt(policy, next, FIRST, FIRST, r) === null).toBe(next > policy.maxAttempts);
-    }));
+    fc.assert(
+      fc.property(policies, fc.integer({ min: 1, max: 40 }), random, (policy, next, r) => {
+        expect(dueAt(policy, next, FIRST, FIRST, r) === null).toBe(next > policy.maxAttempts);
+      }),
+    );
   });
 
   it('is never before now, nor before the nominal start, and at most one step later than both', () => {
-    fc.assert(fc.property(policies, fc.nat(29), fc.nat(1_000_000), random, (policy, earlier, nowSeconds, r) => {
-      const next = Math.min(earlier + 1, policy.maxAttempts);
-      const { start, end } = nominal(policy, next);
+    fc.assert(
+      fc.property(policies, fc.nat(29), fc.nat(1_000_000), random, (policy, earlier, nowSeconds, r) => {
+        const next = Math.min(earlier + 1, policy.maxAttempts);
+        const { start, end } = nominal(policy, next);
 
-      const due = (dueAt(policy, next, FIRST, at(nowSeconds), r) as Date).getTime();
+        const due = (dueAt(policy, next, FIRST, at(nowSeconds), r) as Date).getTime();
 
-      const from = Math.max(start, nowSeconds);
-      expect(due).toBeGreaterThanOrEqual(at(from).getTime());
-      expect(due).toBeLessThanOrEqual(at(from + end - start).getTime());
-    }));
+        const from = Math.max(start, nowSeconds);
+        expect(due).toBeGreaterThanOrEqual(at(from).getTime());
+        expect(due).toBeLessThanOrEqual(at(from + end - start).getTime());
+      }),
+    );
   });
 
   it('repeats the last step when there are more attempts than steps', () => {
@@ -105,9 +114,11 @@ describe('longestSeconds', () => {
   });
 
   it('is never before an attempt that is made in time', () => {
-    fc.assert(fc.property(policies, random, (policy, chance) => {
-      const due = dueAt(policy, policy.maxAttempts, FIRST, FIRST, chance);
-      expect(due === null || due <= at(longestSeconds(policy))).toBe(true);
-    }));
+    fc.assert(
+      fc.property(policies, random, (policy, chance) => {
+        const due = dueAt(policy, policy.maxAttempts, FIRST, FIRST, chance);
+        expect(due === null || due <= at(longestSeconds(policy))).toBe(true);
+      }),
+    );
   });
 });

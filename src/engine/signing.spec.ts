@@ -10,7 +10,13 @@ const BODY_1 = '{"test": 2432232314}';
 
 // Standard Webhooks @ b2fa7b8: 1 is in the tests of the js, go, python and php libraries, 2 in those of rust.
 const VECTORS = [
-  { secret: SECRET_1, id: ID_1, timestamp: 1614265330, body: BODY_1, expected: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=' },
+  {
+    secret: SECRET_1,
+    id: ID_1,
+    timestamp: 1614265330,
+    body: BODY_1,
+    expected: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
   {
     secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
     id: 'msg_27UH4WbU6Z5A5EzD8u03UvzRbpk',
@@ -71,10 +77,14 @@ describe('signatureHeader', () => {
     const secretKey = parseSecret(SECRET_1);
     const body = Buffer.from([0xff, 0x00, 0xc3, 0x28]);
 
-    const mac = createHmac('sha256', secretKey).update(Buffer.concat([Buffer.from('msg_1.7.'), body])).digest('base64');
+    const mac = createHmac('sha256', secretKey)
+      .update(Buffer.concat([Buffer.from('msg_1.7.'), body]))
+      .digest('base64');
 
     expect(signatureHeader([secretKey], 'msg_1', 7, body)).toBe(`v1,${mac}`);
-    expect(signatureHeader([secretKey], 'msg_1', 7, '')).toBe(signatureHeader([secretKey], 'msg_1', 7, Buffer.alloc(0)));
+    expect(signatureHeader([secretKey], 'msg_1', 7, '')).toBe(
+      signatureHeader([secretKey], 'msg_1', 7, Buffer.alloc(0)),
+    );
   });
 
   it('refuses to sign with no key at all', () => {
@@ -83,10 +93,15 @@ describe('signatureHeader', () => {
 });
 
 describe('signatureHeader with asymmetric keys', () => {
-  it.each([['text', BODY_1], ['bytes', Buffer.from(BODY_1)]])('equals the published vector behind the symmetric one, for %s', (_form, body) => {
+  it.each([
+    ['text', BODY_1],
+    ['bytes', Buffer.from(BODY_1)],
+  ])('equals the published vector behind the symmetric one, for %s', (_form, body) => {
     const symmetric = VECTORS[0]?.expected;
 
-    expect(signatureHeader([parseSecret(SECRET_1)], ID_1, 1614265330, body, [KEY_3])).toBe(`${symmetric} ${SIGNATURE_3}`);
+    expect(signatureHeader([parseSecret(SECRET_1)], ID_1, 1614265330, body, [KEY_3])).toBe(
+      `${symmetric} ${SIGNATURE_3}`,
+    );
     expect(formatPublicKey(KEY_3)).toBe(PUBLIC_3);
   });
 
@@ -99,27 +114,47 @@ describe('signatureHeader with asymmetric keys', () => {
     expect(parts.slice(0, 2).join(' ')).toBe(signatureHeader([first, second], ID_1, 7, BODY_1));
     expect(parts.slice(2).map((part) => part.slice(0, 4))).toEqual(['v1a,', 'v1a,']);
     const signatures = parts.slice(2).map((part) => Buffer.from(part.slice(4), 'base64'));
-    expect([KEY_3, other].map((each, at) => verify(null, Buffer.from(`${ID_1}.7.${BODY_1}`), createPublicKey(each), signatures[at] as Buffer))).toEqual([true, true]);
+    expect(
+      [KEY_3, other].map((each, at) =>
+        verify(null, Buffer.from(`${ID_1}.7.${BODY_1}`), createPublicKey(each), signatures[at] as Buffer),
+      ),
+    ).toEqual([true, true]);
   });
 
   it('verifies for any bytes with what the public key says, and for no other bytes', () => {
-    fc.assert(fc.property(seed, fc.uint8Array(), (bytes, content) => {
-      const privateKey = privateKeyOf(bytes);
-      const body = Buffer.from(content);
-      const raw = Buffer.from(formatPublicKey(privateKey).slice('whpk_'.length), 'base64');
-      const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' });
+    fc.assert(
+      fc.property(seed, fc.uint8Array(), (bytes, content) => {
+        const privateKey = privateKeyOf(bytes);
+        const body = Buffer.from(content);
+        const raw = Buffer.from(formatPublicKey(privateKey).slice('whpk_'.length), 'base64');
+        const publicKey = createPublicKey({
+          key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') },
+          format: 'jwk',
+        });
 
-      const [, asymmetric = ''] = signatureHeader([parseSecret(SECRET_1)], 'msg_1', 7, body, [privateKey]).split(' v1a,');
+        const [, asymmetric = ''] = signatureHeader([parseSecret(SECRET_1)], 'msg_1', 7, body, [privateKey]).split(
+          ' v1a,',
+        );
 
-      const holdsFor = (signed: Buffer): boolean => verify(null, Buffer.concat([Buffer.from('msg_1.7.'), signed]), publicKey, Buffer.from(asymmetric, 'base64'));
-      expect([raw.length, holdsFor(body), holdsFor(Buffer.concat([body, Buffer.from([0])]))]).toEqual([32, true, false]);
-    }));
+        const holdsFor = (signed: Buffer): boolean =>
+          verify(null, Buffer.concat([Buffer.from('msg_1.7.'), signed]), publicKey, Buffer.from(asymmetric, 'base64'));
+        expect([raw.length, holdsFor(body), holdsFor(Buffer.concat([body, Buffer.from([0])]))]).toEqual([
+          32,
+          true,
+          false,
+        ]);
+      }),
+    );
   });
 
   it('is verified by the JavaScript packages, which skip what they do not know', () => {
     const timestamp = nowSeconds();
     const [current, old] = [randomBytes(32), randomBytes(32)];
-    const signed = headers(ID_1, timestamp, signatureHeader([current, old], ID_1, timestamp, BODY_1, [KEY_3, privateKeyOf(randomBytes(32))]));
+    const signed = headers(
+      ID_1,
+      timestamp,
+      signatureHeader([current, old], ID_1, timestamp, BODY_1, [KEY_3, privateKeyOf(randomBytes(32))]),
+    );
 
     for (const secretKey of [current, old]) {
       expect(new StandardWebhook(formatSecret(secretKey)).verify(BODY_1, signed)).toEqual({ test: 2432232314 });
@@ -135,28 +170,36 @@ describe('signatureHeader with asymmetric keys', () => {
 
 describe('signatureHeader, seen by receivers', () => {
   it('is verified by the standardwebhooks package for any text, id and time in the tolerance', () => {
-    fc.assert(fc.property(key, id, ageSeconds, fc.string({ unit: 'binary' }), (secretKey, webhookId, age, body) => {
-      const timestamp = nowSeconds() + age;
-      const signed = headers(webhookId, timestamp, signatureHeader([secretKey], webhookId, timestamp, body));
+    fc.assert(
+      fc.property(key, id, ageSeconds, fc.string({ unit: 'binary' }), (secretKey, webhookId, age, body) => {
+        const timestamp = nowSeconds() + age;
+        const signed = headers(webhookId, timestamp, signatureHeader([secretKey], webhookId, timestamp, body));
 
-      new StandardWebhook(formatSecret(secretKey)).verify(body, signed, { jsonParse: false });
-    }));
+        new StandardWebhook(formatSecret(secretKey)).verify(body, signed, { jsonParse: false });
+      }),
+    );
   });
 
   it('is verified by the svix package with either secret while a rotation lasts', () => {
-    fc.assert(fc.property(key, key, id, ageSeconds, fc.json(), (current, old, webhookId, age, body) => {
-      const timestamp = nowSeconds() + age;
-      const signed = headers(webhookId, timestamp, signatureHeader([current, old], webhookId, timestamp, body));
+    fc.assert(
+      fc.property(key, key, id, ageSeconds, fc.json(), (current, old, webhookId, age, body) => {
+        const timestamp = nowSeconds() + age;
+        const signed = headers(webhookId, timestamp, signatureHeader([current, old], webhookId, timestamp, body));
 
-      expect(new SvixWebhook(formatSecret(current)).verify(body, signed)).toEqual(JSON.parse(body));
-      expect(new SvixWebhook(formatSecret(old)).verify(Buffer.from(body), signed)).toEqual(JSON.parse(body));
-    }));
+        expect(new SvixWebhook(formatSecret(current)).verify(body, signed)).toEqual(JSON.parse(body));
+        expect(new SvixWebhook(formatSecret(old)).verify(Buffer.from(body), signed)).toEqual(JSON.parse(body));
+      }),
+    );
   });
 
   it.each([
     ['another body', (signed: Record<string, string>) => signed, `${BODY_1} `],
     ['another id', (signed: Record<string, string>) => ({ ...signed, 'webhook-id': 'msg_other' }), BODY_1],
-    ['another time', (signed: Record<string, string>) => ({ ...signed, 'webhook-timestamp': String(nowSeconds() - 100) }), BODY_1],
+    [
+      'another time',
+      (signed: Record<string, string>) => ({ ...signed, 'webhook-timestamp': String(nowSeconds() - 100) }),
+      BODY_1,
+    ],
   ])('is refused by the standardwebhooks package with %s', (_case, alter, body) => {
     const timestamp = nowSeconds();
     const signed = headers(ID_1, timestamp, signatureHeader([parseSecret(SECRET_1)], ID_1, timestamp, BODY_1));
@@ -166,10 +209,12 @@ describe('signatureHeader, seen by receivers', () => {
 });
 
 describe('parseSecret and formatSecret', () => {
-  it('are each other\'s inverse for every key of 24 to 64 bytes', () => {
-    fc.assert(fc.property(key, (secretKey) => {
-      expect(parseSecret(formatSecret(secretKey))).toEqual(secretKey);
-    }));
+  it("are each other's inverse for every key of 24 to 64 bytes", () => {
+    fc.assert(
+      fc.property(key, (secretKey) => {
+        expect(parseSecret(formatSecret(secretKey))).toEqual(secretKey);
+      }),
+    );
   });
 
   it.each([

@@ -26,7 +26,8 @@ export function parseSecret(secret: string): Buffer {
   if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError('A signing secret starts with "whsec_".');
   const encoded = secret.slice(SECRET_PREFIX.length);
   const key = Buffer.from(encoded, 'base64');
-  if (key.toString('base64') !== encoded) throw new TypeError('A signing secret is "whsec_" and padded standard base64.');
+  if (key.toString('base64') !== encoded)
+    throw new TypeError('A signing secret is "whsec_" and padded standard base64.');
   assertKeyLength(key);
   return key;
 }
@@ -66,7 +67,11 @@ export function formatPublicKey(privateKey: KeyObject): string {
  * JavaScript verifiers know nothing but `v1`.
  */
 export function signatureHeader(
-  keys: readonly Buffer[], id: string, timestampSeconds: number, body: string | Buffer, privateKeys: readonly KeyObject[] = NO_PRIVATE_KEYS,
+  keys: readonly Buffer[],
+  id: string,
+  timestampSeconds: number,
+  body: string | Buffer,
+  privateKeys: readonly KeyObject[] = NO_PRIVATE_KEYS,
 ): string {
   if (keys.length === 0) throw new RangeError('At least one key is needed to sign.');
   const prefix = `${id}.${timestampSeconds}.`;

@@ -38,11 +38,13 @@ describe('whether who was asked of late answered', () => {
   });
 
   it('never counts below nothing, whatever the clock does', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 1e6 }))), (ends) => {
-      const silence = noSilence();
-      for (const [isAnswered, atMs] of ends) noteEnd(silence, isAnswered, atMs);
-      expect(silence.unanswered).toBeGreaterThanOrEqual(0);
-      expect(silence.unanswered + silence.answered).toBeLessThanOrEqual(ends.length);
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 1e6 }))), (ends) => {
+        const silence = noSilence();
+        for (const [isAnswered, atMs] of ends) noteEnd(silence, isAnswered, atMs);
+        expect(silence.unanswered).toBeGreaterThanOrEqual(0);
+        expect(silence.unanswered + silence.answered).toBeLessThanOrEqual(ends.length);
+      }),
+    );
   });
 });

@@ -33,5 +33,8 @@ export function noteEnd(silence: Silence, isAnswered: boolean, nowMs: number): v
 /** Whether one more target that is not known to answer will hardly do so. */
 export function isMute(silence: Silence, nowMs: number): boolean {
   const { unanswered, answered } = silence;
-  return unanswered * leftAfter(nowMs - silence.atMs, MEMORY_MS) >= UNANSWERED_MIN && unanswered >= answered * UNANSWERED_PER_ANSWERED;
+  return (
+    unanswered * leftAfter(nowMs - silence.atMs, MEMORY_MS) >= UNANSWERED_MIN &&
+    unanswered >= answered * UNANSWERED_PER_ANSWERED
+  );
 }

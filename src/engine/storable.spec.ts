@@ -17,15 +17,23 @@ describe('storable', () => {
   it('cleans names of fields and what stands deep inside, and leaves the rest', () => {
     const value = { 'a\0': ['\ud800', { b: '\\u0000' }], n: 1.5, none: null, yes: true, at: new Date(0) };
 
-    expect(storableJson(value)).toEqual({ 'a\ufffd': ['\ufffd', { b: '\\u0000' }], n: 1.5, none: null, yes: true, at: '1970-01-01T00:00:00.000Z' });
+    expect(storableJson(value)).toEqual({
+      'a\ufffd': ['\ufffd', { b: '\\u0000' }],
+      n: 1.5,
+      none: null,
+      yes: true,
+      at: '1970-01-01T00:00:00.000Z',
+    });
   });
 
   it('whatever JSON says, its serialization is valid, well-formed and without U+0000', () => {
-    fc.assert(fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
-      const text = JSON.stringify(storableJson(value));
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const text = JSON.stringify(storableJson(value));
 
-      expect(JSON.stringify(storableJson(JSON.parse(text)))).toBe(text);
-      expect(/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(text)).toBe(false);
-    }));
+        expect(JSON.stringify(storableJson(JSON.parse(text)))).toBe(text);
+        expect(/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(text)).toBe(false);
+      }),
+    );
   });
 });

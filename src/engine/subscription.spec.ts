@@ -4,9 +4,11 @@ import { channelFault, patternFault, patternsOf, subscription } from './subscrip
 describe('patternsOf', () => {
   it('finds every pattern that is about a type, and no other', () => {
     expect(patternsOf('order.paid.late')).toEqual(['order.paid.late', 'order.*', 'order.paid.*']);
-    fc.assert(fc.property(fc.stringMatching(/^[ab.]{1,8}$/), fc.stringMatching(/^[ab.]{1,6}(\.\*)?$/), (type, pattern) => {
-      expect(patternsOf(type).includes(pattern)).toBe(subscription([pattern], []).matchesType(type));
-    }));
+    fc.assert(
+      fc.property(fc.stringMatching(/^[ab.]{1,8}$/), fc.stringMatching(/^[ab.]{1,6}(\.\*)?$/), (type, pattern) => {
+        expect(patternsOf(type).includes(pattern)).toBe(subscription([pattern], []).matchesType(type));
+      }),
+    );
   });
 });
 
@@ -38,16 +40,22 @@ describe('subscription', () => {
 
   it('a prefix matches exactly what begins with it and its dot', () => {
     const segment = fc.stringMatching(/^[a-z]{1,4}$/);
-    fc.assert(fc.property(segment, fc.array(segment, { maxLength: 3 }), (prefix, rest) => {
-      const type = [prefix, ...rest].join('.');
-      expect(subscription([`${prefix}.*`], []).matchesType(type)).toBe(rest.length > 0);
-    }));
+    fc.assert(
+      fc.property(segment, fc.array(segment, { maxLength: 3 }), (prefix, rest) => {
+        const type = [prefix, ...rest].join('.');
+        expect(subscription([`${prefix}.*`], []).matchesType(type)).toBe(rest.length > 0);
+      }),
+    );
   });
 });
 
 describe('faults', () => {
-  it.each(['invoice.paid', 'invoice.*', 'a', 'a:b/c-d_e'])('%s is a pattern', (pattern) => expect(patternFault(pattern)).toBeNull());
-  it.each(['', '*', '.*', 'a.*.b', 'a*', 'a b', 'ä', 'x'.repeat(257)])('%j is none', (pattern) => expect(patternFault(pattern)).not.toBeNull());
+  it.each(['invoice.paid', 'invoice.*', 'a', 'a:b/c-d_e'])('%s is a pattern', (pattern) =>
+    expect(patternFault(pattern)).toBeNull(),
+  );
+  it.each(['', '*', '.*', 'a.*.b', 'a*', 'a b', 'ä', 'x'.repeat(257)])('%j is none', (pattern) =>
+    expect(patternFault(pattern)).not.toBeNull(),
+  );
   it.each(['tenant-1', 'a/b'])('%s is a channel', (channel) => expect(channelFault(channel)).toBeNull());
   it.each(['', 'a.*', 'a b', 'x'.repeat(257)])('%j is none', (channel) => expect(channelFault(channel)).not.toBeNull());
 });

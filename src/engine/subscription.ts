@@ -35,7 +35,8 @@ export function subscription(patterns: readonly string[], channels: readonly str
   const prefixes = patterns.filter((pattern) => pattern.endsWith(WILDCARD)).map((pattern) => pattern.slice(0, -1));
   const heard = new Set(channels);
   return {
-    matchesType: (type) => patterns.length === 0 || exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix)),
+    matchesType: (type) =>
+      patterns.length === 0 || exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix)),
     matchesChannels: (named) => heard.size === 0 || named.some((channel) => heard.has(channel)),
   };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fullBucket, take, type Quota } from './token-bucket.js';
+import { fullBucket, type Quota, take } from './token-bucket.js';
 
 const T0 = 1_800_000_000_000;
 const PER_MINUTE: Quota = { count: 6000, periodMs: 60_000 };
@@ -13,17 +13,42 @@ describe('take', () => {
   it('counts down from the full quota and says when it is full again', () => {
     const bucket = fullBucket(PER_MINUTE, T0);
 
-    expect(take(bucket, PER_MINUTE, T0)).toEqual({ allowed: true, remaining: 5999, resetSeconds: 1, retryAfterSeconds: 0 });
-    expect(take(bucket, PER_MINUTE, T0, 2999)).toEqual({ allowed: true, remaining: 3000, resetSeconds: 30, retryAfterSeconds: 0 });
-    expect(take(bucket, PER_MINUTE, T0, 3000)).toEqual({ allowed: true, remaining: 0, resetSeconds: 60, retryAfterSeconds: 0 });
-    expect(take(bucket, PER_MINUTE, T0)).toEqual({ allowed: false, remaining: 0, resetSeconds: 60, retryAfterSeconds: 60 });
+    expect(take(bucket, PER_MINUTE, T0)).toEqual({
+      allowed: true,
+      remaining: 5999,
+      resetSeconds: 1,
+      retryAfterSeconds: 0,
+    });
+    expect(take(bucket, PER_MINUTE, T0, 2999)).toEqual({
+      allowed: true,
+      remaining: 3000,
+      resetSeconds: 30,
+      retryAfterSeconds: 0,
+    });
+    expect(take(bucket, PER_MINUTE, T0, 3000)).toEqual({
+      allowed: true,
+      remaining: 0,
+      resetSeconds: 60,
+      retryAfterSeconds: 0,
+    });
+    expect(take(bucket, PER_MINUTE, T0)).toEqual({
+      allowed: false,
+      remaining: 0,
+      resetSeconds: 60,
+      retryAfterSeconds: 60,
+    });
   });
 
   it('gives one use back per share of the period, not a moment sooner', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
     take(bucket, TEN_A_SECOND, T0, 10);
 
-    expect(take(bucket, TEN_A_SECOND, T0 + 99)).toEqual({ allowed: false, remaining: 0, resetSeconds: 1, retryAfterSeconds: 1 });
+    expect(take(bucket, TEN_A_SECOND, T0 + 99)).toEqual({
+      allowed: false,
+      remaining: 0,
+      resetSeconds: 1,
+      retryAfterSeconds: 1,
+    });
     expect(take(bucket, TEN_A_SECOND, T0 + 100)).toMatchObject({ allowed: true, remaining: 0 });
     expect(take(bucket, TEN_A_SECOND, T0 + 100)).toMatchObject({ allowed: false });
   });
@@ -32,7 +57,9 @@ describe('take', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
     take(bucket, TEN_A_SECOND, T0, 10);
 
-    const allowedAt = Array.from({ length: 1000 }, (_, i) => i + 1).filter((ms) => take(bucket, TEN_A_SECOND, T0 + ms).allowed);
+    const allowedAt = Array.from({ length: 1000 }, (_, i) => i + 1).filter(
+      (ms) => take(bucket, TEN_A_SECOND, T0 + ms).allowed,
+    );
 
     expect(allowedAt).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   });
@@ -54,14 +81,24 @@ describe('take at the edges', () => {
   it('takes nothing when it refuses, and never allows more at once than the quota', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
 
-    expect(take(bucket, TEN_A_SECOND, T0, 11)).toEqual({ allowed: false, remaining: 10, resetSeconds: 0, retryAfterSeconds: 1 });
+    expect(take(bucket, TEN_A_SECOND, T0, 11)).toEqual({
+      allowed: false,
+      remaining: 10,
+      resetSeconds: 0,
+      retryAfterSeconds: 1,
+    });
     expect(take(bucket, TEN_A_SECOND, T0, 10).allowed).toBe(true);
   });
 
   it('obeys a quota that was lowered in between', () => {
     const bucket = fullBucket(PER_MINUTE, T0);
 
-    expect(take(bucket, TEN_A_SECOND, T0)).toEqual({ allowed: true, remaining: 9, resetSeconds: 1, retryAfterSeconds: 0 });
+    expect(take(bucket, TEN_A_SECOND, T0)).toEqual({
+      allowed: true,
+      remaining: 9,
+      resetSeconds: 1,
+      retryAfterSeconds: 0,
+    });
   });
 });
 
@@ -73,68 +110,86 @@ describe('take with a clock that goes back', () => {
     const allowed = Array.from({ length: 100 }, (_, i) => take(bucket, TEN_A_SECOND, T0 - (i % 2) * 500).allowed);
 
     expect(allowed).not.toContain(true);
-    expect(take(bucket, TEN_A_SECOND, T0 - 500)).toMatchObject({ allowed: false, resetSeconds: 2, retryAfterSeconds: 2 });
+    expect(take(bucket, TEN_A_SECOND, T0 - 500)).toMatchObject({
+      allowed: false,
+      resetSeconds: 2,
+      retryAfterSeconds: 2,
+    });
   });
 
   it('is full again after at most two periods on the new clock, however far it went back', () => {
-    fc.assert(fc.property(quotas, fc.integer({ min: 0, max: 1e11 }), (quota, backMs) => {
-      const bucket = fullBucket(quota, T0);
-      take(bucket, quota, T0, quota.count);
-      take(bucket, quota, T0 - backMs, 0);
+    fc.assert(
+      fc.property(quotas, fc.integer({ min: 0, max: 1e11 }), (quota, backMs) => {
+        const bucket = fullBucket(quota, T0);
+        take(bucket, quota, T0, quota.count);
+        take(bucket, quota, T0 - backMs, 0);
 
-      expect(take(bucket, quota, T0 - backMs + 2 * quota.periodMs, quota.count).allowed).toBe(true);
-    }));
+        expect(take(bucket, quota, T0 - backMs + 2 * quota.periodMs, quota.count).allowed).toBe(true);
+      }),
+    );
   });
 });
 
-const requests = fc.array(fc.record({ waitMs: fc.nat(2000), n: fc.integer({ min: 1, max: 5 }) }), { minLength: 1, maxLength: 60 });
+const requests = fc.array(fc.record({ waitMs: fc.nat(2000), n: fc.integer({ min: 1, max: 5 }) }), {
+  minLength: 1,
+  maxLength: 60,
+});
 
 describe('any sequence of requests', () => {
   it('is never allowed more than count + rate × t in any interval', () => {
-    fc.assert(fc.property(smallQuotas, requests, (quota, sequence) => {
-      const bucket = fullBucket(quota, T0);
-      const taken: { atMs: number; n: number }[] = [];
-      let nowMs = T0;
-      for (const { waitMs, n } of sequence) {
-        nowMs += waitMs;
-        if (take(bucket, quota, nowMs, n).allowed) taken.push({ atMs: nowMs, n });
-      }
-      taken.forEach((first, from) => {
-        let sum = 0;
-        for (const use of taken.slice(from)) {
-          sum += use.n;
-          expect(sum).toBeLessThanOrEqual(quota.count + ((use.atMs - first.atMs) * quota.count) / quota.periodMs + 1e-3);
+    fc.assert(
+      fc.property(smallQuotas, requests, (quota, sequence) => {
+        const bucket = fullBucket(quota, T0);
+        const taken: { atMs: number; n: number }[] = [];
+        let nowMs = T0;
+        for (const { waitMs, n } of sequence) {
+          nowMs += waitMs;
+          if (take(bucket, quota, nowMs, n).allowed) taken.push({ atMs: nowMs, n });
         }
-      });
-    }));
+        taken.forEach((first, from) => {
+          let sum = 0;
+          for (const use of taken.slice(from)) {
+            sum += use.n;
+            expect(sum).toBeLessThanOrEqual(
+              quota.count + ((use.atMs - first.atMs) * quota.count) / quota.periodMs + 1e-3,
+            );
+          }
+        });
+      }),
+    );
   });
 
   it('is never refused what the quota has left: one use per share of the period always passes', () => {
-    fc.assert(fc.property(smallQuotas, fc.nat(200), (quota, uses) => {
-      const bucket = fullBucket(quota, T0);
-      take(bucket, quota, T0, quota.count);
-      for (let i = 1; i <= uses; i += 1) {
-        expect(take(bucket, quota, T0 + Math.ceil((i * quota.periodMs) / quota.count)).allowed).toBe(true);
-      }
-    }));
+    fc.assert(
+      fc.property(smallQuotas, fc.nat(200), (quota, uses) => {
+        const bucket = fullBucket(quota, T0);
+        take(bucket, quota, T0, quota.count);
+        for (let i = 1; i <= uses; i += 1) {
+          expect(take(bucket, quota, T0 + Math.ceil((i * quota.periodMs) / quota.count)).allowed).toBe(true);
+        }
+      }),
+    );
   });
-
 });
 
 describe('any answer', () => {
   it('keeps 0 ≤ remaining ≤ count and tells the truth about the reset', () => {
-    fc.assert(fc.property(quotas, requests, fc.array(fc.integer({ min: -5000, max: 0 })), (quota, sequence, skews) => {
-      const bucket = fullBucket(quota, T0);
-      let nowMs = T0;
-      sequence.forEach(({ waitMs, n }, i) => {
-        nowMs += waitMs + (skews[i] ?? 0);
-        const taken = take(bucket, quota, nowMs, n);
-        expect(taken.remaining >= 0 && taken.remaining <= quota.count && Number.isInteger(taken.remaining)).toBe(true);
-        expect(Number.isInteger(taken.resetSeconds) && taken.resetSeconds >= 0).toBe(true);
-        expect(taken.retryAfterSeconds).toBe(taken.allowed ? 0 : Math.max(1, taken.resetSeconds));
-        const atReset = take({ ...bucket }, quota, nowMs + taken.resetSeconds * 1000, 0);
-        expect(atReset.remaining).toBe(quota.count);
-      });
-    }));
+    fc.assert(
+      fc.property(quotas, requests, fc.array(fc.integer({ min: -5000, max: 0 })), (quota, sequence, skews) => {
+        const bucket = fullBucket(quota, T0);
+        let nowMs = T0;
+        sequence.forEach(({ waitMs, n }, i) => {
+          nowMs += waitMs + (skews[i] ?? 0);
+          const taken = take(bucket, quota, nowMs, n);
+          expect(taken.remaining >= 0 && taken.remaining <= quota.count && Number.isInteger(taken.remaining)).toBe(
+            true,
+          );
+          expect(Number.isInteger(taken.resetSeconds) && taken.resetSeconds >= 0).toBe(true);
+          expect(taken.retryAfterSeconds).toBe(taken.allowed ? 0 : Math.max(1, taken.resetSeconds));
+          const atReset = take({ ...bucket }, quota, nowMs + taken.resetSeconds * 1000, 0);
+          expect(atReset.remaining).toBe(quota.count);
+        });
+      }),
+    );
   });
 });

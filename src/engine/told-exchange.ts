@@ -21,18 +21,28 @@ const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
 /** What of an exchange may be kept: `own` are the headers of the event, and what `isHidden` says yes to is kept as `hidden`. */
-export function kept({ method, url, headers, answered }: Exchange, own: Readonly<Record<string, string>> | null, isHidden: (name: string) => boolean, hidden: string): KeptExchange {
+export function kept(
+  { method, url, headers, answered }: Exchange,
+  own: Readonly<Record<string, string>> | null,
+  isHidden: (name: string) => boolean,
+  hidden: string,
+): KeptExchange {
   const sent = Object.entries(headers).map(([name, value]): [string, string | null] => {
     if (own !== null && Object.hasOwn(own, name) && own[name] === value) return [name, null];
     return [name, isHidden(name) ? hidden : value];
   });
-  const answers = answered && Object.entries(answered).map(([name, value]): [string, string] => [name, isHidden(name) ? hidden : value]);
+  const answers =
+    answered &&
+    Object.entries(answered).map(([name, value]): [string, string] => [name, isHidden(name) ? hidden : value]);
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
 /** What was sent, with the event's own headers as they are now: empty once they were erased. */
 export function told({ headers, ...rest }: KeptExchange, own: Readonly<Record<string, string>> | null): Exchange {
-  const filled = Object.entries(headers).map(([name, value]): [string, string] => [name, value ?? (own !== null && Object.hasOwn(own, name) ? (own[name] ?? '') : '')]);
+  const filled = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    value ?? (own !== null && Object.hasOwn(own, name) ? (own[name] ?? '') : ''),
+  ]);
   return { ...rest, headers: Object.fromEntries(filled) };
 }
 

@@ -8,7 +8,8 @@ const OWN_COMPUTER: ReadonlySet<string> = new Set(['localhost', '127.0.0.1']);
  */
 export function frameOriginFault(text: string, mode: 'live' | 'test'): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.origin !== text || !NAME.test(url.hostname)) return 'is an origin such as https://app.example.com: no path, and no slash at its end';
+  if (url === null || url.origin !== text || !NAME.test(url.hostname))
+    return 'is an origin such as https://app.example.com: no path, and no slash at its end';
   if (url.protocol === 'https:') return null;
   if (url.protocol === 'http:' && mode === 'test' && OWN_COMPUTER.has(url.hostname)) return null;
   return mode === 'test' ? 'begins with https://, or is http://localhost or http://127.0.0.1' : 'begins with https://';

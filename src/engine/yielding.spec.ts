@@ -1,6 +1,11 @@
 import { nextPace, type Seen } from './yielding.js';
 
-const seen = (change: Partial<Seen> = {}): Seen => ({ urgentPerSecond: 1_000, utilization: 1, tookPerSecond: 400, ...change });
+const seen = (change: Partial<Seen> = {}): Seen => ({
+  urgentPerSecond: 1_000,
+  utilization: 1,
+  tookPerSecond: 400,
+  ...change,
+});
 
 describe('the pace of what lets others pass', () => {
   it('is none while there is nobody to let pass, however busy the process is', () => {
@@ -10,7 +15,8 @@ describe('the pace of what lets others pass', () => {
   it('doubles at each look once nobody is there any more, and is none within a second of looks', () => {
     let [pace, looks] = [nextPace(20, seen({ urgentPerSecond: 9 }), 10), 1];
     expect(pace).toBe(40);
-    while (pace !== Infinity && looks < 100) [pace, looks] = [nextPace(pace, seen({ urgentPerSecond: 0 }), 10), looks + 1];
+    while (pace !== Infinity && looks < 100)
+      [pace, looks] = [nextPace(pace, seen({ urgentPerSecond: 0 }), 10), looks + 1];
     expect([pace, looks]).toEqual([Infinity, 8]);
   });
 
@@ -26,7 +32,8 @@ describe('the pace of what lets others pass', () => {
     expect(nextPace(100, seen({ utilization: 0.3 }), 10)).toBeCloseTo(111);
     let pace = 10;
     let looks = 0;
-    while (pace !== Infinity && looks < 200) [pace, looks] = [nextPace(pace, seen({ utilization: 0.3 }), 10), looks + 1];
+    while (pace !== Infinity && looks < 200)
+      [pace, looks] = [nextPace(pace, seen({ utilization: 0.3 }), 10), looks + 1];
     expect(pace).toBe(Infinity);
     expect(looks).toBeGreaterThan(20);
   });

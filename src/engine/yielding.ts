@@ -20,7 +20,11 @@ const PACE_MAX = 5_000;
  * more where it has, and twice as much at each look where there is nobody to let pass, until it is all (Infinity). What comes in bursts
  * would find the door wide open each time if a pause opened it at once. Never less than `floor`: it goes on, however crowded it is.
  */
-export function nextPace(perSecond: number, { urgentPerSecond, utilization, tookPerSecond }: Seen, floor: number): number {
+export function nextPace(
+  perSecond: number,
+  { urgentPerSecond, utilization, tookPerSecond }: Seen,
+  floor: number,
+): number {
   if (urgentPerSecond < URGENT_MIN) return orNone(perSecond * 2);
   if (utilization >= CROWDED) return Math.max(floor, Math.min(perSecond, tookPerSecond) / 2);
   if (utilization > ROOMY || perSecond === Infinity) return perSecond;

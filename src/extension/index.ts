@@ -8,7 +8,15 @@ export type { ExtensionDeclaration } from './declaration.js';
 
 // Destination types.
 export { Adapter, DestinationAdapter, Withheld } from '#modules/destinations/contract.js';
-export type { DeliveryAnswer, Draft, MirroredRequest, Outgoing, ProbeReport, SentExchange, Target } from '#modules/destinations/contract.js';
+export type {
+  DeliveryAnswer,
+  Draft,
+  MirroredRequest,
+  Outgoing,
+  ProbeReport,
+  SentExchange,
+  Target,
+} from '#modules/destinations/contract.js';
 export type { Answer, AttemptError } from '#engine/outcome.js';
 export type { RuledRetryPolicy, RetryRuling } from '#engine/outcome.js';
 export type { RetryPolicy } from '#engine/retry.js';
@@ -24,7 +32,18 @@ export { EgressGate } from '#egress/gate.js';
 // Tools for agents: providers that extend it are found. Zod is ours, as there must be one copy of it.
 export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
-export type { AgentTool, ApiObject, ApiPath, ApiQuery, ApiReader, ApiWriter, ReadTool, TextPart, ToolAnswer, WriteTool } from '#modules/agents/contract.js';
+export type {
+  AgentTool,
+  ApiObject,
+  ApiPath,
+  ApiQuery,
+  ApiReader,
+  ApiWriter,
+  ReadTool,
+  TextPart,
+  ToolAnswer,
+  WriteTool,
+} from '#modules/agents/contract.js';
 
 // Routes.
 export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
@@ -71,4 +90,10 @@ export { Vault } from '#kernel/vault.js';
 
 // The service's own events.
 export { SystemEvents } from '#modules/system-events/contract.js';
-export type { Signal, SystemEvent, SystemEventData, SystemEventListener, SystemEventType } from '#modules/system-events/contract.js';
+export type {
+  Signal,
+  SystemEvent,
+  SystemEventData,
+  SystemEventListener,
+  SystemEventType,
+} from '#modules/system-events/contract.js';

@@ -24,8 +24,10 @@ export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnviro
  * The route also answers the token of a customers' portal, for its own application (`:app` of the path, by its `app_` id) and with this
  * permission. A route without it answers none. Of the body it takes only `fields`, where they are named.
  */
-export const TakesPortalToken = (permission: PortalPermission, options: { fields?: readonly string[] } = {}): MethodDecorator =>
-  withRouteConfig({ portal: { permission, ...options } });
+export const TakesPortalToken = (
+  permission: PortalPermission,
+  options: { fields?: readonly string[] } = {},
+): MethodDecorator => withRouteConfig({ portal: { permission, ...options } });
 
 /** The route only reads, and a browser's `EventSource` is let in with the cookie of a session alone; the query has `environment`. */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
@@ -34,7 +36,9 @@ export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSo
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));
 
 /** The tenant of the caller of a scoped route. */
-export const CurrentTenant = createParamDecorator((_: unknown, context: ExecutionContext): Tenant => callerOf(context).tenant);
+export const CurrentTenant = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Tenant => callerOf(context).tenant,
+);
 
 function callerOf(context: ExecutionContext): Caller {
   const { caller } = context.switchToHttp().getRequest<FastifyRequest>();

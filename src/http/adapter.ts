@@ -1,5 +1,11 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { LogController, type ConnectionError, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  type ConnectionError,
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
@@ -73,7 +79,8 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     // What arrives on open connections during the drain is served, and told that the connection closes.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2048 },
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => adapter.answerUnrouted(error, request, reply),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      adapter.answerUnrouted(error, request, reply),
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
   const { server } = adapter.getInstance();

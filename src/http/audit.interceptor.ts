@@ -1,13 +1,13 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lastValueFrom, of, type Observable } from 'rxjs';
+import { lastValueFrom, type Observable, of } from 'rxjs';
 import { auditDiff, auditView } from '#engine/audit-view.js';
 import type { AuditActor, AuditEntry, AuditTrail } from '#kernel/audit.js';
 import type { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
 import { auditModeOf } from './audit.js';
-import { isFields, showingOf, type Showing } from './resource-readers.js';
+import { isFields, type Showing, showingOf } from './resource-readers.js';
 import type { RouteHandler } from './routes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,15 +33,19 @@ export class AuditInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const { showing: { shown } } = this.audited;
+    const {
+      showing: { shown },
+    } = this.audited;
     const before = typeof shown === 'string' ? null : await shown(context);
     let result: unknown;
     const record = async (): Promise<void> => this.trail.record(await this.entry(context, before, result));
-    return of(await this.database.accompanied(record, async (settle) => {
-      result = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      await settle();
-      return result;
-    }));
+    return of(
+      await this.database.accompanied(record, async (settle) => {
+        result = await lastValueFrom(next.handle(), { defaultValue: undefined });
+        await settle();
+        return result;
+      }),
+    );
   }
 
   /** A collection that answers 200 where it makes things with another status: what was asked for was there, or was only tried. Nothing of it differs. */
@@ -74,19 +78,27 @@ export class AuditInterceptor implements NestInterceptor {
   }
 
   private async after(context: ExecutionContext, answered: Fields | null): Promise<Fields | null> {
-    const { route, showing: { shown, about } } = this.audited;
+    const {
+      route,
+      showing: { shown, about },
+    } = this.audited;
     if (route.method === 'DELETE') return about === 'part' && typeof shown !== 'string' ? shown(context) : null;
     if (shown === 'nothing') return answered;
     if (shown === 'content') return outlineOf(answered ?? {});
     const now = await shown(context);
     // What a rotation made is another thing than what was rotated.
     const made = answered?.['id'];
-    return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id'] ? { ...now, made } : now;
+    return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
+      ? { ...now, made }
+      : now;
   }
 
   /** `keys` of `/v1/keys/:id/rotate`: the last word of the path that is followed by an id, or the last of all; where something is made, the collection. */
   private resourceType(): string {
-    const { route: { method, path }, showing: { about } } = this.audited;
+    const {
+      route: { method, path },
+      showing: { about },
+    } = this.audited;
     const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
     if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
     const at = words.findLastIndex((word, i) => !word.startsWith(':') && words[i + 1]?.startsWith(':') === true);
@@ -95,7 +107,10 @@ export class AuditInterceptor implements NestInterceptor {
 
   /** That of what was made, or of what the path names last: its id, also where a caller named it by his own uid or an address. */
   private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
-    const { route: { method }, showing: { about, namedBy } } = this.audited;
+    const {
+      route: { method },
+      showing: { about, namedBy },
+    } = this.audited;
     const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
     const named = Object.values((params ?? {}) as Record<string, string>).at(-1) ?? null;
     const made = text(answered?.['id']) ?? text(answered?.[namedBy]);
@@ -114,7 +129,11 @@ export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, 
     const handler = (route.controller.prototype as Record<string, object>)[route.name] as object;
     const around = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
     const interceptor = new AuditInterceptor({ route, showing: showingOf(route, routes) }, trail, database);
-    Reflect.defineMetadata(INTERCEPTORS_METADATA, [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor], handler);
+    Reflect.defineMetadata(
+      INTERCEPTORS_METADATA,
+      [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor],
+      handler,
+    );
   }
 }
 
@@ -125,14 +144,26 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
   if (portal !== undefined) return { kind: 'portal', id: showId('pls', portal.id) };
   if (session !== undefined) {
     const { memberId } = session;
-    return { ...(memberId === null ? { kind: 'key', id: showId('ek', keyId) } : { kind: 'member', id: showId('mbr', memberId) }), session: showId('ses', session.id) };
+    return {
+      ...(memberId === null
+        ? { kind: 'key', id: showId('ek', keyId) }
+        : { kind: 'member', id: showId('mbr', memberId) }),
+      session: showId('ses', session.id),
+    };
   }
-  return keyId.startsWith('token:') ? { kind: 'token', id: keyId.slice('token:'.length) } : { kind: 'key', id: showId('ek', keyId) };
+  return keyId.startsWith('token:')
+    ? { kind: 'token', id: keyId.slice('token:'.length) }
+    : { kind: 'key', id: showId('ek', keyId) };
 }
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Of an answer that may show what was sent or received: ids, counts and flags. An erased payload must not live on in here. */
 function outlineOf(answered: Fields): Fields {
-  return Object.fromEntries(Object.entries(answered).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && ID.test(value))));
+  return Object.fromEntries(
+    Object.entries(answered).filter(
+      ([, value]) =>
+        typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && ID.test(value)),
+    ),
+  );
 }

@@ -41,7 +41,8 @@ export function parseJson(bytes: Buffer): { text: string; value: unknown } {
 }
 
 function readJson(request: FastifyRequest, bytes: Buffer): unknown {
-  if (request.edge?.takesForm === true) throw new ApiError('unsupported_media_type', 'Send the body as application/x-www-form-urlencoded.');
+  if (request.edge?.takesForm === true)
+    throw new ApiError('unsupported_media_type', 'Send the body as application/x-www-form-urlencoded.');
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
   const charset = type.length > 16 ? /charset *= *"?([^";, ]*)/i.exec(type)?.[1] : undefined;
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { preferredCoding, type ContentCoding } from './content-coding.js';
+import { type ContentCoding, preferredCoding } from './content-coding.js';
 
 /** Below this the headers and the call cost more than the bytes. */
 const BYTES_MIN = 1_024;
@@ -20,7 +20,9 @@ const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;
 
 const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: GZIP_LEVEL }),
 };
 
@@ -52,7 +54,12 @@ export function registerCompression(fastify: FastifyInstance): void {
 }
 
 function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: unknown): payload is string {
-  if (typeof payload !== 'string' || payload.length < BYTES_MIN || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
+  if (
+    typeof payload !== 'string' ||
+    payload.length < BYTES_MIN ||
+    (request.method !== 'GET' && request.method !== 'HEAD')
+  )
+    return false;
   const route = request.routeOptions.url ?? '';
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
   // What names its very bytes, or is in a form already, stays as it is.

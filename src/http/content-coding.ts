@@ -3,7 +3,10 @@ export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
 /** What a client prefers of what there is, by RFC 9110, section 12.5.3; null for bytes as they are. Among equals Brotli, which is smaller. */
-export function preferredCoding(accepted: string | undefined, offered: readonly ContentCoding[] = CONTENT_CODINGS): ContentCoding | null {
+export function preferredCoding(
+  accepted: string | undefined,
+  offered: readonly ContentCoding[] = CONTENT_CODINGS,
+): ContentCoding | null {
   if (accepted === undefined) return null;
   const weights = new Map<string, number>();
   for (const each of accepted.toLowerCase().split(',')) {

@@ -42,7 +42,9 @@ export function fillInIds(request: UiRequest): UiRequest {
     text
       .replace(/\b([a-z]+)_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\b/g, (example, kind: string) => latest(kind) ?? example)
       .replace('WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl', (example) => latest('cursor') ?? example)
-      .replace(/(mail-views\?token=)\w+\.c2lnbmF0dXJl/, (example, before: string) => (latest('view') === undefined ? example : before + latest('view')));
+      .replace(/(mail-views\?token=)\w+\.c2lnbmF0dXJl/, (example, before: string) =>
+        latest('view') === undefined ? example : before + latest('view'),
+      );
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
   // The Model Context Protocol asks for both types. Swagger UI sends the one that is selected.
@@ -68,7 +70,9 @@ export function rememberIds(response: UiResponse): UiResponse {
   const place = /\/v1\/(app|emails|aliases)\b/.exec(response.url)?.[1] ?? '';
   const fresh: Record<string, string[]> = {};
   const add = (kind: string, value: string): void => void (fresh[kind] ??= []).push(value);
-  for (const [, id = '', kind = ''] of text.matchAll(/"(?:id|message_id|event_id|replay_id)":\s*"(([a-z]+)_[0-9A-HJKMNP-TV-Z]{26})"/g)) {
+  for (const [, id = '', kind = ''] of text.matchAll(
+    /"(?:id|message_id|event_id|replay_id)":\s*"(([a-z]+)_[0-9A-HJKMNP-TV-Z]{26})"/g,
+  )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
     // An application's endpoint is no endpoint that receives.
@@ -82,13 +86,15 @@ export function rememberIds(response: UiResponse): UiResponse {
   const view = /mail-views\?token=([\w.-]+)/.exec(text)?.[1];
   if (view !== undefined) add('view', view);
   // Lists are newest first, as the memory is.
-  for (const [kind, values] of Object.entries(fresh)) known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
+  for (const [kind, values] of Object.entries(fresh))
+    known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
   return response;
 }
 
 /** Orders the operations of a section: those that delete come last, the deepest first. The sort is stable. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
-  const rank = (operation: UiOperation): number => (operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0);
+  const rank = (operation: UiOperation): number =>
+    operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
   return rank(a) - rank(b);
 }
 

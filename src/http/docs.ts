@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Config } from '#kernel/config.js';
 import { deleteLast, fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
@@ -49,7 +49,9 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
     // Without BASE_URL a proxy may serve this below a path that is not known here: the address is relative then.
-    reply.header('vary', 'accept').redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
+    reply
+      .header('vary', 'accept')
+      .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
   // Per route, so that no other answer pays for it.
   fastify.addHook('onRoute', (route: RouteOptions) => {
@@ -59,8 +61,14 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
     raw: false,
     customSiteTitle: 'Posthorn API',
     swaggerOptions: {
-      persistAuthorization: false, displayRequestDuration: true, docExpansion: 'none', defaultModelsExpandDepth: 0,
-      operationsSorter: deleteLast, requestInterceptor: fillInIds, responseInterceptor: rememberIds, onComplete: openFirst,
+      persistAuthorization: false,
+      displayRequestDuration: true,
+      docExpansion: 'none',
+      defaultModelsExpandDepth: 0,
+      operationsSorter: deleteLast,
+      requestInterceptor: fillInIds,
+      responseInterceptor: rememberIds,
+      onComplete: openFirst,
     },
   });
 }
@@ -89,7 +97,8 @@ function forPeople(document: OpenAPIObject): OpenAPIObject {
   const operations = Object.values(copy.paths).flatMap((item) => Object.values(item) as Operation[]);
   for (const operation of operations) {
     const limit = operation[TRY_IT_OUT];
-    if (limit !== undefined) operation.description = [operation.description, tellLimit(limit)].filter(Boolean).join('\n\n');
+    if (limit !== undefined)
+      operation.description = [operation.description, tellLimit(limit)].filter(Boolean).join('\n\n');
   }
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const { required, schema } = parameter;

@@ -1,14 +1,14 @@
-import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { answerOf, type ErrorAnswer, JSON_TYPE, toApiError } from './envelope.js';
-import { mayHaveSucceeded } from './idempotency-key.js';
 import { Answers } from './idempotency.store.js';
+import { mayHaveSucceeded } from './idempotency-key.js';
 import { isNotShipped } from './not-shipped.js';
-import { faultPage } from './pages/fault-page.js';
 import { oauthAnswerOf } from './oauth-answers.js';
+import { faultPage } from './pages/fault-page.js';
 import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
@@ -61,10 +61,19 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (request.edge?.oauth === true) return sendOAuth(apiError, answer, reply);
     if (request.edge?.page === true) return this.sendPage(apiError, answer, request, reply);
     if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
-    reply.code(answer.status).headers({ ...answer.headers, ...this.headersOf(request, apiError) }).header('content-type', JSON_TYPE).send(answer.body);
+    reply
+      .code(answer.status)
+      .headers({ ...answer.headers, ...this.headersOf(request, apiError) })
+      .header('content-type', JSON_TYPE)
+      .send(answer.body);
   }
 
-  private sendPage(apiError: ApiError, { status, headers }: ErrorAnswer, request: FastifyRequest, reply: FastifyReply): void {
+  private sendPage(
+    apiError: ApiError,
+    { status, headers }: ErrorAnswer,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
     reply.headers(headers);
     sendPage(reply, faultPage(apiError, request.id), { status, basePath: this.config.basePath });
   }
@@ -100,5 +109,9 @@ function replay(reply: FastifyReply, { status, body }: StoredAnswer): void {
 
 function sendOAuth(apiError: ApiError, { headers }: ErrorAnswer, reply: FastifyReply): void {
   const answer = oauthAnswerOf(apiError);
-  reply.code(answer.status).headers({ ...headers, ...answer.headers }).header('content-type', JSON_TYPE).send(answer.body);
+  reply
+    .code(answer.status)
+    .headers({ ...headers, ...answer.headers })
+    .header('content-type', JSON_TYPE)
+    .send(answer.body);
 }

@@ -1,5 +1,5 @@
 import { ForbiddenException, HttpException, NotFoundException } from '@nestjs/common';
-import { ApiError, badRequest, conflict, invalid, notFound, unavailable, type ErrorType } from '#kernel/errors.js';
+import { ApiError, badRequest, conflict, type ErrorType, invalid, notFound, unavailable } from '#kernel/errors.js';
 import { answerOf, statusOf, toApiError } from './envelope.js';
 
 const ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
@@ -10,9 +10,18 @@ function coded(message: string, fields: Record<string, unknown>): Error {
 
 describe('the status of an error', () => {
   it.each<[ErrorType, number]>([
-    ['bad_request', 400], ['unauthenticated', 401], ['insufficient_scope', 403], ['not_found', 404], ['conflict', 409],
-    ['payload_too_large', 413], ['unsupported_media_type', 415], ['validation_failed', 422], ['rate_limited', 429],
-    ['internal', 500], ['not_implemented', 501], ['unavailable', 503],
+    ['bad_request', 400],
+    ['unauthenticated', 401],
+    ['insufficient_scope', 403],
+    ['not_found', 404],
+    ['conflict', 409],
+    ['payload_too_large', 413],
+    ['unsupported_media_type', 415],
+    ['validation_failed', 422],
+    ['rate_limited', 429],
+    ['internal', 500],
+    ['not_implemented', 501],
+    ['unavailable', 503],
   ])('of %s is %i', (type, status) => {
     expect(statusOf(new ApiError(type, 'x'))).toBe(status);
   });
@@ -23,7 +32,9 @@ describe('the answer to an error', () => {
     const { status, body } = answerOf(notFound('destination'), ID);
 
     expect(status).toBe(404);
-    expect(JSON.parse(body)).toEqual({ error: { type: 'not_found', message: 'No such destination.', request_id: ID, details: {} } });
+    expect(JSON.parse(body)).toEqual({
+      error: { type: 'not_found', message: 'No such destination.', request_id: ID, details: {} },
+    });
   });
 
   it('is the same bytes for the same error, since it is stored before it is sent', () => {
@@ -64,7 +75,11 @@ describe('what becomes of other errors', () => {
     ['a broken connection', new Error('Connection terminated unexpectedly'), 'unavailable'],
     ['no connection from the pool in time', new Error('timeout exceeded when trying to connect'), 'unavailable'],
     ['a body that is too large', TOO_LARGE, 'payload_too_large'],
-    ['a type that is not read', coded('x', { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }), 'unsupported_media_type'],
+    [
+      'a type that is not read',
+      coded('x', { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }),
+      'unsupported_media_type',
+    ],
     ['a bad path', coded('x', { code: 'FST_ERR_BAD_URL', statusCode: 400 }), 'bad_request'],
     ['a path that is too long', coded('x', { code: 'FST_ERR_MAX_PARAM_LENGTH', statusCode: 414 }), 'bad_request'],
     ['a handler that takes too long', coded('x', { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }), 'unavailable'],

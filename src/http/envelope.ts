@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { ApiError, badRequest, notFound, unavailable, type ErrorType } from '#kernel/errors.js';
+import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
 import { isUnreachable } from '#kernel/patience.js';
 
 /** The content type of every answer of the API. */
@@ -35,12 +35,15 @@ const MB = 1_048_576;
 
 /** What Fastify refuses by itself, by its error code. */
 const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (bodyBytesMax) => new ApiError('payload_too_large', `The body is larger than ${Math.floor(bodyBytesMax / MB)} MB.`),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: (bodyBytesMax) =>
+    new ApiError('payload_too_large', `The body is larger than ${Math.floor(bodyBytesMax / MB)} MB.`),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
   FST_ERR_BAD_URL: () => badRequest('The path is not a valid percent-encoded URL path.'),
   FST_ERR_MAX_PARAM_LENGTH: () => badRequest('A part of the path is too long.'),
-  FST_ERR_HANDLER_TIMEOUT: () => unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
+  FST_ERR_HANDLER_TIMEOUT: () =>
+    unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
 /** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. `bodyBytesMax` is the route's. */
@@ -50,9 +53,14 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   const known = FASTIFY_ERRORS[codeOf(error)];
   if (known) return known(bodyBytesMax);
   const status = clientStatusOf(error);
-  if (status !== null) return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
-  if (isUnreachable(error)) return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
-  return new ApiError('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.');
+  if (status !== null)
+    return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
+  if (isUnreachable(error))
+    return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
+  return new ApiError(
+    'internal',
+    'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.',
+  );
 }
 
 /** The status of an error. */

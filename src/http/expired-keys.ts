@@ -17,7 +17,12 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('ExpiredKeys', () => this.purge(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'ExpiredKeys',
+      () => this.purge(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

@@ -9,7 +9,11 @@ type Phrase = (params: Record<string, unknown>, error: ErrorObject) => string;
 const PHRASES: Readonly<Record<string, Phrase>> = {
   required: () => 'is required',
   additionalProperties: () => 'is not known here',
-  type: ({ type }) => `must be ${[type].flat().map((name) => TYPES[String(name)] ?? String(name)).join(' or ')}`,
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((name) => TYPES[String(name)] ?? String(name))
+      .join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
@@ -30,8 +34,13 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
 };
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false',
-  object: 'an object', array: 'a list', null: 'null',
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -47,13 +56,17 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const telling = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
   return telling.map((error) => ({
     path: pathOf(error),
-    message: PHRASES[error.keyword]?.(error.params as Record<string, unknown>, error) ?? error.message ?? 'is not valid',
+    message:
+      PHRASES[error.keyword]?.(error.params as Record<string, unknown>, error) ?? error.message ?? 'is not valid',
   }));
 }
 
 /** `/retry/schedule/0` as `retry.schedule.0`; of a missing or unknown field its own path, not its parent's. */
 function pathOf({ instancePath, params }: ErrorObject): string {
-  const names = instancePath.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = instancePath
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
   const own = missingProperty ?? additionalProperty;
   return [...names, ...(own === undefined ? [] : [own])].join('.');

@@ -13,14 +13,19 @@ export const TakesForm = (): MethodDecorator => withRouteConfig({ takesForm: tru
 
 /** Reads forms for the routes that take them; for every other route a form is 415 as before. */
 export function registerFormParser(fastify: FastifyInstance): void {
-  fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: FORM_BYTES_MAX }, (request, body, done) => {
-    try {
-      if (request.edge.takesForm !== true) throw new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
-      done(null, parseForm(body as string));
-    } catch (error) {
-      done(error as Error, undefined);
-    }
-  });
+  fastify.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
+    (request, body, done) => {
+      try {
+        if (request.edge.takesForm !== true)
+          throw new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+        done(null, parseForm(body as string));
+      } catch (error) {
+        done(error as Error, undefined);
+      }
+    },
+  );
 }
 
 /** Throws 400 for a field that is there twice, since two readers might each take another one, and for U+0000, which PostgreSQL refuses and OAuth has in no field (RFC 6749, appendix A). */

@@ -12,10 +12,13 @@ const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
 export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const given = raw.headers['x-forwarded-for'];
   if (given === undefined) return;
-  const entries = String(given).split(',').map((entry) => entry.trim()).map((entry) => {
-    const [, v4, v6] = WITH_PORT.exec(entry) ?? [];
-    return v4 ?? v6 ?? entry;
-  });
+  const entries = String(given)
+    .split(',')
+    .map((entry) => entry.trim())
+    .map((entry) => {
+      const [, v4, v6] = WITH_PORT.exec(entry) ?? [];
+      return v4 ?? v6 ?? entry;
+    });
   const bad = entries.findLastIndex((entry) => !ADDRESS.test(entry));
   raw.headers['x-forwarded-for'] = entries.slice(bad + 1).join(', ');
   if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
@@ -29,5 +32,7 @@ export function isIngestHost({ hostname }: FastifyRequest, { configuredBaseUrl, 
 
 /** Where the client called us, as a trusted proxy says or the Host header does; null where neither says it in a way that can be. */
 export function originCalled({ protocol, host }: FastifyRequest): string | null {
-  return HOST.test(host) && (protocol === 'http' || protocol === 'https') ? `${protocol}://${host.toLowerCase()}` : null;
+  return HOST.test(host) && (protocol === 'http' || protocol === 'https')
+    ? `${protocol}://${host.toLowerCase()}`
+    : null;
 }

@@ -9,18 +9,26 @@ const ADDRESS = '198.51.100.7';
 function scene(config: Partial<Config> = {}) {
   const time = { nowMs: 1_000_000 };
   const table = { looks: 0, isAway: false };
-  const cache = new Cache<string | null>(async (key) => {
-    table.looks += 1;
-    await Promise.resolve();
-    if (table.isAway) throw new Error('storage is away');
-    return key.startsWith('real') ? key : null;
-  }, { entriesMax: 10_000, nowMs: () => time.nowMs });
-  const guesses = new Guesses({ rateLimitKey: { count: 6000, periodMs: 60_000 }, rateLimitOrg: null, ...config } as Config, { nowMs: () => time.nowMs } as Clock);
+  const cache = new Cache<string | null>(
+    async (key) => {
+      table.looks += 1;
+      await Promise.resolve();
+      if (table.isAway) throw new Error('storage is away');
+      return key.startsWith('real') ? key : null;
+    },
+    { entriesMax: 10_000, nowMs: () => time.nowMs },
+  );
+  const guesses = new Guesses(
+    { rateLimitKey: { count: 6000, periodMs: 60_000 }, rateLimitOrg: null, ...config } as Config,
+    { nowMs: () => time.nowMs } as Clock,
+  );
   const look = (key: string, from: string | null = ADDRESS): Promise<string | null> => guesses.look(cache, key, from);
   /** What came of many guesses at once: how many were looked up, and how many refused. */
   const guess = async (count: number, from = ADDRESS): Promise<{ looked: number; refused: number }> => {
     const before = table.looks;
-    const said = await Promise.allSettled(Array.from({ length: count }, (_, i) => look(`guess ${time.nowMs} ${i}`, from)));
+    const said = await Promise.allSettled(
+      Array.from({ length: count }, (_, i) => look(`guess ${time.nowMs} ${i}`, from)),
+    );
     return { looked: table.looks - before, refused: said.filter(({ status }) => status === 'rejected').length };
   };
   return { time, table, look, guess };
@@ -79,13 +87,17 @@ describe('Guesses', () => {
 
   it.each<[string, Partial<Config>, number]>([
     ['a smaller quota of addresses holds here too', { rateLimitKey: { count: 20, periodMs: 60_000 } }, 20],
-    ['that of organizations where keys have none', { rateLimitKey: null, rateLimitOrg: { count: 30, periodMs: 60_000 } }, 30],
+    [
+      'that of organizations where keys have none',
+      { rateLimitKey: null, rateLimitOrg: { count: 30, periodMs: 60_000 } },
+      30,
+    ],
     ['with both quotas off nothing is refused', { rateLimitKey: null }, 1_000],
   ])('%s', async (_case, config, looked) => {
     expect(await scene(config).guess(1_000)).toEqual({ looked, refused: 1_000 - looked });
   });
 
-  it('what comes from nobody\'s address is not counted', async () => {
+  it("what comes from nobody's address is not counted", async () => {
     const { look } = scene();
 
     for (let i = 0; i < 1_000; i += 1) expect(await look(`guess ${i}`, null)).toBeNull();

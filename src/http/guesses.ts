@@ -37,7 +37,10 @@ export class Guesses {
   }
 
   private async lookUp<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
-    const counted = from === null || this.quota === null || this.real.has(hashHex) ? null : { id: clientNetwork(from), quota: this.quota };
+    const counted =
+      from === null || this.quota === null || this.real.has(hashHex)
+        ? null
+        : { id: clientNetwork(from), quota: this.quota };
     // Taken before anything is asked: many guesses at once are no more than one after the other.
     if (counted !== null) this.take(counted);
     const found = await cache.get(hashHex).catch((error: unknown) => {
@@ -51,7 +54,13 @@ export class Guesses {
 
   private take(counted: Counted): void {
     const { allowed, retryAfterSeconds } = this.limiter.count(counted.id, [counted]);
-    if (!allowed) throw new ApiError('rate_limited', `Too many unknown keys or sessions from this address. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
+    if (!allowed)
+      throw new ApiError(
+        'rate_limited',
+        `Too many unknown keys or sessions from this address. Try again in ${retryAfterSeconds} s.`,
+        {},
+        retryAfterSeconds,
+      );
   }
 
   private remember(hashHex: string, isReal: boolean): void {

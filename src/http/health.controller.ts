@@ -22,7 +22,10 @@ export class HealthController {
 
   @Get('ready')
   @Public({ uncounted: true })
-  @ApiOperation({ summary: 'May the process be sent traffic', description: '503 tells in `details` which part is not ready.' })
+  @ApiOperation({
+    summary: 'May the process be sent traffic',
+    description: '503 tells in `details` which part is not ready.',
+  })
   async isReady(): Promise<HealthDto> {
     const { ready, parts } = await this.readiness.report();
     if (!ready) throw new ApiError('unavailable', 'Not ready.', parts);

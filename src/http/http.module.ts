@@ -5,10 +5,10 @@ import { Config } from '#kernel/config.js';
 import { redisConnection } from '#kernel/queue.js';
 import { AccessRules } from './access-rules.js';
 import { EnvelopeFilter } from './envelope.filter.js';
-import { HealthController } from './health.controller.js';
-import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { ExpiredKeys } from './expired-keys.js';
 import { Guesses } from './guesses.js';
+import { HealthController } from './health.controller.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Answers } from './idempotency.store.js';
 import { KeysGivenBack } from './keys-given-back.js';
 import { MetricsController } from './metrics.controller.js';
@@ -44,7 +44,20 @@ import { ScopeGuard } from './scope.guard.js';
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, KeysGivenBack, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, RouteQuotas, ScopeGuard],
+  exports: [
+    AccessRules,
+    Answers,
+    EnvelopeFilter,
+    Guesses,
+    IdempotencyInterceptor,
+    KeysGivenBack,
+    OwnOriginGuard,
+    RateLimiter,
+    RequestGate,
+    RouteQuotaInterceptor,
+    RouteQuotas,
+    ScopeGuard,
+  ],
 })
 export class HttpModule {}
 

@@ -9,7 +9,16 @@ describe('the Idempotency-Key header', () => {
   });
 
   it.each([
-    '', 'abc', `"${KEY}`, `${KEY}"`, `'${KEY}'`, `${KEY}, ${KEY}`, KEY.replaceAll('-', ''), `{${KEY}}`, `${KEY}0`, [KEY, KEY],
+    '',
+    'abc',
+    `"${KEY}`,
+    `${KEY}"`,
+    `'${KEY}'`,
+    `${KEY}, ${KEY}`,
+    KEY.replaceAll('-', ''),
+    `{${KEY}}`,
+    `${KEY}0`,
+    [KEY, KEY],
   ])('400 for %j', (header) => {
     expect(() => parseKey(header)).toThrow(expect.objectContaining({ type: 'bad_request' }));
   });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { badRequest, conflict, type ApiError } from '#kernel/errors.js';
+import { type ApiError, badRequest, conflict } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
@@ -11,7 +11,11 @@ const ROUTE_LENGTH_MAX = 512;
 const NO_BODY = Buffer.alloc(0);
 
 /** Refusals that depend on what is stored, which an earlier request with the same key may have changed. */
-const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>(['not_found', 'conflict', 'validation_failed']);
+const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
+  'not_found',
+  'conflict',
+  'validation_failed',
+]);
 
 /** The key of an `Idempotency-Key` header: a uuid, with or without quotes. Throws 400 for anything else. */
 export function parseKey(header: string | string[]): string {
@@ -50,11 +54,15 @@ export function mayHaveSucceeded(error: ApiError): boolean {
 
 /** 409: the key belongs to a request with another body. */
 export const keyReused = (): ApiError =>
-  conflict('This Idempotency-Key was used with another body. Take a new key for a new request.', { reason: 'key_reused' });
+  conflict('This Idempotency-Key was used with another body. Take a new key for a new request.', {
+    reason: 'key_reused',
+  });
 
 /** 409: the first request with this key has not been answered yet. */
 export const keyInFlight = (): ApiError =>
-  conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', { reason: 'in_flight' });
+  conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', {
+    reason: 'in_flight',
+  });
 
 /** True for the conflicts above, which say nothing about the request itself. */
 function isAboutKey(error: ApiError): boolean {

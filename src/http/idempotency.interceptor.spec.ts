@@ -6,7 +6,13 @@ import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { Answers, Reservation } from './idempotency.store.js';
 import type { KeysGivenBack } from './keys-given-back.js';
 
-const RESERVATION: Reservation = { environmentId: 1, route: 'POST /v1/destinations', key: 'k', fingerprint: Buffer.alloc(32), fence: 'f' };
+const RESERVATION: Reservation = {
+  environmentId: 1,
+  route: 'POST /v1/destinations',
+  key: 'k',
+  fingerprint: Buffer.alloc(32),
+  fence: 'f',
+};
 
 describe('IdempotencyInterceptor', () => {
   let calls: string[];
@@ -21,14 +27,28 @@ describe('IdempotencyInterceptor', () => {
       if (isAway) throw new Error('Connection terminated');
       return RESERVATION;
     };
-    const answers = { reserve: async () => RESERVATION, complete: noted('complete'), release: noted('release'), renew: noted('renew') };
-    const database = { unit: <T>(work: () => Promise<T>) => work(), transaction: <T>(work: () => Promise<T>) => work() };
+    const answers = {
+      reserve: async () => RESERVATION,
+      complete: noted('complete'),
+      release: noted('release'),
+      renew: noted('renew'),
+    };
+    const database = {
+      unit: <T>(work: () => Promise<T>) => work(),
+      transaction: <T>(work: () => Promise<T>) => work(),
+    };
     const request = { idempotency: RESERVATION, bodyFault: null };
     const http = { getRequest: () => request, getResponse: () => ({ statusCode: 201, header: () => undefined }) };
     const result = new Promise<object>((resolve, reject) => ([end, fail] = [resolve, reject]));
-    const interceptor = new IdempotencyInterceptor(answers as unknown as Answers, database as unknown as Database, { later: () => calls.push('later') } as unknown as KeysGivenBack);
+    const interceptor = new IdempotencyInterceptor(
+      answers as unknown as Answers,
+      database as unknown as Database,
+      { later: () => calls.push('later') } as unknown as KeysGivenBack,
+    );
     const next: CallHandler = { handle: () => from(result) };
-    return interceptor.intercept({ switchToHttp: () => http } as unknown as ExecutionContext, next).then((told) => lastValueFrom(told));
+    return interceptor
+      .intercept({ switchToHttp: () => http } as unknown as ExecutionContext, next)
+      .then((told) => lastValueFrom(told));
   }
 
   beforeEach(() => {

@@ -1,6 +1,6 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lastValueFrom, of, type Observable } from 'rxjs';
+import { lastValueFrom, type Observable, of } from 'rxjs';
 import { Database } from '#kernel/database.js';
 import { JSON_TYPE } from './envelope.js';
 import { Answers, LEASE_MS, type Reservation } from './idempotency.store.js';

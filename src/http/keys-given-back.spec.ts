@@ -11,7 +11,13 @@ class TestClock extends Clock {
   random = (): number => 0;
 }
 
-const reservation = (key: string): Reservation => ({ environmentId: 1, route: 'POST /v1/send', key, fingerprint: Buffer.alloc(32), fence: 'f' });
+const reservation = (key: string): Reservation => ({
+  environmentId: 1,
+  route: 'POST /v1/send',
+  key,
+  fingerprint: Buffer.alloc(32),
+  fence: 'f',
+});
 
 describe('KeysGivenBack', () => {
   let clock: TestClock;
@@ -54,7 +60,7 @@ describe('KeysGivenBack', () => {
     expect(released).toEqual(['a', 'b']);
   });
 
-  it('leaves alone what has become somebody else\'s to take: a reservation older than its lease', async () => {
+  it("leaves alone what has become somebody else's to take: a reservation older than its lease", async () => {
     keys.later(reservation('old'));
     await pass(11_000);
     keys.later(reservation('new'));

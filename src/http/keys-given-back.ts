@@ -21,7 +21,12 @@ export class KeysGivenBack implements OnApplicationBootstrap, OnApplicationShutd
     private readonly answers: Answers,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('KeysGivenBack', () => this.giveBack(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'KeysGivenBack',
+      () => this.giveBack(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

@@ -3,8 +3,13 @@ import { createLogger, PinoLogger } from './logging.js';
 
 function captured(level: string): { nest: PinoLogger; entries: () => Record<string, unknown>[] } {
   const lines: string[] = [];
-  const logger = createLogger(loadConfig({ LOG_LEVEL: level }), false, { write: (line: string) => void lines.push(line) });
-  return { nest: new PinoLogger(logger), entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  const logger = createLogger(loadConfig({ LOG_LEVEL: level }), false, {
+    write: (line: string) => void lines.push(line),
+  });
+  return {
+    nest: new PinoLogger(logger),
+    entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
 }
 
 it('keeps secrets out, at the top and two levels down', () => {
@@ -20,7 +25,9 @@ it('keeps secrets out, at the top and two levels down', () => {
 
 it('keeps the arguments of a command that Redis refused out', () => {
   const { nest, entries } = captured('info');
-  const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command: { name: 'auth', args: ['hunter2'] } });
+  const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
+    command: { name: 'auth', args: ['hunter2'] },
+  });
 
   nest.error(refused, 'Redis');
   nest.error('failed', { err: refused }, 'Redis');
@@ -36,7 +43,13 @@ it('writes errors with their stack, and nothing below the level', () => {
   nest.error('failed', { request_id: 'req_1', err: new Error('boom') }, 'http');
 
   expect(entries()).toHaveLength(1);
-  expect(entries()[0]).toMatchObject({ level: 50, request_id: 'req_1', context: 'http', msg: 'failed', err: { message: 'boom' } });
+  expect(entries()[0]).toMatchObject({
+    level: 50,
+    request_id: 'req_1',
+    context: 'http',
+    msg: 'failed',
+    err: { message: 'boom' },
+  });
 });
 
 it("takes Nest's own ways of calling", () => {

@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '#kernel/config.js';
 import { BatchedLines } from './batched-lines.js';
@@ -7,8 +7,20 @@ import { OutageLog } from './outage-log.js';
 
 /** Field names whose values never reach a log, at the top of an entry and in two levels of objects below. */
 const SECRET_FIELDS = [
-  'authorization', 'cookie', 'set-cookie', 'secret', 'secrets', 'credentials', 'password', 'token', 'key', 'apiKey', 'api_key',
-  'masterKey', 'signingKeys', 'webhook-signature',
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'secret',
+  'secrets',
+  'credentials',
+  'password',
+  'token',
+  'key',
+  'apiKey',
+  'api_key',
+  'masterKey',
+  'signingKeys',
+  'webhook-signature',
 ];
 
 /** What Nest tells at start about every module and route: of interest only to whoever looks for it. */
@@ -25,7 +37,10 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** The process's logger: JSON lines, or readable ones when somebody is looking (`isTty`). */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
   // What Redis refuses, ioredis throws with the arguments of the command: those of AUTH are the password.
-  const paths = ['err.command.args', ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`))];
+  const paths = [
+    'err.command.args',
+    ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`)),
+  ];
   const options = { level: config.logLevel, redact: { paths, censor: '[secret]' }, base: null };
   if (destination) return pino(options, destination);
   return isTty ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' })) : pino(options);
@@ -46,7 +61,9 @@ export class PinoLogger implements LoggerService {
   ) {
     const stream = (logger as unknown as { [pino.symbols.streamSym]: DestinationStream })[pino.symbols.streamSym];
     this.batched = new BatchedLines(stream);
-    this.plain = Object.assign(logger.child({ context: DELIVERIES }, { redact: [] }), { [pino.symbols.streamSym]: this.batched });
+    this.plain = Object.assign(logger.child({ context: DELIVERIES }, { redact: [] }), {
+      [pino.symbols.streamSym]: this.batched,
+    });
   }
 
   log(message: unknown, ...rest: unknown[]): void {
@@ -106,7 +123,9 @@ export class PinoLogger implements LoggerService {
 
 /** For the PostgreSQL that the service has. */
 export function outageLog({ databaseUrl }: Config): OutageLog {
-  return new OutageLog(Number((URL.canParse(databaseUrl) && new URL(databaseUrl).port) || 5432), () => performance.now());
+  return new OutageLog(Number((URL.canParse(databaseUrl) && new URL(databaseUrl).port) || 5432), () =>
+    performance.now(),
+  );
 }
 
 /** Nest hands over stacks as strings and sometimes an undefined where one would be. */

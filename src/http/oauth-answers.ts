@@ -5,16 +5,32 @@ import { withRouteConfig } from './route-config.js';
 
 /** The errors of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 7591, RFC 8628 and RFC 8707 that we answer with. */
 export type OAuthErrorCode =
-  | 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'unsupported_response_type'
-  | 'invalid_scope' | 'invalid_target' | 'access_denied' | 'invalid_redirect_uri' | 'invalid_client_metadata' | 'authorization_pending'
-  | 'slow_down' | 'expired_token';
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'access_denied'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token';
 
 /** Any page may read these answers: they hold nothing that a cookie would unlock. */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
 /** The route answers OAuth clients: what goes wrong has the form of RFC 6749, section 5.2, and nothing is kept by a cache. */
 export const AnswersOAuth = (): MethodDecorator =>
-  applyDecorators(withRouteConfig({ access: 'public', oauth: true }), Header('cache-control', 'no-store'), Header('pragma', 'no-cache'), Header('access-control-allow-origin', '*'));
+  applyDecorators(
+    withRouteConfig({ access: 'public', oauth: true }),
+    Header('cache-control', 'no-store'),
+    Header('pragma', 'no-cache'),
+    Header('access-control-allow-origin', '*'),
+  );
 
 /** An error that an OAuth client is told by its code: 401 for a client that is none, 400 for everything else. */
 export function oauthError(code: OAuthErrorCode, description: string): ApiError {

@@ -1,4 +1,4 @@
-import { ApiError, unavailable, type ErrorType } from '#kernel/errors.js';
+import { ApiError, type ErrorType, unavailable } from '#kernel/errors.js';
 import { answerOf } from './envelope.js';
 import { keyReused } from './idempotency-key.js';
 
@@ -16,29 +16,61 @@ const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
 const HEADERS_TOO_LARGE = 431;
 
 const RESPONSES: readonly SharedResponse[] = [
-  shared('BadRequest', 'The request cannot be read: malformed JSON, a bad parameter, header or cursor.',
-    error('bad_request', 'The body is not valid JSON (at character 17).')),
-  shared('Unauthenticated', 'The key is missing, unknown, expired or revoked.', error('unauthenticated', 'Send a valid API key.')),
-  shared('InsufficientScope', 'The key lacks the scope.',
-    error('insufficient_scope', 'This needs a key of scope write; this one has scope read.', { required: 'write', scope: 'read' })),
+  shared(
+    'BadRequest',
+    'The request cannot be read: malformed JSON, a bad parameter, header or cursor.',
+    error('bad_request', 'The body is not valid JSON (at character 17).'),
+  ),
+  shared(
+    'Unauthenticated',
+    'The key is missing, unknown, expired or revoked.',
+    error('unauthenticated', 'Send a valid API key.'),
+  ),
+  shared(
+    'InsufficientScope',
+    'The key lacks the scope.',
+    error('insufficient_scope', 'This needs a key of scope write; this one has scope read.', {
+      required: 'write',
+      scope: 'read',
+    }),
+  ),
   shared('NotFound', "No such resource in the key's environment.", error('not_found', 'No such destination.')),
-  shared('Conflict', 'A duplicate, or an Idempotency-Key that is in use or was used with another body.',
-    keyReused()),
+  shared('Conflict', 'A duplicate, or an Idempotency-Key that is in use or was used with another body.', keyReused()),
   shared('PayloadTooLarge', 'The body is too large.', error('payload_too_large', 'The body is larger than 1 MB.')),
-  shared('UnsupportedMediaType', 'The body is not JSON in UTF-8.',
-    error('unsupported_media_type', 'Send the body as application/json in UTF-8.')),
-  shared('ValidationFailed', 'The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
-    error('validation_failed', 'name: is required', { check: 'schema', fields: [{ path: 'name', message: 'is required' }] })),
+  shared(
+    'UnsupportedMediaType',
+    'The body is not JSON in UTF-8.',
+    error('unsupported_media_type', 'Send the body as application/json in UTF-8.'),
+  ),
+  shared(
+    'ValidationFailed',
+    'The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
+    error('validation_failed', 'name: is required', {
+      check: 'schema',
+      fields: [{ path: 'name', message: 'is required' }],
+    }),
+  ),
   {
-    status: HEADERS_TOO_LARGE, name: 'HeadersTooLarge', description: 'The request line and headers are larger than 16 KB.',
+    status: HEADERS_TOO_LARGE,
+    name: 'HeadersTooLarge',
+    description: 'The request line and headers are larger than 16 KB.',
     example: error('bad_request', 'The request line and headers are larger than 16 KB.'),
   },
-  shared('RateLimited', 'Too many requests. `Retry-After` says when to come back.',
-    error('rate_limited', 'Too many requests. Try again in 12 s.')),
-  shared('InternalError', 'An error on our side. Retry with backoff; safe with an Idempotency-Key.',
-    error('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.')),
-  shared('Unavailable', 'Storage is away. Nothing was accepted; send the request again after `Retry-After`.',
-    unavailable('The service cannot reach its database. Nothing was accepted; send the request again.')),
+  shared(
+    'RateLimited',
+    'Too many requests. `Retry-After` says when to come back.',
+    error('rate_limited', 'Too many requests. Try again in 12 s.'),
+  ),
+  shared(
+    'InternalError',
+    'An error on our side. Retry with backoff; safe with an Idempotency-Key.',
+    error('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.'),
+  ),
+  shared(
+    'Unavailable',
+    'Storage is away. Nothing was accepted; send the request again after `Retry-After`.',
+    unavailable('The service cannot reach its database. Nothing was accepted; send the request again.'),
+  ),
 ];
 
 /** The response component of a status, or undefined for one that is not shared. */
@@ -52,7 +84,10 @@ export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaini
 /** The components of the document that no controller declares. */
 export const SHARED_COMPONENTS = {
   headers: {
-    'RateLimit-Limit': integerHeader('Requests that the quota allows: that of the key or of the organization, whichever is tighter.', 6000),
+    'RateLimit-Limit': integerHeader(
+      'Requests that the quota allows: that of the key or of the organization, whichever is tighter.',
+      6000,
+    ),
     'RateLimit-Remaining': integerHeader('Requests left of it now.', 5999),
     'RateLimit-Reset': integerHeader('Whole seconds until it is full again.', 1),
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
@@ -80,7 +115,9 @@ function error(type: ErrorType, message: string, details: Record<string, unknown
 }
 
 function errorSchema(): Record<string, unknown> {
-  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter((type) => type !== 'unavailable');
+  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter(
+    (type) => type !== 'unavailable',
+  );
   return {
     type: 'object',
     description: 'Every answer that is not 2xx.',
@@ -91,9 +128,22 @@ function errorSchema(): Record<string, unknown> {
         description: 'What went wrong.',
         required: ['type', 'message', 'request_id', 'details'],
         properties: {
-          type: { type: 'string', enum: types, description: 'What kind of error, for programs.', examples: ['validation_failed'] },
-          message: { type: 'string', description: 'What happened and what to do next, for people.', examples: ['payload: is required'] },
-          request_id: { type: 'string', description: 'Names this request in the logs.', examples: [EXAMPLE_REQUEST_ID] },
+          type: {
+            type: 'string',
+            enum: types,
+            description: 'What kind of error, for programs.',
+            examples: ['validation_failed'],
+          },
+          message: {
+            type: 'string',
+            description: 'What happened and what to do next, for people.',
+            examples: ['payload: is required'],
+          },
+          request_id: {
+            type: 'string',
+            description: 'Names this request in the logs.',
+            examples: [EXAMPLE_REQUEST_ID],
+          },
           details: {
             type: 'object',
             additionalProperties: true,
@@ -113,7 +163,11 @@ function oauthErrorSchema(): Record<string, unknown> {
     required: ['error', 'error_description'],
     properties: {
       error: { type: 'string', description: 'What is wrong, for programs.', examples: ['invalid_grant'] },
-      error_description: { type: 'string', description: 'What is wrong, for people.', examples: ['The code is unknown, used or expired.'] },
+      error_description: {
+        type: 'string',
+        description: 'What is wrong, for people.',
+        examples: ['The code is unknown, used or expired.'],
+      },
     },
   };
 }

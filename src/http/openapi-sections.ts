@@ -10,8 +10,35 @@ const DESCRIPTIONS = new Map<string, string>();
 
 /** Sections in the order of a first visit, each after those whose resources its examples use; those of extensions come behind, as they were found. */
 const ORDER = [
-  'Destinations', 'Applications', 'Send', 'Events', 'Endpoints', 'Ingest domains', 'Pull', 'Portal', 'Replay', 'Event types', 'Domains', 'Emails', 'Mail views', 'Suppressions', 'Mail reports', 'Aliases',
-  'Received mail', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
+  'Destinations',
+  'Applications',
+  'Send',
+  'Events',
+  'Endpoints',
+  'Ingest domains',
+  'Pull',
+  'Portal',
+  'Replay',
+  'Event types',
+  'Domains',
+  'Emails',
+  'Mail views',
+  'Suppressions',
+  'Mail reports',
+  'Aliases',
+  'Received mail',
+  'Secrets',
+  'Metrics',
+  'Attention',
+  'System events',
+  'Organization',
+  'Keys',
+  'Members',
+  'Sessions',
+  'Audit',
+  'Operator',
+  'Agents',
+  'Health',
 ];
 
 /** What is made comes before what reads it, and that before what changes it. */
@@ -21,7 +48,8 @@ const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
 export function Section(name: string, description: string): ClassDecorator {
   return (target) => {
     const known = DESCRIPTIONS.get(name);
-    if (known !== undefined && known !== description) throw new Error(`Section ${name} has two descriptions (${target.name}).`);
+    if (known !== undefined && known !== description)
+      throw new Error(`Section ${name} has two descriptions (${target.name}).`);
     DESCRIPTIONS.set(name, description);
     ApiTags(name)(target);
   };
@@ -51,7 +79,12 @@ export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {
     const operations = Object.entries(item).sort(([a], [b]) => METHODS.indexOf(a) - METHODS.indexOf(b));
     const [, first] = operations[0] as [string, { tags?: string[] }];
-    return { path, item: Object.fromEntries(operations), section: place(first.tags?.[0] ?? ''), key: `${path.includes('{') ? '1' : '0'}${path.replace(/\/test$/, '/')}` };
+    return {
+      path,
+      item: Object.fromEntries(operations),
+      section: place(first.tags?.[0] ?? ''),
+      key: `${path.includes('{') ? '1' : '0'}${path.replace(/\/test$/, '/')}`,
+    };
   });
   entries.sort((a, b) => a.section - b.section || (a.key < b.key ? -1 : 1));
   return Object.fromEntries(entries.map(({ path, item }) => [path, item]));

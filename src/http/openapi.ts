@@ -1,9 +1,9 @@
 import type { INestApplication, Type } from '@nestjs/common';
-import { DECORATORS, DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DECORATORS, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { VERSION } from '#kernel/version.js';
 import { bodyExamples, unfilled } from './openapi-examples.js';
-import { inOrder, sections } from './openapi-sections.js';
 import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi-responses.js';
+import { inOrder, sections } from './openapi-sections.js';
 import type { RouteHandler } from './routes.js';
 import { takesSession } from './session-requests.js';
 
@@ -21,20 +21,22 @@ interface Operation {
 const SECURITY_SCHEME = 'apiKey';
 
 const OPERATOR_SCHEME = 'operatorKey';
-const OPERATOR_DESCRIPTION = 'The `OPERATOR_KEY` of the installation. It makes and removes organizations, and reaches no data of any.';
+const OPERATOR_DESCRIPTION =
+  'The `OPERATOR_KEY` of the installation. It makes and removes organizations, and reaches no data of any.';
 
-const SECURITY_DESCRIPTION = 'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
+const SECURITY_DESCRIPTION =
+  'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
 
 const SESSION_SCHEME = 'session';
 const SESSION_DESCRIPTION =
-  'For the service\'s own pages, in the place of a key: the cookie of somebody who is signed in, which his browser sends by itself. With it go `X-Posthorn-Console: 1` and ' +
+  "For the service's own pages, in the place of a key: the cookie of somebody who is signed in, which his browser sends by itself. With it go `X-Posthorn-Console: 1` and " +
   '`X-Posthorn-Environment: live` or `test`; only `/v1/session` does without an environment, and an `EventSource` at `/v1/events/stream`, which can send neither, has `environment` ' +
-  'in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member\'s role is the scope. The name of the cookie ends with an id of the ' +
+  "in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member's role is the scope. The name of the cookie ends with an id of the " +
   'installation, such as `posthorn_session_5f0c2a91`, and begins with `__Host-` where `BASE_URL` is https.';
 
 const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =
-  'For the customers\' portal, in the place of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches its own application by its `app_` id and nothing else, ' +
+  "For the customers' portal, in the place of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches its own application by its `app_` id and nothing else, " +
   'with the permission that stands behind the scheme.';
 
 /** Requests with these methods may have a body, whatever the operation does with it. */
@@ -58,12 +60,20 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .addServer(basePath, 'This server')
     .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
     .addSecurity(OPERATOR_SCHEME, { type: 'http', scheme: 'bearer', description: OPERATOR_DESCRIPTION })
-    .addSecurity(SESSION_SCHEME, { type: 'apiKey', in: 'cookie', name: 'posthorn_session', description: SESSION_DESCRIPTION })
+    .addSecurity(SESSION_SCHEME, {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'posthorn_session',
+      description: SESSION_DESCRIPTION,
+    })
     .addSecurity(PORTAL_SCHEME, { type: 'http', scheme: 'bearer', description: PORTAL_DESCRIPTION })
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
-  return SwaggerModule.createDocument(app, config, { extraModels: queries, operationIdFactory: (_controller, method) => method });
+  return SwaggerModule.createDocument(app, config, {
+    extraModels: queries,
+    operationIdFactory: (_controller, method) => method,
+  });
 }
 
 /**
@@ -72,7 +82,11 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
  */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
-  const inputs = new Set(routes.flatMap<Type>(({ body, query, controller, name }) => [body ?? [], query ?? [], body ? referredTo(controller, name) : []].flat()));
+  const inputs = new Set(
+    routes.flatMap<Type>(({ body, query, controller, name }) =>
+      [body ?? [], query ?? [], body ? referredTo(controller, name) : []].flat(),
+    ),
+  );
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 
@@ -119,7 +133,8 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   }
   for (const [status, own] of Object.entries(operation.responses)) {
     own['description'] ||= DESCRIPTIONS[status] ?? 'The answer.';
-    if (config.uncounted !== true && !('$ref' in own)) own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
+    if (config.uncounted !== true && !('$ref' in own))
+      own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
   }
   const statuses = new Set([400, 431, 500, 503]);
   const add = (applies: boolean, ...more: number[]): void => more.forEach((status) => applies && statuses.add(status));
@@ -141,7 +156,10 @@ function reformErrors(responses: Operation['responses'], { oauth, takesForm }: R
   for (const [status, { $ref, ...own }] of Object.entries(responses)) {
     if (Number(status) < 400 || status === '431') continue;
     const shared = SHARED_COMPONENTS.responses[typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : ''] ?? {};
-    const content = oauth === true ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } } : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
+    const content =
+      oauth === true
+        ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } }
+        : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
     responses[status] = Object.assign({}, shared, own, { content });
   }
 }
@@ -160,7 +178,7 @@ function completeAccess(operation: Operation, config: RouteHandler['config'], ur
 
 function operatorsOwn(operation: Operation): void {
   operation.security = [{ [OPERATOR_SCHEME]: [] }];
-  operation.description = [operation.description, 'Needs the operator\'s key.'].filter(Boolean).join(' ');
+  operation.description = [operation.description, "Needs the operator's key."].filter(Boolean).join(' ');
 }
 
 /** What has no required field may be left out as a whole. */
@@ -204,7 +222,7 @@ function idempotencyKeyParameter(): Record<string, unknown> {
 
 /** Query classes are parameters in the document, and responses of no route are noise. */
 function dropUnused(document: OpenAPIObject, sections: readonly ('responses' | 'schemas' | 'headers')[]): void {
-  for (let dropped = true; dropped; ) {
+  for (let dropped = true; dropped;) {
     dropped = false;
     const text = JSON.stringify(document);
     for (const section of sections) {

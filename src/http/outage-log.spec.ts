@@ -17,7 +17,9 @@ describe('OutageLog', () => {
     'POST /v1/send 503: timeout exceeded when trying to connect',
     'A turn failed, next one in 100 ms: ',
   ])('says once that PostgreSQL is away: %s', (line) => {
-    expect(outage.reworded(line)).toMatch(/^PostgreSQL is away \([^)]+\): nothing is accepted or delivered until it is back/);
+    expect(outage.reworded(line)).toMatch(
+      /^PostgreSQL is away \([^)]+\): nothing is accepted or delivered until it is back/,
+    );
     expect(outage.reworded(line)).toBeNull();
     nowMs += 29_000;
     expect(outage.reworded('read ECONNRESET')).toBeNull();
@@ -30,7 +32,10 @@ describe('OutageLog', () => {
     expect(outage.reworded('read ECONNRESET')).toMatch(/^PostgreSQL is away/);
   });
 
-  it.each(['The queue took no wake-up: connect ECONNREFUSED 127.0.0.1:6379', 'A turn failed, next one in 100 ms: duplicate key value'])('leaves alone what is about something else: %s', (line) => {
+  it.each([
+    'The queue took no wake-up: connect ECONNREFUSED 127.0.0.1:6379',
+    'A turn failed, next one in 100 ms: duplicate key value',
+  ])('leaves alone what is about something else: %s', (line) => {
     expect(outage.reworded(line)).toBe(line);
   });
 });

@@ -15,16 +15,27 @@ export interface PortalRequest {
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
-  if (taken === undefined) return new ApiError('insufficient_scope', 'The token of a portal is taken by the routes of the portal alone.', { required: 'key' });
+  if (taken === undefined)
+    return new ApiError('insufficient_scope', 'The token of a portal is taken by the routes of the portal alone.', {
+      required: 'key',
+    });
   const { app } = (params ?? {}) as { app?: string };
   if (app !== undefined && parseId('app', app) !== portal.applicationId) return notFound('application');
   if (portal.permissions.includes(taken.permission)) return undefined;
-  return new ApiError('insufficient_scope', `This portal was opened without the permission \`${taken.permission}\`.`, { required: taken.permission, permissions: portal.permissions });
+  return new ApiError('insufficient_scope', `This portal was opened without the permission \`${taken.permission}\`.`, {
+    required: taken.permission,
+    permissions: portal.permissions,
+  });
 }
 
 /** What of a body only a key may give; undefined when there is nothing of that. 422. */
-export function portalBodyFault({ fields }: NonNullable<EdgeRouteConfig['portal']>, body: unknown): ApiError | undefined {
+export function portalBodyFault(
+  { fields }: NonNullable<EdgeRouteConfig['portal']>,
+  body: unknown,
+): ApiError | undefined {
   if (fields === undefined || typeof body !== 'object' || body === null) return undefined;
-  const faults: Fault[] = Object.keys(body).filter((name) => !fields.includes(name)).map((path) => ({ path, message: 'cannot be set in the portal' }));
+  const faults: Fault[] = Object.keys(body)
+    .filter((name) => !fields.includes(name))
+    .map((path) => ({ path, message: 'cannot be set in the portal' }));
   return faults.length === 0 ? undefined : invalid(faults);
 }

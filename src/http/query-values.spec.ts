@@ -23,7 +23,11 @@ it.each([
   ['a string of digits stays a string', { status: '5' }, { limit: 50, status: '5' }],
   ['a list of one', { ids: 'a' }, { limit: 50, ids: ['a'] }],
   ['one word is a list of one', { states: 'a' }, { limit: 50, states: ['a'] }],
-  ['words with commas, given once or twice, are a list', { states: ['a,b', 'c'] }, { limit: 50, states: ['a', 'b', 'c'] }],
+  [
+    'words with commas, given once or twice, are a list',
+    { states: ['a,b', 'c'] },
+    { limit: 50, states: ['a', 'b', 'c'] },
+  ],
   ['an unknown parameter is left out', { other: 'x', __proto__: 'y' }, { limit: 50 }],
 ])('%s', (_, query, expected) => {
   expect(typedQuery(query, SCHEMAS)).toEqual(expected);

@@ -1,4 +1,11 @@
-import { applyDecorators, type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, UseInterceptors } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 import { ApiError } from '#kernel/errors.js';
@@ -13,14 +20,27 @@ export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}
 
   /** Throws 429, with the headers of the quota on the answer. One customer's tries are not those of all. */
-  async count({ name, count, seconds }: RouteQuota, { caller, ip }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async count(
+    { name, count, seconds }: RouteQuota,
+    { caller, ip }: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const whose = caller?.portal === undefined ? (caller?.tenant.organizationId ?? clientNetwork(ip)) : caller.keyId;
     const id = `route:${name}:${whose}`;
     const verdict = await this.limiter.count(whose, [{ id, quota: { count, periodMs: seconds * 1000 } }]);
     if (verdict.allowed) return;
-    reply.headers({ 'ratelimit-limit': verdict.limit, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.resetSeconds });
+    reply.headers({
+      'ratelimit-limit': verdict.limit,
+      'ratelimit-remaining': verdict.remaining,
+      'ratelimit-reset': verdict.resetSeconds,
+    });
     const { retryAfterSeconds } = verdict;
-    throw new ApiError('rate_limited', `Too many requests of this kind. Try again in ${retryAfterSeconds} s.`, { quota: name }, retryAfterSeconds);
+    throw new ApiError(
+      'rate_limited',
+      `Too many requests of this kind. Try again in ${retryAfterSeconds} s.`,
+      { quota: name },
+      retryAfterSeconds,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { MemoryRateLimiter, type Counted } from './rate-limiter.js';
+import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
 const KEY: Counted = { id: 'key', quota: { count: 3, periodMs: 3_000 } };
 const ORG: Counted = { id: 'org', quota: { count: 4, periodMs: 4_000 } };

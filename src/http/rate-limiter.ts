@@ -1,4 +1,4 @@
-import { fullBucket, take, type Bucket, type Quota, type Taken } from '#engine/token-bucket.js';
+import { type Bucket, fullBucket, type Quota, take, type Taken } from '#engine/token-bucket.js';
 
 /** One bucket that a request counts against. */
 export interface Counted {

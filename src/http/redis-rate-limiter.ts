@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
-import { RateLimiter, tighter, type Counted, type Verdict } from './rate-limiter.js';
+import { type Counted, RateLimiter, tighter, type Verdict } from './rate-limiter.js';
 
 /** What the script needs of a connection; `redisConnection` of the kernel makes one. */
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
@@ -66,7 +66,10 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
     const quotas = buckets.flatMap(({ quota }) => [quota.count, quota.periodMs]);
     try {
       const [allowed, ...tokens] = await this.take(keys.length, ...keys, ...quotas);
-      return tighter(buckets, buckets.map((counted, i) => takenOf(counted, allowed === 1, Number(tokens[i]))));
+      return tighter(
+        buckets,
+        buckets.map((counted, i) => takenOf(counted, allowed === 1, Number(tokens[i]))),
+      );
     } catch {
       this.restsUntilMs = this.nowMs() + REST_MS;
       return unused(buckets);
@@ -80,5 +83,8 @@ function takenOf({ quota }: Counted, allowed: boolean, tokens: number): Taken {
 }
 
 function unused(buckets: readonly Counted[]): Verdict {
-  return tighter(buckets, buckets.map(({ quota }) => take(fullBucket(quota, 0), quota, 0, 0)));
+  return tighter(
+    buckets,
+    buckets.map(({ quota }) => take(fullBucket(quota, 0), quota, 0, 0)),
+  );
 }

@@ -7,7 +7,7 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
 import { clientNetwork } from './client-network.js';
 import { originCalled } from './forwarded.js';
-import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
+import { type Counted, RateLimiter, type Verdict } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
@@ -36,14 +36,20 @@ export class RequestGate {
   admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
     request.edge = request.routeOptions.config;
-    if (request.edge.uncounted === true) return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
+    if (request.edge.uncounted === true)
+      return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
     const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax);
-    if (bearer === null) return maySpeakForSession(request, this.ownOrigin(request)) ? this.admitSession(request, reply, done) : this.countAndCheck(request, reply, done);
+    if (bearer === null)
+      return maySpeakForSession(request, this.ownOrigin(request))
+        ? this.admitSession(request, reply, done)
+        : this.countAndCheck(request, reply, done);
     if (request.edge.access === 'operator') {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
     }
-    const found = hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer, request.ip) : this.authenticator.authenticate(bearer, request.ip);
+    const found = hasPortalTokenForm(bearer)
+      ? this.portals.authenticate(bearer, request.ip)
+      : this.authenticator.authenticate(bearer, request.ip);
     if (!(found instanceof Promise)) {
       request.caller = found;
       return this.countAndCheck(request, reply, done);
@@ -81,13 +87,23 @@ export class RequestGate {
     this.sessions.authenticate(request.headers.cookie, asked, request.ip).then(
       (caller) => {
         request.caller = caller;
-        this.countAndCheck(request, reply, done, caller === null ? SIGNED_OUT : environmentFault(request, asked, caller));
+        this.countAndCheck(
+          request,
+          reply,
+          done,
+          caller === null ? SIGNED_OUT : environmentFault(request, asked, caller),
+        );
       },
       (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
     );
   }
 
-  private countAndCheck(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void, fault?: ApiError): void {
+  private countAndCheck(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (error?: Error) => void,
+    fault?: ApiError,
+  ): void {
     const counted = this.count(request);
     if (counted !== null && 'then' in counted) {
       counted.then((verdict) => done(this.check(request, reply, verdict, fault)), done);
@@ -100,8 +116,17 @@ export class RequestGate {
    * The first thing that is wrong with the request, once its headers are written. Who may not use the route is told so here,
    * before anybody reads what he sends; the guard in front of the handler goes by the same rule.
    */
-  private check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null, fault?: ApiError): ApiError | undefined {
-    const refused = limit(reply, verdict) ?? unreadable(request) ?? fault ?? this.rules.refusal(request.edge.access ?? 'public', request);
+  private check(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    verdict: Verdict | null,
+    fault?: ApiError,
+  ): ApiError | undefined {
+    const refused =
+      limit(reply, verdict) ??
+      unreadable(request) ??
+      fault ??
+      this.rules.refusal(request.edge.access ?? 'public', request);
     if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
     return refused;
   }
@@ -126,7 +151,10 @@ export class RequestGate {
 
 /** Compared as hashes in constant time: neither its length nor where it differs shows. */
 function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
-  return operatorKey !== null && timingSafeEqual(createHash('sha256').update(bearer).digest(), createHash('sha256').update(operatorKey).digest());
+  return (
+    operatorKey !== null &&
+    timingSafeEqual(createHash('sha256').update(bearer).digest(), createHash('sha256').update(operatorKey).digest())
+  );
 }
 
 /** The value of `Authorization: Bearer …`, or null when there is none that could be a key. */

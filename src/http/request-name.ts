@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { showId, type Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
 
 /**
  * Names a request after what it made: the message, or the event that was received. So its id, which the answer and the log tell, is

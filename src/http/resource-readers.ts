@@ -33,7 +33,11 @@ interface Parameter {
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
-  const of = (shown: Shown, path: string): Showing => ({ shown, about: parametersIn(path) === parametersIn(route.path) ? 'itself' : 'part', namedBy: 'id' });
+  const of = (shown: Shown, path: string): Showing => ({
+    shown,
+    about: parametersIn(path) === parametersIn(route.path) ? 'itself' : 'part',
+    namedBy: 'id',
+  });
   for (let length = words.length; length > 2; length -= 1) {
     const path = words.slice(0, length).join('/');
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
@@ -49,7 +53,10 @@ const parametersIn = (path: string): number => path.split('/').filter((word) => 
 
 /** `name` where `/v1/event-types/:name` shows one of `/v1/event-types`. */
 function nameIn(collection: string, routes: readonly RouteHandler[]): string {
-  const one = routes.find(({ method, path }) => method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 2).includes('/'));
+  const one = routes.find(
+    ({ method, path }) =>
+      method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 2).includes('/'),
+  );
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 

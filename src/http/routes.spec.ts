@@ -114,7 +114,10 @@ class Open {
 it('says which operations the document gives no body', () => {
   const routes = routesOf(Bodiless, Open, Things);
 
-  expect(routes.filter(({ isBodiless }) => isBodiless).map(({ name }) => name)).toEqual(['removeNothing', 'stopNothing']);
+  expect(routes.filter(({ isBodiless }) => isBodiless).map(({ name }) => name)).toEqual([
+    'removeNothing',
+    'stopNothing',
+  ]);
 });
 
 it('lets a complete set of routes start', () => {

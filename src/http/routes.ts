@@ -37,7 +37,9 @@ type Handler = (...args: never[]) => unknown;
 /** Every handler of every controller, extensions' too. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
-  return controllers.flatMap((wrapper) => (typeof wrapper.metatype === 'function' ? routesOf(wrapper.metatype as Type, () => wrapper.instance) : []));
+  return controllers.flatMap((wrapper) =>
+    typeof wrapper.metatype === 'function' ? routesOf(wrapper.metatype as Type, () => wrapper.instance) : [],
+  );
 }
 
 /**
@@ -48,10 +50,15 @@ export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
   for (const route of routes) {
     const where = `${route.controller.name}.${route.name}`;
-    if (route.config.access === undefined) throw new Error(`${where} needs @Scope('read' | 'write' | 'admin') or @Public().`);
-    if (route.config.idempotency !== undefined && route.method !== 'POST') throw new Error(`${where} is @Idempotent() but not a POST.`);
+    if (route.config.access === undefined)
+      throw new Error(`${where} needs @Scope('read' | 'write' | 'admin') or @Public().`);
+    if (route.config.idempotency !== undefined && route.method !== 'POST')
+      throw new Error(`${where} is @Idempotent() but not a POST.`);
     const other = seen.get(route.name);
-    if (other) throw new Error(`${where} and ${other.controller.name}.${other.name} need different names: they are operation ids.`);
+    if (other)
+      throw new Error(
+        `${where} and ${other.controller.name}.${other.name} need different names: they are operation ids.`,
+      );
     seen.set(route.name, route);
   }
 }
@@ -64,7 +71,18 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
     const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
     const path = pathOf(Reflect.getMetadata(PATH_METADATA, controller), Reflect.getMetadata(PATH_METADATA, handler));
     const config = routeConfigOf(handler);
-    return [{ controller, name, method, path, instance, config, ...parametersOf(controller, name), isBodiless: isBodiless(controller, name, method, config) }];
+    return [
+      {
+        controller,
+        name,
+        method,
+        path,
+        instance,
+        config,
+        ...parametersOf(controller, name),
+        isBodiless: isBodiless(controller, name, method, config),
+      },
+    ];
   });
 }
 
@@ -80,18 +98,25 @@ const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 /** Nothing of a body reaches the handler, neither as a parameter nor by what `@ApiBody` says that it reads of the request. What is not in the document may read what it likes. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
-  const isLeftOut = Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, controller) || Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, handler);
+  const isLeftOut =
+    Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, controller) ||
+    Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, handler);
   if (READS.has(method) || takesForm === true || isLeftOut || takesUnknownFields(controller.name)) return false;
   const parameters = Object.keys((Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as object);
   const documented = (Reflect.getMetadata(DECORATORS.API_PARAMETERS, handler) ?? []) as { in?: string }[];
-  return !parameters.some((key) => BODY_PARAMETERS.some((kind) => key.startsWith(`${kind}:`))) && !documented.some((each) => each.in === 'body');
+  return (
+    !parameters.some((key) => BODY_PARAMETERS.some((kind) => key.startsWith(`${kind}:`))) &&
+    !documented.some((each) => each.in === 'body')
+  );
 }
 
 function parametersOf(controller: Type, name: string): Pick<RouteHandler, 'body' | 'query'> {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, Parameter>;
   const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) ?? []) as Type[];
   const whole = (kind: RouteParamtypes): Type | null => {
-    const found = Object.entries(parameters).find(([key, { data }]) => key.startsWith(`${kind}:`) && data === undefined);
+    const found = Object.entries(parameters).find(
+      ([key, { data }]) => key.startsWith(`${kind}:`) && data === undefined,
+    );
     const type = found && types[found[1].index];
     return type === undefined || (type as unknown) === Object ? null : type;
   };

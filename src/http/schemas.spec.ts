@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { parseJson } from './body-parser.js';
 import type { Check, CheckBody, EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
-import { parseJson } from './body-parser.js';
 import { compileChecks, Verbatim } from './schemas.js';
 
 class ThingDto {
@@ -29,8 +29,14 @@ function documentOf(): OpenAPIObject {
         policy: { description: 'x', anyOf: [{ $ref: '#/components/schemas/PolicyDto' }, { type: 'null' }] },
       },
     },
-    OpenDto: { type: 'object', properties: { name: { type: 'string' }, any: { type: 'object', additionalProperties: true } } },
-    PolicyDto: { type: 'object', properties: { schedule: { type: 'array', maxItems: 3, items: { type: 'integer', minimum: 0 } } } },
+    OpenDto: {
+      type: 'object',
+      properties: { name: { type: 'string' }, any: { type: 'object', additionalProperties: true } },
+    },
+    PolicyDto: {
+      type: 'object',
+      properties: { schedule: { type: 'array', maxItems: 3, items: { type: 'integer', minimum: 0 } } },
+    },
     ListDto: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 } } },
   };
   return { openapi: '3.1.0', info: { title: 't', version: '1' }, paths: {}, components: { schemas } };
@@ -56,7 +62,11 @@ describe('a body', () => {
   it.each<[string, unknown, Record<string, string>]>([
     ['fits', { name: 'a', kind: 'a', description: null, headers: { x: 'y' }, policy: { schedule: [1] } }, {}],
     ['says more than is known', { name: 'a', other: 1 }, { other: 'is not known here' }],
-    ['says what is not known where anything may stand', { name: 'a', headers: { other: 'x' }, payload: { other: 1 } }, {}],
+    [
+      'says what is not known where anything may stand',
+      { name: 'a', headers: { other: 'x' }, payload: { other: 1 } },
+      {},
+    ],
     ['may leave a nullable object out or null', { name: 'a', policy: null }, {}],
     ['lacks a field', {}, { name: 'is required' }],
     ['is missing as a whole', undefined, { name: 'is required' }],
@@ -69,15 +79,27 @@ describe('a body', () => {
     ['is not coerced', { name: 'a', policy: { schedule: ['1'] } }, { 'policy.schedule.0': 'must be a whole number' }],
     ['has none of the words', { name: 'a', kind: 'c' }, { kind: 'must be one of a, b' }],
     ['has a nullable of another type', { name: 'a', description: 3 }, { description: 'must be a string or null' }],
-    ['has a bad time', { name: 'a', since: '2026-01-31' }, { since: 'must be a time such as 2026-01-31T12:00:00.000Z (RFC 3339)' }],
+    [
+      'has a bad time',
+      { name: 'a', since: '2026-01-31' },
+      { since: 'must be a time such as 2026-01-31T12:00:00.000Z (RFC 3339)' },
+    ],
     ['has a bad map value', { name: 'a', headers: { 'x/y': 1 } }, { 'headers.x/y': 'must be a string' }],
-    ['has an unknown key in a nested object', { name: 'a', policy: { tries: 1 } }, { 'policy.tries': 'is not known here' }],
-    ['has several faults', { kind: 'c', policy: { schedule: [-1, 'x'] } }, {
-      name: 'is required',
-      kind: 'must be one of a, b',
-      'policy.schedule.0': 'must be at least 0',
-      'policy.schedule.1': 'must be a whole number',
-    }],
+    [
+      'has an unknown key in a nested object',
+      { name: 'a', policy: { tries: 1 } },
+      { 'policy.tries': 'is not known here' },
+    ],
+    [
+      'has several faults',
+      { kind: 'c', policy: { schedule: [-1, 'x'] } },
+      {
+        name: 'is required',
+        kind: 'must be one of a, b',
+        'policy.schedule.0': 'must be at least 0',
+        'policy.schedule.1': 'must be a whole number',
+      },
+    ],
   ])('%s', (_, body, faults) => {
     expect(faultsOf(checks().checkBody, body)).toEqual(faults);
   });
@@ -106,7 +128,10 @@ describe('a body', () => {
   describe('with a number that is kept as another one', () => {
     const faultsIn = (text: string, fields: object): Record<string, string> => {
       const document = documentOf();
-      Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
+      Object.assign(document.components?.schemas?.['ThingDto'] as object, {
+        required: [],
+        properties: { payload: { type: 'object', additionalProperties: true }, ...fields },
+      });
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
       compileChecks(document, [route], () => document);
       return faultsOf(route.config.checkBody as CheckBody, parseJson(Buffer.from(text)).value, text);
@@ -114,22 +139,60 @@ describe('a body', () => {
     const said = '9007199254740993 would be stored as 9007199254740992: write it as a string, or with fewer digits';
 
     it.each<[string, object, string, string[]]>([
-      ['in an object of anything', { config: { type: 'object', additionalProperties: true } }, '{"config":{"a":[1,9007199254740993]}}', ['config.a.1']],
-      ['in an object that says no more', { config: { type: 'object' } }, '{"config":{"a":9007199254740993}}', ['config.a']],
+      [
+        'in an object of anything',
+        { config: { type: 'object', additionalProperties: true } },
+        '{"config":{"a":[1,9007199254740993]}}',
+        ['config.a.1'],
+      ],
+      [
+        'in an object that says no more',
+        { config: { type: 'object' } },
+        '{"config":{"a":9007199254740993}}',
+        ['config.a'],
+      ],
       ['in a field of any type', { config: {} }, '{"config":9007199254740993}', ['config']],
-      ['in a nullable class', { config: { anyOf: [{ $ref: '#/components/schemas/OpenDto' }, { type: 'null' }] } }, '{"config":{"any":{"a":9007199254740993}}}', ['config.any.a']],
-      ['in a list', { list: { type: 'array', items: { type: 'number' } } }, '{"list":[1,9007199254740993]}', ['list.1']],
-      ['in a map of numbers', { map: { type: 'object', additionalProperties: { type: ['number', 'null'] } } }, '{"map":{"a":9007199254740993}}', ['map.a']],
-      ['beside what is stored as it was sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":9007199254740993}', ['config']],
+      [
+        'in a nullable class',
+        { config: { anyOf: [{ $ref: '#/components/schemas/OpenDto' }, { type: 'null' }] } },
+        '{"config":{"any":{"a":9007199254740993}}}',
+        ['config.any.a'],
+      ],
+      [
+        'in a list',
+        { list: { type: 'array', items: { type: 'number' } } },
+        '{"list":[1,9007199254740993]}',
+        ['list.1'],
+      ],
+      [
+        'in a map of numbers',
+        { map: { type: 'object', additionalProperties: { type: ['number', 'null'] } } },
+        '{"map":{"a":9007199254740993}}',
+        ['map.a'],
+      ],
+      [
+        'beside what is stored as it was sent',
+        { config: {} },
+        '{"payload":{"a":9007199254740993},"config":9007199254740993}',
+        ['config'],
+      ],
       ['only in what is stored as it was sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":1}', []],
     ])('%s', (_, fields, text, paths) => {
       expect(faultsIn(text, fields)).toEqual(Object.fromEntries(paths.map((path) => [path, said])));
     });
 
     it('is not looked for where no number may stand: a large body of texts is not gone through', () => {
-      const fields = { headers: { type: 'object', additionalProperties: { type: 'string' } }, kind: { enum: ['a', 1] }, names: { type: 'array', items: { type: 'string' } }, none: { type: 'object', additionalProperties: false } };
+      const fields = {
+        headers: { type: 'object', additionalProperties: { type: 'string' } },
+        kind: { enum: ['a', 1] },
+        names: { type: 'array', items: { type: 'string' } },
+        none: { type: 'object', additionalProperties: false },
+      };
       const document = documentOf();
-      Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
+      Object.assign(document.components?.schemas?.['ThingDto'] as object, {
+        required: [],
+        properties: { payload: { type: 'object', additionalProperties: true }, ...fields },
+      });
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
       compileChecks(document, [route], () => document);
 
@@ -147,17 +210,31 @@ describe('a query', () => {
     expect(checkQuery({})).toEqual({ limit: 50 });
   });
 
-  it.each(['other', 'Limit', 'limit[]', '__proto__', 'constructor'])('400 for the parameter %s, which is not known', (name) => {
-    const query = Object.fromEntries([[name, '7']]);
+  it.each(['other', 'Limit', 'limit[]', '__proto__', 'constructor'])(
+    '400 for the parameter %s, which is not known',
+    (name) => {
+      const query = Object.fromEntries([[name, '7']]);
 
-    expect(() => checks().checkQuery(query)).toThrow(expect.objectContaining({ type: 'bad_request' }));
-    expect(faultsOf(checks().checkQuery, query)).toEqual({ [name]: 'is not known here' });
-  });
+      expect(() => checks().checkQuery(query)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+      expect(faultsOf(checks().checkQuery, query)).toEqual({ [name]: 'is not known here' });
+    },
+  );
 
   it('400 for any parameter of an operation that takes none, and for none that it takes by name', () => {
-    const parameters = [{ name: 'part', in: 'query' }, { name: 'id', in: 'path' }];
-    const document = { ...documentOf(), paths: { '/a': { get: { operationId: 'showThing', parameters } } } } as unknown as OpenAPIObject;
-    const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
+    const parameters = [
+      { name: 'part', in: 'query' },
+      { name: 'id', in: 'path' },
+    ];
+    const document = {
+      ...documentOf(),
+      paths: { '/a': { get: { operationId: 'showThing', parameters } } },
+    } as unknown as OpenAPIObject;
+    const route = {
+      name: 'showThing',
+      config: {} as EdgeRouteConfig,
+      body: null,
+      query: null,
+    } as unknown as RouteHandler;
     compileChecks(document, [route], () => document);
     const check = route.config.checkQuery as NonNullable<EdgeRouteConfig['checkQuery']>;
 
@@ -167,7 +244,12 @@ describe('a query', () => {
 
   it('the whole document is asked for once somebody sends a parameter, and no sooner', () => {
     const document = jest.fn(documentOf);
-    const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
+    const route = {
+      name: 'showThing',
+      config: {} as EdgeRouteConfig,
+      body: null,
+      query: null,
+    } as unknown as RouteHandler;
     compileChecks(documentOf(), [route], document);
     const check = route.config.checkQuery as Check;
 
@@ -194,8 +276,16 @@ describe('a document with a mistake stops the start', () => {
   it.each<[string, object, string | RegExp]>([
     ['an unknown format', { type: 'string', format: 'tomorrow' }, 'tomorrow'],
     ['a pattern that is none', { type: 'string', pattern: '(' }, 'regular expression'],
-    ['a reference to nothing', { $ref: '#/components/schemas/LostDto' }, '#/components/schemas/LostDto refers to nothing'],
-    ['a mistake far inside', { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'string', format: 'tomorrow' }] } }, 'tomorrow'],
+    [
+      'a reference to nothing',
+      { $ref: '#/components/schemas/LostDto' },
+      '#/components/schemas/LostDto refers to nothing',
+    ],
+    [
+      'a mistake far inside',
+      { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'string', format: 'tomorrow' }] } },
+      'tomorrow',
+    ],
   ])('%s', (_what, field, told) => {
     const document = documentOf();
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: field } });
@@ -206,10 +296,15 @@ describe('a document with a mistake stops the start', () => {
 
   it('but fields and examples that are named like keywords do not', () => {
     const document = documentOf();
-    const properties = { format: { type: 'string', example: { format: 'v1={signature}' } }, pattern: { type: 'string', default: '(', enum: [{ $ref: 'x' }] } };
+    const properties = {
+      format: { type: 'string', example: { format: 'v1={signature}' } },
+      pattern: { type: 'string', default: '(', enum: [{ $ref: 'x' }] },
+    };
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties });
 
-    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler], () => document)).not.toThrow();
+    expect(() =>
+      compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler], () => document),
+    ).not.toThrow();
   });
 });
 
@@ -223,7 +318,11 @@ describe('a body where the operation has none', () => {
   it.each<[string, unknown, Record<string, string>]>([
     ['is left out', undefined, {}],
     ['is an empty object', {}, {}],
-    ['has fields', { dry_run: true, destination: 'x' }, { dry_run: 'is not known here', destination: 'is not known here' }],
+    [
+      'has fields',
+      { dry_run: true, destination: 'x' },
+      { dry_run: 'is not known here', destination: 'is not known here' },
+    ],
     ['has a field that is named like one of every object', { constructor: 1 }, { constructor: 'is not known here' }],
     ['is a list', [], { '': 'The body must be a JSON object.' }],
     ['is null', null, { '': 'The body must be a JSON object.' }],

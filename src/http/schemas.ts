@@ -2,13 +2,13 @@ import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { badRequest, invalid, type Fault } from '#kernel/errors.js';
 import { lostNumbers } from '#engine/lost-numbers.js';
+import { badRequest, type Fault, invalid } from '#kernel/errors.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
 import { takesUnknownFields } from './open-bodies.js';
-import { typedQuery, type ParameterSchema } from './query-values.js';
+import { type ParameterSchema, typedQuery } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 
@@ -69,7 +69,8 @@ export function TellsNumbers(): PropertyDecorator {
 }
 
 function noted(key: symbol): PropertyDecorator {
-  return (target, name) => Reflect.defineMetadata(key, [...notedOf(key, target.constructor), String(name)], target.constructor);
+  return (target, name) =>
+    Reflect.defineMetadata(key, [...notedOf(key, target.constructor), String(name)], target.constructor);
 }
 
 function notedOf(key: symbol, type: object): string[] {
@@ -98,7 +99,11 @@ function notedOf(key: symbol, type: object): string[] {
  * `Record<string, string>` needs its `additionalProperties`, and times `@ApiProperty({ format: 'date-time' })` on a
  * string; a field never has an initializer, which would make it required. Defaults count in query classes only.
  */
-export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandler[], document: () => OpenAPIObject): void {
+export function compileChecks(
+  inputs: OpenAPIObject,
+  routes: readonly RouteHandler[],
+  document: () => OpenAPIObject,
+): void {
   const schemas = schemasOf(inputs);
   closeBodies(inputs, routes);
   let parameters: ReturnType<typeof queryParameters> | undefined;
@@ -132,7 +137,8 @@ export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandl
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
-    else if (config.uncounted !== true && config.page !== true && config.oauth !== true) config.checkQuery = checkNames(() => (parameters ??= queryParameters(document())).get(name));
+    else if (config.uncounted !== true && config.page !== true && config.oauth !== true)
+      config.checkQuery = checkNames(() => (parameters ??= queryParameters(document())).get(name));
   }
 }
 
@@ -148,7 +154,8 @@ function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: u
       if (!referred) throw new Error(`OpenAPI document: ${$ref} refers to nothing.`);
       refuse(referred);
     }
-    if (typeof format === 'string' && !Object.hasOwn(formats, format)) throw new Error(`OpenAPI document: the format ${format} is not known.`);
+    if (typeof format === 'string' && !Object.hasOwn(formats, format))
+      throw new Error(`OpenAPI document: the format ${format} is not known.`);
     if (typeof pattern === 'string') new RegExp(pattern, 'u');
     for (const [keyword, value] of Object.entries(part)) if (!VALUES.has(keyword)) refuse(value);
   };
@@ -159,7 +166,14 @@ function emptyObject(quick: Ajv, thorough: () => Ajv): Compiled {
   const schema = { type: 'object', additionalProperties: false };
   let validate: ValidateFunction | undefined;
   let explain: ValidateFunction | undefined;
-  return { validate: () => (validate ??= quick.compile(schema)), explain: () => (explain ??= thorough().compile(schema)), properties: {}, verbatim: new Set(), numbersExcept: null, fixed: new Map() };
+  return {
+    validate: () => (validate ??= quick.compile(schema)),
+    explain: () => (explain ??= thorough().compile(schema)),
+    properties: {},
+    verbatim: new Set(),
+    numbersExcept: null,
+    fixed: new Map(),
+  };
 }
 
 function schemasOf(document: OpenAPIObject): Record<string, Record<string, unknown>> {
@@ -172,7 +186,11 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
-  const open = new Set<SchemaParts>(Object.keys(schemas).filter(takesUnknownFields).map((name) => schemas[name] ?? {}));
+  const open = new Set<SchemaParts>(
+    Object.keys(schemas)
+      .filter(takesUnknownFields)
+      .map((name) => schemas[name] ?? {}),
+  );
   const seen = new Set<SchemaParts>();
   const close = (schema: SchemaParts): void => {
     if (seen.has(schema)) return;
@@ -180,25 +198,54 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
     const { $ref, properties, items, anyOf = [], oneOf = [], allOf = [] } = schema;
     if ($ref !== undefined) close(schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {});
     if (properties && !open.has(schema)) schema.additionalProperties ??= false;
-    for (const part of [...Object.values(properties ?? {}), ...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])]) close(part);
+    for (const part of [...Object.values(properties ?? {}), ...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])])
+      close(part);
   };
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
 /** Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at for numbers. */
-function mayHoldNumbers(schema: SchemaParts, schemas: Record<string, SchemaParts>, except: ReadonlySet<string>): boolean {
+function mayHoldNumbers(
+  schema: SchemaParts,
+  schemas: Record<string, SchemaParts>,
+  except: ReadonlySet<string>,
+): boolean {
   const seen = new Set<SchemaParts>();
   const may = (part: SchemaParts): boolean => {
-    const { $ref, type, enum: values, const: value, properties, items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = part;
+    const {
+      $ref,
+      type,
+      enum: values,
+      const: value,
+      properties,
+      items,
+      anyOf = [],
+      oneOf = [],
+      allOf = [],
+      additionalProperties,
+    } = part;
     if (seen.has(part) || values !== undefined || value !== undefined) return false;
     seen.add(part);
     if ($ref !== undefined) return may(schemas[$ref.slice(COMPONENTS.length)] ?? {});
-    const inner = [...Object.entries(properties ?? {}).filter(([name]) => part !== schema || !except.has(name)).map(([, each]) => each), ...anyOf, ...oneOf, ...allOf];
+    const inner = [
+      ...Object.entries(properties ?? {})
+        .filter(([name]) => part !== schema || !except.has(name))
+        .map(([, each]) => each),
+      ...anyOf,
+      ...oneOf,
+      ...allOf,
+    ];
     if (type === undefined && inner.length === 0) return true;
     const types = [type ?? []].flat();
     if (types.includes('number') || types.includes('integer')) return true;
     // What is said of neither members nor items may be anything.
-    if (types.includes('object') && additionalProperties !== false && (properties === undefined || additionalProperties !== undefined) && may(partOf(additionalProperties))) return true;
+    if (
+      types.includes('object') &&
+      additionalProperties !== false &&
+      (properties === undefined || additionalProperties !== undefined) &&
+      may(partOf(additionalProperties))
+    )
+      return true;
     return (types.includes('array') && may(items ?? {})) || inner.some(may);
   };
   return may(schema);
@@ -211,14 +258,24 @@ function partOf(additional: unknown): SchemaParts {
 /** The names of the query parameters of every documented operation. */
 function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<string>> {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
-  return new Map(operations.map(({ operationId = '', parameters = [] }) => [
-    operationId, new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)),
-  ]));
+  return new Map(
+    operations.map(({ operationId = '', parameters = [] }) => [
+      operationId,
+      new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)),
+    ]),
+  );
 }
 
 function refuseUnknown(query: object, known: ReadonlySet<string>): void {
-  const fields = Object.keys(query).filter((name) => !known.has(name)).slice(0, FAULTS_MAX).map((path) => ({ path, message: 'is not known here' }));
-  if (fields.length > 0) throw badRequest(`The query parameter ${fields[0]?.path} is not known here. ${known.size === 0 ? 'There are none.' : `Known are ${[...known].join(', ')}.`}`, { fields });
+  const fields = Object.keys(query)
+    .filter((name) => !known.has(name))
+    .slice(0, FAULTS_MAX)
+    .map((path) => ({ path, message: 'is not known here' }));
+  if (fields.length > 0)
+    throw badRequest(
+      `The query parameter ${fields[0]?.path} is not known here. ${known.size === 0 ? 'There are none.' : `Known are ${[...known].join(', ')}.`}`,
+      { fields },
+    );
 }
 
 /** Without a class: names alone. Most requests there have no query at all, and ask for nothing; what the document does not know has no names. */
@@ -259,7 +316,10 @@ function checkQueryWith(compiled: Compiled): Check {
 }
 
 function explain(compiled: Compiled, value: object): Fault[] {
-  return allFaults(compiled, value).map(({ path, message }) => ({ path, message: compiled.fixed.get(path) ?? message }));
+  return allFaults(compiled, value).map(({ path, message }) => ({
+    path,
+    message: compiled.fixed.get(path) ?? message,
+  }));
 }
 
 function allFaults(compiled: Compiled, value: object): Fault[] {
@@ -286,7 +346,12 @@ function engine(schemas: Record<string, unknown>, allErrors: boolean): Ajv {
   const refuse = (message: unknown): never => {
     throw new Error(`OpenAPI document: ${String(message)}`);
   };
-  const ajv = new Ajv({ allErrors, strict: false, validateSchema: false, logger: { log: refuse, warn: refuse, error: refuse } });
+  const ajv = new Ajv({
+    allErrors,
+    strict: false,
+    validateSchema: false,
+    logger: { log: refuse, warn: refuse, error: refuse },
+  });
   addFormats.default(ajv);
   return ajv.addSchema({ components: { schemas } }, 'openapi');
 }

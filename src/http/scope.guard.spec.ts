@@ -5,15 +5,22 @@ import type { Caller } from '#kernel/tenant.js';
 import { AccessRule, AccessRules } from './access-rules.js';
 import { ScopeGuard } from './scope.guard.js';
 
-const caller = (scope: Caller['scope']): Caller => ({ tenant: { environmentId: 1, organizationId: 'o', mode: 'live' }, keyId: 'k', scope });
+const caller = (scope: Caller['scope']): Caller => ({
+  tenant: { environmentId: 1, organizationId: 'o', mode: 'live' },
+  keyId: 'k',
+  scope,
+});
 
 function guardWith(...providers: object[]): ScopeGuard {
-  const rules = new AccessRules({ getProviders: () => providers.map((instance) => ({ instance })) } as unknown as DiscoveryService);
+  const rules = new AccessRules({
+    getProviders: () => providers.map((instance) => ({ instance })),
+  } as unknown as DiscoveryService);
   rules.onModuleInit();
   return new ScopeGuard(rules);
 }
 
-const asking = (request: object): ExecutionContext => ({ switchToHttp: () => ({ getRequest: () => request }) }) as unknown as ExecutionContext;
+const asking = (request: object): ExecutionContext =>
+  ({ switchToHttp: () => ({ getRequest: () => request }) }) as unknown as ExecutionContext;
 
 function answer(guard: ScopeGuard, request: object): string {
   try {
@@ -29,10 +36,22 @@ describe('ScopeGuard', () => {
     ['a request that no gate has seen', { edge: null, caller: null, isOperator: false }, 'insufficient_scope'],
     ['a public route', { edge: { access: 'public' }, caller: null, isOperator: false }, 'true'],
     ['nobody on a scoped route', { edge: { access: 'read' }, caller: null, isOperator: false }, 'unauthenticated'],
-    ['too small a scope', { edge: { access: 'write' }, caller: caller('read'), isOperator: false }, 'insufficient_scope'],
+    [
+      'too small a scope',
+      { edge: { access: 'write' }, caller: caller('read'), isOperator: false },
+      'insufficient_scope',
+    ],
     ['a larger scope', { edge: { access: 'write' }, caller: caller('admin'), isOperator: false }, 'true'],
-    ['an admin on a route of the operator', { edge: { access: 'operator' }, caller: caller('admin'), isOperator: false }, 'unauthenticated'],
-    ['the operator on a route of a tenant', { edge: { access: 'read' }, caller: null, isOperator: true }, 'unauthenticated'],
+    [
+      'an admin on a route of the operator',
+      { edge: { access: 'operator' }, caller: caller('admin'), isOperator: false },
+      'unauthenticated',
+    ],
+    [
+      'the operator on a route of a tenant',
+      { edge: { access: 'read' }, caller: null, isOperator: true },
+      'unauthenticated',
+    ],
     ['the operator on his own', { edge: { access: 'operator' }, caller: null, isOperator: true }, 'true'],
   ])('%s', (_case, request, expected) => {
     expect(answer(guardWith(), request)).toBe(expected);
@@ -40,14 +59,20 @@ describe('ScopeGuard', () => {
 
   it('goes by the rule of an extension instead, and two of them stop the start', () => {
     class Never extends AccessRule {
-      override refusal(): ApiError { return new ApiError('not_found', 'No.'); }
+      override refusal(): ApiError {
+        return new ApiError('not_found', 'No.');
+      }
     }
     class Always extends AccessRule {
-      override refusal(): undefined { return undefined; }
+      override refusal(): undefined {
+        return undefined;
+      }
     }
 
     expect(answer(guardWith(new Never()), { edge: { access: 'public' } })).toBe('not_found');
     expect(answer(guardWith(new Always()), { edge: { access: 'admin' }, caller: null })).toBe('true');
-    expect(() => guardWith(new Never(), new Always())).toThrow('Two extensions replace the access rule: Never and Always');
+    expect(() => guardWith(new Never(), new Always())).toThrow(
+      'Two extensions replace the access rule: Never and Always',
+    );
   });
 });

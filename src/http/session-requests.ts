@@ -10,7 +10,9 @@ export const CONSOLE_HEADER = 'x-posthorn-console';
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
 /** The 401 of somebody whose session has ended; of no session, and of one that never was. */
-export const SIGNED_OUT: ApiError = unauthenticated('You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.');
+export const SIGNED_OUT: ApiError = unauthenticated(
+  'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
+);
 
 /** Whether a session is taken in the place of a key: on every scoped route below `/v1`. Agents have keys of their own. */
 export function takesSession({ access }: EdgeRouteConfig, path: string): boolean {
@@ -22,10 +24,14 @@ export function takesSession({ access }: EdgeRouteConfig, path: string): boolean
  * page of ours sent it, and nothing the browser says of its origin (`Origin`, `Sec-Fetch-Site`) tells otherwise. An `EventSource`
  * sends no header of its own; what it asks for in `Accept` no form, image, frame or link does.
  */
-export function maySpeakForSession(request: Pick<FastifyRequest, 'headers' | 'edge' | 'routeOptions'>, baseUrl: string): boolean {
+export function maySpeakForSession(
+  request: Pick<FastifyRequest, 'headers' | 'edge' | 'routeOptions'>,
+  baseUrl: string,
+): boolean {
   const { headers, edge } = request;
   if (headers.cookie === undefined || !takesSession(edge, request.routeOptions.url ?? '')) return false;
-  if (headers[CONSOLE_HEADER] !== '1' && !(edge.eventSource === true && headers.accept === 'text/event-stream')) return false;
+  if (headers[CONSOLE_HEADER] !== '1' && !(edge.eventSource === true && headers.accept === 'text/event-stream'))
+    return false;
   const { origin, 'sec-fetch-site': site } = headers;
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
@@ -37,13 +43,27 @@ export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge
 }
 
 /** Why somebody who is signed in may not act in the environment that he asks for, or asks for none; undefined when he may. */
-export function environmentFault(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>, asked: Tenant['mode'] | null, { tenant }: Caller): ApiError | undefined {
+export function environmentFault(
+  request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
+  asked: Tenant['mode'] | null,
+  { tenant }: Caller,
+): ApiError | undefined {
   const isNamed = namedEnvironment(request) !== undefined;
-  if (asked === null) return isNamed || request.edge.anyEnvironment !== true ? badRequest(`Say which environment is meant: X-Posthorn-Environment: live, or test.`) : undefined;
+  if (asked === null)
+    return isNamed || request.edge.anyEnvironment !== true
+      ? badRequest(`Say which environment is meant: X-Posthorn-Environment: live, or test.`)
+      : undefined;
   if (asked === tenant.mode) return undefined;
-  return new ApiError('insufficient_scope', `This session was opened with a key of the ${tenant.mode} environment, and may act in no other.`, { environment: tenant.mode });
+  return new ApiError(
+    'insufficient_scope',
+    `This session was opened with a key of the ${tenant.mode} environment, and may act in no other.`,
+    { environment: tenant.mode },
+  );
 }
 
 function namedEnvironment({ headers, edge, query }: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): unknown {
-  return headers[ENVIRONMENT_HEADER] ?? (edge.eventSource === true ? (query as Record<string, unknown> | null)?.['environment'] : undefined);
+  return (
+    headers[ENVIRONMENT_HEADER] ??
+    (edge.eventSource === true ? (query as Record<string, unknown> | null)?.['environment'] : undefined)
+  );
 }

@@ -1,7 +1,7 @@
-import { jest } from '@jest/globals';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { writeSingly, type PendingChunk, type WritingConnection } from './single-writes.js';
+import { jest } from '@jest/globals';
+import { type PendingChunk, writeSingly, type WritingConnection } from './single-writes.js';
 
 const text = (chunk: string): PendingChunk => ({ chunk, encoding: 'utf8' });
 const NOTHING: PendingChunk = { chunk: '', encoding: 'latin1' };
@@ -28,7 +28,11 @@ describe('writeSingly', () => {
     expect(writev).not.toHaveBeenCalled();
   });
 
-  it.each([{ chunks: [text('a'), text('b')] }, { chunks: [text('a'), NOTHING, text('b')] }, { chunks: [NOTHING, NOTHING] }])('leaves the rest as it was', ({ chunks }) => {
+  it.each([
+    { chunks: [text('a'), text('b')] },
+    { chunks: [text('a'), NOTHING, text('b')] },
+    { chunks: [NOTHING, NOTHING] },
+  ])('leaves the rest as it was', ({ chunks }) => {
     const { made, writev } = connection();
     const done = jest.fn();
 
@@ -77,8 +81,13 @@ describe('writeSingly on a server', () => {
     new Promise((resolve, reject) => {
       request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', path, agent: false }, (answer) => {
         let body = '';
-        answer.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => resolve(body));
-      }).on('error', reject).end();
+        answer
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('end', () => resolve(body));
+      })
+        .on('error', reject)
+        .end();
     });
 
   it('answers in one write, unharmed', async () => {

@@ -27,14 +27,16 @@ describe('encrypt and decrypt', () => {
     expect(decrypt(key, Buffer.concat([iv, tag, ciphertext]), context)).toEqual(plaintext);
   });
 
-  it('are each other\'s inverse, for bytes and text of any length, also none', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 50 }), (bytes, aad) => {
-      const [plaintext, context] = [Buffer.from(bytes), Buffer.from(aad)];
-      const box = encrypt(KEY, plaintext, context);
+  it("are each other's inverse, for bytes and text of any length, also none", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 50 }), (bytes, aad) => {
+        const [plaintext, context] = [Buffer.from(bytes), Buffer.from(aad)];
+        const box = encrypt(KEY, plaintext, context);
 
-      expect(box).toHaveLength(BOX_BYTES + plaintext.length);
-      expect(decrypt(KEY, box, context)).toEqual(plaintext);
-    }));
+        expect(box).toHaveLength(BOX_BYTES + plaintext.length);
+        expect(decrypt(KEY, box, context)).toEqual(plaintext);
+      }),
+    );
     expect(decrypt(KEY, encrypt(KEY, 'schön', CONTEXT), CONTEXT)?.toString()).toBe('schön');
   });
 

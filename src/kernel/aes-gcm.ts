@@ -16,14 +16,19 @@ export const BOX_BYTES = IV_BYTES + TAG_BYTES;
 export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(context);
-  const ciphertext = Buffer.concat([typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext), cipher.final()]);
+  const ciphertext = Buffer.concat([
+    typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext),
+    cipher.final(),
+  ]);
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]);
 }
 
 /** What is in the box, or null: another key, another context, or not what was put there. */
 export function decrypt(key: Buffer, box: Buffer, context: Buffer): Buffer | null {
   if (box.length < BOX_BYTES) return null;
-  const decipher = createDecipheriv(ALGORITHM, key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(context);
+  const decipher = createDecipheriv(ALGORITHM, key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(
+    context,
+  );
   decipher.setAuthTag(box.subarray(IV_BYTES, BOX_BYTES));
   try {
     return Buffer.concat([decipher.update(box.subarray(BOX_BYTES)), decipher.final()]);

@@ -20,7 +20,11 @@ export abstract class SessionAuthenticator {
    * null without a session that is in force. Counts as a request of the session. Throws when storage is away, and 429 for an
    * address that has guessed at too many; `from` is that of the client.
    */
-  abstract authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null, from: string): Promise<Caller | null>;
+  abstract authenticate(
+    cookieHeader: string | undefined,
+    mode: Tenant['mode'] | null,
+    from: string,
+  ): Promise<Caller | null>;
 
   /** Whether the session of a `Cookie` header is still in force, without counting as a request. Throws only when storage is away. */
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;

@@ -26,15 +26,29 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
   if (text === null || text === 'postgres') return { kind: 'postgres' };
   if (/^file:\/[^/]/.test(text)) return { kind: 'file', directory: text.slice('file:'.length) };
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 's3:') throw new ConfigError(`BLOB_STORE must be ${EXPECTED}${text.includes('@') ? '' : `, not ${JSON.stringify(text)}`}.`);
-  if (url.username !== '' || url.password !== '') throw new ConfigError('BLOB_STORE has no credentials in it: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  if (url?.protocol !== 's3:')
+    throw new ConfigError(
+      `BLOB_STORE must be ${EXPECTED}${text.includes('@') ? '' : `, not ${JSON.stringify(text)}`}.`,
+    );
+  if (url.username !== '' || url.password !== '')
+    throw new ConfigError('BLOB_STORE has no credentials in it: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'region' && name !== 'endpoint');
-  if (unknown !== undefined || url.hash !== '') throw new ConfigError('BLOB_STORE takes the parameters region and endpoint after s3://bucket/prefix.');
-  const [bucket, region, endpoint] = [url.hostname, url.searchParams.get('region') ?? '', url.searchParams.get('endpoint')];
+  if (unknown !== undefined || url.hash !== '')
+    throw new ConfigError('BLOB_STORE takes the parameters region and endpoint after s3://bucket/prefix.');
+  const [bucket, region, endpoint] = [
+    url.hostname,
+    url.searchParams.get('region') ?? '',
+    url.searchParams.get('endpoint'),
+  ];
   const prefix = url.pathname.replace(/^\/+/, '').replace(/([^/])$/, '$1/');
-  if (!BUCKET.test(bucket) || !PREFIX.test(prefix)) throw new ConfigError(`BLOB_STORE must be ${EXPECTED}: the bucket in lower case, the prefix of letters, digits and ". _ - /".`);
-  if (!REGION.test(region)) throw new ConfigError('BLOB_STORE needs the region of its bucket: s3://bucket?region=eu-west-1.');
-  if (endpoint !== null && !isHttpUrl(endpoint)) throw new ConfigError('The endpoint of BLOB_STORE must be an http or https URL without path and credentials.');
+  if (!BUCKET.test(bucket) || !PREFIX.test(prefix))
+    throw new ConfigError(
+      `BLOB_STORE must be ${EXPECTED}: the bucket in lower case, the prefix of letters, digits and ". _ - /".`,
+    );
+  if (!REGION.test(region))
+    throw new ConfigError('BLOB_STORE needs the region of its bucket: s3://bucket?region=eu-west-1.');
+  if (endpoint !== null && !isHttpUrl(endpoint))
+    throw new ConfigError('The endpoint of BLOB_STORE must be an http or https URL without path and credentials.');
   if (credentials === null) throw new ConfigError('BLOB_STORE=s3: needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   return { kind: 's3', bucket, prefix, region, endpoint, credentials };
 }
@@ -42,5 +56,13 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
 /** Whether a text is the address of a server, and nothing of it. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === ''
+  );
 }

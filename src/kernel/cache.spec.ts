@@ -4,7 +4,10 @@ import { Cache, STALENESS_MAX_MS } from './cache.js';
 /** A cache over a table in memory that counts how often it is asked, and a clock that stands still. */
 function arrange(entriesMax = 10) {
   const time = { nowMs: 1_000 };
-  const table = new Map<string, number>([['a', 1], ['b', 2]]);
+  const table = new Map<string, number>([
+    ['a', 1],
+    ['b', 2],
+  ]);
   const loads: string[] = [];
   const cache = new Cache<number>(
     async (key) => {
@@ -129,18 +132,21 @@ describe('Cache', () => {
 
   it('never keeps more than its bound, and keeps the newest', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 100, size: 'max' }), async (asked) => {
-        const { cache, table, loads } = arrange(5);
-        for (let i = 0; i <= 30; i += 1) table.set(`k${i}`, i);
-        const kept: number[] = [];
-        for (const i of asked) {
-          const before = loads.length;
-          expect(await cache.get(`k${i}`)).toBe(i);
-          expect(loads.length - before).toBe(kept.includes(i) ? 0 : 1);
-          if (!kept.includes(i)) kept.push(i);
-          if (kept.length > 5) kept.shift();
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 100, size: 'max' }),
+        async (asked) => {
+          const { cache, table, loads } = arrange(5);
+          for (let i = 0; i <= 30; i += 1) table.set(`k${i}`, i);
+          const kept: number[] = [];
+          for (const i of asked) {
+            const before = loads.length;
+            expect(await cache.get(`k${i}`)).toBe(i);
+            expect(loads.length - before).toBe(kept.includes(i) ? 0 : 1);
+            if (!kept.includes(i)) kept.push(i);
+            if (kept.length > 5) kept.shift();
+          }
+        },
+      ),
     );
   });
 

@@ -10,7 +10,8 @@ const calm = (seenAtMs: number): SeenClock => ({ seenAtMs, leaptFromMs: null, wa
 /** Looks of one process once a minute, while the clock goes on as it should. */
 function afterMinutes(from: SeenClock, minutes: number): SeenClock {
   let seen = from;
-  for (let i = 0; i < minutes; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+  for (let i = 0; i < minutes; i += 1)
+    seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
   return seen;
 }
 
@@ -30,19 +31,26 @@ describe('lookAtClock', () => {
   });
 
   it('also where another process has looked since: both have measured the week', () => {
-    expect(lookAtClock(calm(T + MINUTE_MS), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
+    expect(
+      lookAtClock(calm(T + MINUTE_MS), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs,
+    ).toBeNull();
   });
 
   it('a leap is one for a process that has not looked for days, too: it has measured those', () => {
     const ofOther = T + 5 * DAY_MS;
 
-    expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { nowMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(ofOther);
+    expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { nowMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(
+      ofOther,
+    );
   });
 
   it('a leap that another process has noted is no further one for a process that looks later', () => {
     const noted = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 100);
 
-    expect(lookAtClock(noted, noted.seenAtMs + 1, { nowMs: T, elapsedMs: 100 * MINUTE_MS })).toMatchObject({ leaptFromMs: T, waitedMs: 100 * MINUTE_MS + 1 });
+    expect(lookAtClock(noted, noted.seenAtMs + 1, { nowMs: T, elapsedMs: 100 * MINUTE_MS })).toMatchObject({
+      leaptFromMs: T,
+      waitedMs: 100 * MINUTE_MS + 1,
+    });
   });
 
   it('ends after a day of measured time, and no minute earlier', () => {
@@ -54,7 +62,10 @@ describe('lookAtClock', () => {
 
   it('a further leap is no time that has passed: the wait begins anew', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 1400);
-    const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, { nowMs: waiting.seenAtMs, elapsedMs: MINUTE_MS });
+    const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, {
+      nowMs: waiting.seenAtMs,
+      elapsedMs: MINUTE_MS,
+    });
 
     expect(again).toMatchObject({ leaptFromMs: T, waitedMs: 0 });
     expect(afterMinutes(again, 1439).leaptFromMs).toBe(T);
@@ -63,14 +74,19 @@ describe('lookAtClock', () => {
 
   it('several small leaps shorten the wait by no more than was measured', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
-    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+    for (let i = 0; i < 100; i += 1)
+      seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
 
     expect(seen.waitedMs).toBe(100 * MINUTE_MS);
   });
 
   it('two processes that take turns count no time twice', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
-    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, { nowMs: seen.seenAtMs - MINUTE_MS / 2, elapsedMs: MINUTE_MS });
+    for (let i = 0; i < 100; i += 1)
+      seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, {
+        nowMs: seen.seenAtMs - MINUTE_MS / 2,
+        elapsedMs: MINUTE_MS,
+      });
 
     expect(seen.waitedMs).toBe(50 * MINUTE_MS);
   });
@@ -78,21 +94,28 @@ describe('lookAtClock', () => {
   it('a clock that is set back to where it was ends the wait', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 60);
 
-    expect(lookAtClock(waiting, T + 61 * MINUTE_MS, { nowMs: waiting.seenAtMs, elapsedMs: MINUTE_MS }).leaptFromMs).toBeNull();
+    expect(
+      lookAtClock(waiting, T + 61 * MINUTE_MS, { nowMs: waiting.seenAtMs, elapsedMs: MINUTE_MS }).leaptFromMs,
+    ).toBeNull();
   });
 
   it('whatever the clock does, a leap is waited for until a day was measured or the clock was set back', () => {
-    const look = fc.record({ forwardMs: fc.integer({ min: -60 * DAY_MS, max: 60 * DAY_MS }), elapsedMs: fc.integer({ min: 0, max: DAY_MS / 2 }) });
-    fc.assert(fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
-      let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
-      let measuredMs = 0;
-      for (const { forwardMs, elapsedMs } of looks) {
-        const before = seen;
-        measuredMs += elapsedMs;
-        seen = lookAtClock(before, before.seenAtMs + forwardMs, { nowMs: before.seenAtMs, elapsedMs });
-        if (seen.leaptFromMs !== null) expect(seen.waitedMs).toBeLessThan(LEAP_WAIT_MS);
-        else return void expect(measuredMs >= LEAP_WAIT_MS || forwardMs < 0).toBe(true);
-      }
-    }));
+    const look = fc.record({
+      forwardMs: fc.integer({ min: -60 * DAY_MS, max: 60 * DAY_MS }),
+      elapsedMs: fc.integer({ min: 0, max: DAY_MS / 2 }),
+    });
+    fc.assert(
+      fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
+        let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
+        let measuredMs = 0;
+        for (const { forwardMs, elapsedMs } of looks) {
+          const before = seen;
+          measuredMs += elapsedMs;
+          seen = lookAtClock(before, before.seenAtMs + forwardMs, { nowMs: before.seenAtMs, elapsedMs });
+          if (seen.leaptFromMs !== null) expect(seen.waitedMs).toBeLessThan(LEAP_WAIT_MS);
+          else return void expect(measuredMs >= LEAP_WAIT_MS || forwardMs < 0).toBe(true);
+        }
+      }),
+    );
   });
 });

@@ -30,7 +30,8 @@ export function lookAtClock(before: SeenClock, nowMs: number, own: OwnMeasure | 
   const passedMs = Math.max(0, nowMs - before.seenAtMs);
   const elapsedMs = own?.elapsedMs ?? 0;
   const unexplainedMs = own === null ? passedMs : Math.min(passedMs, nowMs - own.nowMs - own.elapsedMs);
-  if (unexplainedMs > LEAP_MS) return { seenAtMs: nowMs, leaptFromMs: before.leaptFromMs ?? before.seenAtMs, waitedMs: 0 };
+  if (unexplainedMs > LEAP_MS)
+    return { seenAtMs: nowMs, leaptFromMs: before.leaptFromMs ?? before.seenAtMs, waitedMs: 0 };
   if (before.leaptFromMs === null) return { seenAtMs: nowMs, leaptFromMs: null, waitedMs: 0 };
   const waitedMs = before.waitedMs + Math.min(passedMs, elapsedMs);
   const isSetBack = nowMs - before.leaptFromMs - waitedMs <= LEAP_MS;

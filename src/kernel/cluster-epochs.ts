@@ -71,7 +71,9 @@ export class ClusterEpochs {
       await this.write(RECORD, 'The database goes on in another cluster, or on another timeline.');
     } catch (error) {
       // Nothing depends on it but two further changes before the next try: the statements tell by themselves.
-      this.logger.warn(`The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(
+        `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

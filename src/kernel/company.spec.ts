@@ -14,7 +14,13 @@ describe('Company', () => {
     { what: 'a thousand a second', gapMs: 1, writeMs: 0, afterMs: 0, patienceMs: 6 },
     { what: '400 a second', gapMs: 2.5, writeMs: 0, afterMs: 0, patienceMs: 6 },
     { what: '400 a second on a slow disk', gapMs: 2.5, writeMs: 4, afterMs: 0, patienceMs: 4 },
-    { what: '400 a second on a disk so slow that others come while it writes', gapMs: 2.5, writeMs: 7, afterMs: 0, patienceMs: 0 },
+    {
+      what: '400 a second on a disk so slow that others come while it writes',
+      gapMs: 2.5,
+      writeMs: 7,
+      afterMs: 0,
+      patienceMs: 0,
+    },
     { what: 'one every 6 ms, so that one more is to be expected', gapMs: 6, writeMs: 0, afterMs: 0, patienceMs: 6 },
     { what: 'one every 7 ms', gapMs: 7, writeMs: 0, afterMs: 0, patienceMs: 0 },
     { what: 'ten a second', gapMs: 100, writeMs: 0, afterMs: 0, patienceMs: 0 },
@@ -31,9 +37,12 @@ describe('Company', () => {
     { gapMs: 2.5, restMs: 2.6, isComplete: false },
     { gapMs: 2.5, restMs: 2.4, isComplete: true },
     { gapMs: 1, restMs: 2.4, isComplete: false },
-  ])('one comes every $gapMs ms and $restMs ms of the wait are left: complete is $isComplete', ({ gapMs, restMs, isComplete }) => {
-    expect(visited(gapMs).isComplete(restMs)).toBe(isComplete);
-  });
+  ])(
+    'one comes every $gapMs ms and $restMs ms of the wait are left: complete is $isComplete',
+    ({ gapMs, restMs, isComplete }) => {
+      expect(visited(gapMs).isComplete(restMs)).toBe(isComplete);
+    },
+  );
 
   it('takes two that came close to each other for chance', () => {
     const company = visited(2.5);
@@ -53,18 +62,21 @@ describe('Company', () => {
     expect(visited(1, 8).patienceMs(1_000)).toBe(6);
   });
 
-  it.each([{ clients: 1 }, { clients: 4 }])('waits ever less often where $clients come again only after the answer', ({ clients }) => {
-    const company = new Company(LIMITS);
-    let waits = 0;
-    for (let n = 0; n < 1_000; n += 1) {
-      for (let client = 0; client < clients; client += 1) company.came(n * 3 + client / 4);
-      if (company.patienceMs(n * 3) === 0) continue;
-      waits += 1;
-      company.left((clients - 1) / 4);
-    }
+  it.each([{ clients: 1 }, { clients: 4 }])(
+    'waits ever less often where $clients come again only after the answer',
+    ({ clients }) => {
+      const company = new Company(LIMITS);
+      let waits = 0;
+      for (let n = 0; n < 1_000; n += 1) {
+        for (let client = 0; client < clients; client += 1) company.came(n * 3 + client / 4);
+        if (company.patienceMs(n * 3) === 0) continue;
+        waits += 1;
+        company.left((clients - 1) / 4);
+      }
 
-    expect(waits).toBeLessThan(25);
-  });
+      expect(waits).toBeLessThan(25);
+    },
+  );
 
   it('waits again at once when a wait was not in vain', () => {
     const company = visited(2.5);

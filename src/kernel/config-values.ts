@@ -45,7 +45,12 @@ export class ConfigReader {
     for (const pair of this.list(name)) {
       const [, key, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(pair) ?? [];
       const decoded = value === undefined ? null : decodedOf(value);
-      if (key === undefined || decoded === null) throw mismatch(name, '`key=value` pairs with commas between them, the values percent-encoded', this.text(name) ?? '');
+      if (key === undefined || decoded === null)
+        throw mismatch(
+          name,
+          '`key=value` pairs with commas between them, the values percent-encoded',
+          this.text(name) ?? '',
+        );
       attributes[key] = decoded;
     }
     return attributes;
@@ -73,7 +78,10 @@ export class ConfigReader {
   }
 
   list(name: string): string[] {
-    return (this.text(name) ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+    return (this.text(name) ?? '')
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '');
   }
 
   listOf(name: string, admits: (entry: string) => boolean, expected: string): string[] {
@@ -109,7 +117,8 @@ export class ConfigReader {
   /** A text that is sent in a header or compared with one. The message never repeats it. */
   secret(name: string): string | null {
     const value = this.text(name);
-    if (value !== null && CONTROL_CHARACTERS.test(value)) throw new ConfigError(`${name} has a line break or another control character: set it again without.`);
+    if (value !== null && CONTROL_CHARACTERS.test(value))
+      throw new ConfigError(`${name} has a line break or another control character: set it again without.`);
     return value;
   }
 
@@ -132,7 +141,9 @@ export class ConfigReader {
     const url = URL.canParse(value) ? new URL(value) : null;
     if (url === null || !protocols.includes(url.protocol)) {
       const expected = startsWith(protocols);
-      throw isSecret || value.includes('@') ? new ConfigError(`${name} must be ${expected}.`) : mismatch(name, expected, value);
+      throw isSecret || value.includes('@')
+        ? new ConfigError(`${name} must be ${expected}.`)
+        : mismatch(name, expected, value);
     }
     return url;
   }
@@ -156,7 +167,8 @@ export function withoutCredentials(text: string): string {
   return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
 }
 
-const HOW_TO_ENCODE = 'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
+const HOW_TO_ENCODE =
+  'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
 
 /** 32 bytes in base64 (standard or URL alphabet) or hex; `null` for anything else. */
 export function parseMasterKey(value: string): Buffer | null {

@@ -1,9 +1,19 @@
 import { inspect } from 'node:util';
-import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, isHostName, isOrigin, parseMasterKey, withoutCredentials } from './config-values.js';
-import type { RateLimit } from './config-values.js';
 import type { AwsCredentials } from './aws-credentials.js';
 import { type BlobPlace, parseBlobStore } from './blob-store.js';
-import { parseEmailTransport, type EmailTransport } from './email-transport.js';
+import type { RateLimit } from './config-values.js';
+import {
+  ConfigError,
+  ConfigReader,
+  isAddress,
+  isCidr,
+  isDnsServer,
+  isHostName,
+  isOrigin,
+  parseMasterKey,
+  withoutCredentials,
+} from './config-values.js';
+import { type EmailTransport, parseEmailTransport } from './email-transport.js';
 import { type OidcProvider, readOidc, SIGNING_ALGORITHMS } from './oidc-provider.js';
 
 export { ConfigError };
@@ -21,19 +31,50 @@ export type SamplerName = (typeof SAMPLERS)[number];
 /** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
-  'baseUrl' | 'basePath' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'isApi' | 'isWorker' | 'isListener' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
+  | 'baseUrl'
+  | 'basePath'
+  | 'databaseUrl'
+  | 'databaseDirectUrl'
+  | 'isPooled'
+  | 'masterKey'
+  | 'isEmbedded'
+  | 'isApi'
+  | 'isWorker'
+  | 'isListener'
+  | 'listensOn'
+  | 'alsoListensOn'
+  | 'listeningPorts'
+  | 'completedWith'
+  | 'toJSON'
+  | typeof inspect.custom
 >;
 
 const ROLES = ['api', 'worker', 'smtp', 'all'] as const;
-const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 /** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
-const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
+const SPF_TERMS =
+  /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'blobStore',
-  'oidc', 'operatorKey',
+  'configuredDatabaseUrl',
+  'configuredDatabaseDirectUrl',
+  'configuredMasterKey',
+  'redisUrl',
+  'bootstrapApiKey',
+  'metricsToken',
+  'emailTransport',
+  'blobStore',
+  'oidc',
+  'operatorKey',
 ]);
 
 /**
@@ -250,7 +291,14 @@ export class Config {
 
   toJSON(): Record<string, unknown> {
     return Object.fromEntries(
-      Object.entries(this).map(([name, value]) => [name, SECRETS.has(name) && value !== null ? '[secret]' : typeof value === 'string' ? withoutCredentials(value) : (value as unknown)]),
+      Object.entries(this).map(([name, value]) => [
+        name,
+        SECRETS.has(name) && value !== null
+          ? '[secret]'
+          : typeof value === 'string'
+            ? withoutCredentials(value)
+            : (value as unknown),
+      ]),
     );
   }
 
@@ -282,14 +330,34 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     bootstrapApiKey: readBootstrapApiKey(read),
     platformDomain: readPlatformDomain(read),
     platformAddresses: read.listOf('PLATFORM_ADDRESSES', isAddress, 'a comma-separated list of IP addresses'),
-    platformSpf: read.matching('PLATFORM_SPF', SPF_TERMS, 'terms of SPF such as include:amazonses.com, with spaces between them'),
+    platformSpf: read.matching(
+      'PLATFORM_SPF',
+      SPF_TERMS,
+      'terms of SPF such as include:amazonses.com, with spaces between them',
+    ),
     dnsPort: readDnsPort(read),
-    egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
+    egressAllowCidrs: read.listOf(
+      'EGRESS_ALLOW_CIDRS',
+      isCidr,
+      'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8',
+    ),
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
-    dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
+    dnsServers: read.listOf(
+      'DNS_SERVERS',
+      isDnsServer,
+      'a comma-separated list of IP addresses, each with an optional :port',
+    ),
     hasConsole: read.oneOf('CONSOLE', ['on', 'off']) !== 'off',
-    mcpAllowedOrigins: read.listOf('MCP_ALLOWED_ORIGINS', isOrigin, 'a comma-separated list of origins such as https://agents.example.com'),
-    mcpAllowedHosts: read.listOf('MCP_ALLOWED_HOSTS', isHostName, 'a comma-separated list of host names such as hooks.example.com'),
+    mcpAllowedOrigins: read.listOf(
+      'MCP_ALLOWED_ORIGINS',
+      isOrigin,
+      'a comma-separated list of origins such as https://agents.example.com',
+    ),
+    mcpAllowedHosts: read.listOf(
+      'MCP_ALLOWED_HOSTS',
+      isHostName,
+      'a comma-separated list of host names such as hooks.example.com',
+    ),
     oauthRedirectSchemes: readRedirectSchemes(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     ...readTracing(read),
@@ -299,7 +367,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
     emailTransport: readEmailTransport(read),
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
-    sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
+    sesTopics: read.listOf(
+      'SES_TOPICS',
+      (arn) => TOPIC_ARN.test(arn),
+      'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail',
+    ),
     ...readAccess(read),
     smtpAnswerMsMax: read.durationMs('SMTP_ANSWER_TIMEOUT', '1s', '10m') ?? 600_000,
     bounceSuppressionDays: read.wholeNumber('BOUNCE_SUPPRESSION_DAYS', 1, 3650),
@@ -311,7 +383,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
 
 const CLAMD_ADDRESS = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}$/;
 
-type ListenerFields = Pick<ConfigFields, 'port' | 'host' | 'configuredBaseUrl' | 'trustProxy' | 'metricsPort' | 'metricsToken'>;
+type ListenerFields = Pick<
+  ConfigFields,
+  'port' | 'host' | 'configuredBaseUrl' | 'trustProxy' | 'metricsPort' | 'metricsToken'
+>;
 
 function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields {
   const port = read.wholeNumber('PORT', 0, 65535) ?? 3000;
@@ -323,7 +398,9 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
     port,
     metricsPort,
     metricsToken: read.secret('METRICS_TOKEN'),
-    host: read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ?? (isExternal ? '0.0.0.0' : '127.0.0.1'),
+    host:
+      read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ??
+      (isExternal ? '0.0.0.0' : '127.0.0.1'),
     configuredBaseUrl: readBaseUrl(read),
     trustProxy: read.listOf('TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
   };
@@ -331,7 +408,16 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
 
 type LimitFields = Pick<
   ConfigFields,
-  'rateLimitKey' | 'rateLimitOrg' | 'rateLimitPortal' | 'rateLimitRegistration' | 'portalEndpointsMax' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
+  | 'rateLimitKey'
+  | 'rateLimitOrg'
+  | 'rateLimitPortal'
+  | 'rateLimitRegistration'
+  | 'portalEndpointsMax'
+  | 'idempotencyTtlMs'
+  | 'shutdownGraceMs'
+  | 'shutdownTimeoutMs'
+  | 'deliveryConcurrency'
+  | 'databasePoolSize'
 >;
 
 function readLimits(read: ConfigReader): LimitFields {
@@ -354,15 +440,24 @@ function readLimits(read: ConfigReader): LimitFields {
 }
 
 /** Who may come in beside the keys, and how long it is known who did what. */
-function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
+function readAccess(
+  read: ConfigReader,
+): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
   const operatorKey = read.text('OPERATOR_KEY');
   if (operatorKey !== null && !/^[\x21-\x7e]{32,200}$/.test(operatorKey)) {
-    throw new ConfigError('OPERATOR_KEY must be 32 to 200 printable characters without spaces: `openssl rand -base64 32` makes one.');
+    throw new ConfigError(
+      'OPERATOR_KEY must be 32 to 200 printable characters without spaces: `openssl rand -base64 32` makes one.',
+    );
   }
-  if (operatorKey?.startsWith('ek_') === true) throw new ConfigError('OPERATOR_KEY must not begin with ek_, as the keys of organizations do.');
+  if (operatorKey?.startsWith('ek_') === true)
+    throw new ConfigError('OPERATOR_KEY must not begin with ek_, as the keys of organizations do.');
   return {
     operatorKey,
-    signInMailFrom: read.matching('SIGN_IN_MAIL_FROM', /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/, 'an address such as sign-in@hooks.example.com'),
+    signInMailFrom: read.matching(
+      'SIGN_IN_MAIL_FROM',
+      /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/,
+      'an address such as sign-in@hooks.example.com',
+    ),
     auditRetentionDays: read.wholeNumber('AUDIT_RETENTION_DAYS', 1, 3650) ?? 365,
     oidc: readOidc({
       issuer: read.url('OIDC_ISSUER', ['https:', 'http:'], false),
@@ -372,7 +467,11 @@ function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | '
       roles: read.list('OIDC_ROLES'),
       domains: read.list('OIDC_DOMAINS'),
       trustsEmail: read.flag('OIDC_TRUST_EMAIL') ?? false,
-      signingAlgorithms: read.listOf('OIDC_SIGNING_ALGORITHMS', (name) => SIGNING_ALGORITHMS.has(name), 'a comma-separated list of signatures with a public key such as RS256,ES256'),
+      signingAlgorithms: read.listOf(
+        'OIDC_SIGNING_ALGORITHMS',
+        (name) => SIGNING_ALGORITHMS.has(name),
+        'a comma-separated list of signatures with a public key such as RS256,ES256',
+      ),
       organization: read.text('OIDC_ORGANIZATION'),
     }),
   };
@@ -383,8 +482,14 @@ function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 't
   const name = read.text('OTEL_SERVICE_NAME');
   return {
     traceSampler: read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS) ?? 'parentbased_always_on',
-    traceSamplerRatio: Number(read.matching('OTEL_TRACES_SAMPLER_ARG', /^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/, 'a number from 0 to 1') ?? 1),
-    traceResource: { 'service.name': 'posthorn', ...read.attributes('OTEL_RESOURCE_ATTRIBUTES'), ...(name !== null && { 'service.name': name }) },
+    traceSamplerRatio: Number(
+      read.matching('OTEL_TRACES_SAMPLER_ARG', /^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/, 'a number from 0 to 1') ?? 1,
+    ),
+    traceResource: {
+      'service.name': 'posthorn',
+      ...read.attributes('OTEL_RESOURCE_ATTRIBUTES'),
+      ...(name !== null && { 'service.name': name }),
+    },
   };
 }
 
@@ -392,17 +497,23 @@ type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'isSmtpPortAsked' | 'smtpName'
 
 function readSmtp(read: ConfigReader): SmtpFields {
   const isOff = read.text('SMTP_PORT') === 'off';
-  if (isOff && read.text('ROLE') === 'smtp') throw new ConfigError('SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.');
+  if (isOff && read.text('ROLE') === 'smtp')
+    throw new ConfigError('SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.');
   const certFile = read.text('SMTP_TLS_CERT');
   const keyFile = read.text('SMTP_TLS_KEY');
-  if ((certFile === null) !== (keyFile === null)) throw new ConfigError('SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.');
+  if ((certFile === null) !== (keyFile === null))
+    throw new ConfigError('SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.');
   return {
     // Whoever does not mind where the API is does not mind here either: several can run side by side then.
     smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
     isSmtpPortAsked: read.text('SMTP_PORT') !== null || read.text('ROLE') === 'smtp',
     smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
     smtpTls: certFile === null || keyFile === null ? null : { certFile, keyFile },
-    smtpTrustProxy: read.listOf('SMTP_TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
+    smtpTrustProxy: read.listOf(
+      'SMTP_TRUST_PROXY',
+      isCidr,
+      'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8',
+    ),
   };
 }
 
@@ -411,7 +522,8 @@ function readRole(read: ConfigReader): Role {
 }
 
 function readProcesses(read: ConfigReader): number | 'auto' {
-  const value = read.matching('PROCESSES', /^(?:auto|[1-9]|[1-5]\d|6[0-4])$/, '`auto` or a whole number from 1 to 64') ?? '1';
+  const value =
+    read.matching('PROCESSES', /^(?:auto|[1-9]|[1-5]\d|6[0-4])$/, '`auto` or a whole number from 1 to 64') ?? '1';
   return value === 'auto' ? 'auto' : Number(value);
 }
 
@@ -419,30 +531,42 @@ function readBaseUrl(read: ConfigReader): string | null {
   const url = read.url('BASE_URL', ['http:', 'https:'], false);
   if (url === null) return null;
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new ConfigError('BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.');
+    throw new ConfigError(
+      'BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.',
+    );
   }
   return url.href.replace(/\/+$/, '');
 }
 
 function readRedirectSchemes(read: ConfigReader): string[] {
-  const isScheme = (text: string): boolean => /^[a-z][a-z0-9+.-]*$/.test(text) && !['http', 'https', 'javascript', 'data', 'file'].includes(text);
-  const listed = read.listOf('OAUTH_REDIRECT_SCHEMES', isScheme, 'a comma-separated list of private schemes such as cursor,vscode');
+  const isScheme = (text: string): boolean =>
+    /^[a-z][a-z0-9+.-]*$/.test(text) && !['http', 'https', 'javascript', 'data', 'file'].includes(text);
+  const listed = read.listOf(
+    'OAUTH_REDIRECT_SCHEMES',
+    isScheme,
+    'a comma-separated list of private schemes such as cursor,vscode',
+  );
   return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
 /** Creates what docker-compose.yml refuses to start without; test/architecture compares it with the file. */
-export const CREATE_SECRETS = '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
+export const CREATE_SECRETS =
+  '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
 
 function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
   const value = read.text('MASTER_KEY');
   if (value === null) {
     // A generated key would differ between machines that share the database.
-    if (isExternal) throw new ConfigError(`MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`);
+    if (isExternal)
+      throw new ConfigError(
+        `MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`,
+      );
     return null;
   }
   const key = parseMasterKey(value);
-  if (key === null) throw new ConfigError(`MASTER_KEY must be ${expected}; the given value has ${value.length} characters.`);
+  if (key === null)
+    throw new ConfigError(`MASTER_KEY must be ${expected}; the given value has ${value.length} characters.`);
   return key;
 }
 
@@ -464,22 +588,32 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
 function readEmailTransport(read: ConfigReader): EmailTransport {
   const transport = parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read));
   // Other servers look up what we call ourselves.
-  if (transport.kind === 'direct' && !readPlatformDomain(read).includes('.')) throw new ConfigError('EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that mail servers are told.');
+  if (transport.kind === 'direct' && !readPlatformDomain(read).includes('.'))
+    throw new ConfigError('EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that mail servers are told.');
   return transport;
 }
 
 /** Under the names that AWS's own tools read. */
 function readAwsCredentials(read: ConfigReader): AwsCredentials | null {
-  const [accessKeyId, secretAccessKey, sessionToken] = [read.secret('AWS_ACCESS_KEY_ID'), read.secret('AWS_SECRET_ACCESS_KEY'), read.secret('AWS_SESSION_TOKEN')];
-  return accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey, ...(sessionToken !== null && { sessionToken }) };
+  const [accessKeyId, secretAccessKey, sessionToken] = [
+    read.secret('AWS_ACCESS_KEY_ID'),
+    read.secret('AWS_SECRET_ACCESS_KEY'),
+    read.secret('AWS_SESSION_TOKEN'),
+  ];
+  return accessKeyId === null || secretAccessKey === null
+    ? null
+    : { accessKeyId, secretAccessKey, ...(sessionToken !== null && { sessionToken }) };
 }
 
 function readDnsPort(read: ConfigReader): number | null {
   const port = read.wholeNumber('DNS_PORT', 0, 65535);
-  if (port !== null && !readPlatformDomain(read).includes('.')) throw new ConfigError('DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.');
+  if (port !== null && !readPlatformDomain(read).includes('.'))
+    throw new ConfigError('DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.');
   return port;
 }
 
 function readPlatformDomain(read: ConfigReader): string {
-  return (read.matching('PLATFORM_DOMAIN', HOST_NAME, 'a domain name such as hooks.example.com') ?? 'localhost').toLowerCase();
+  return (
+    read.matching('PLATFORM_DOMAIN', HOST_NAME, 'a domain name such as hooks.example.com') ?? 'localhost'
+  ).toLowerCase();
 }

@@ -7,7 +7,10 @@ const URL = 'postgres://db/x';
 function connection(backendPid: number, deadlineMs = 60_000) {
   const state = { statement: null as object | null, pings: 0, givenUp: null as string | null };
   const watched: Watched = {
-    url: URL, isPooled: false, backendPid, deadlineMs,
+    url: URL,
+    isPooled: false,
+    backendPid,
+    deadlineMs,
     statement: () => state.statement,
     ping: () => {
       if (state.statement === null) state.pings += 1;
@@ -31,7 +34,10 @@ function arrange(verdicts: (pids: readonly number[]) => Verdicts | Promise<Verdi
   return { watch, asked, open };
 }
 
-const all = (verdict: 'works' | 'rests' | 'unknown') => (pids: readonly number[]): Verdicts => new Map(pids.map((pid) => [pid, verdict]));
+const all =
+  (verdict: 'works' | 'rests' | 'unknown') =>
+  (pids: readonly number[]): Verdicts =>
+    new Map(pids.map((pid) => [pid, verdict]));
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('ConnectionWatch', () => {

@@ -103,21 +103,29 @@ export class ConnectionWatch {
 
   private judge(connection: Watched, { forMs, workedMs, restedMs }: Seen): void {
     if (forMs >= connection.deadlineMs) connection.giveUp(`PostgreSQL did not end a statement within ${forMs} ms.`);
-    else if (restedMs !== null && forMs - restedMs >= ARRIVING_MS) connection.giveUp('The connection to PostgreSQL is dead: the answer is lost.');
-    else if (forMs - workedMs >= LOST_MS) connection.giveUp(`PostgreSQL does not answer: nothing came for ${forMs - workedMs} ms.`);
+    else if (restedMs !== null && forMs - restedMs >= ARRIVING_MS)
+      connection.giveUp('The connection to PostgreSQL is dead: the answer is lost.');
+    else if (forMs - workedMs >= LOST_MS)
+      connection.giveUp(`PostgreSQL does not answer: nothing came for ${forMs - workedMs} ms.`);
   }
 
   private async inquire(url: string): Promise<void> {
     const all = [...this.seen].filter(([connection]) => connection.url === url);
-    const silent = all.filter(([, { statement, forMs, workedMs }]) => statement !== null && forMs - workedMs >= SILENT_MS);
+    const silent = all.filter(
+      ([, { statement, forMs, workedMs }]) => statement !== null && forMs - workedMs >= SILENT_MS,
+    );
     this.asking.add(url);
     for (const [connection] of all) connection.ping();
     try {
       const isPooled = all.some(([connection]) => connection.isPooled);
-      const verdicts = await this.ask(url, isPooled, silent.map(([{ backendPid }]) => backendPid ?? 0));
+      const verdicts = await this.ask(
+        url,
+        isPooled,
+        silent.map(([{ backendPid }]) => backendPid ?? 0),
+      );
       for (const [connection, seen] of silent) {
         if (this.seen.get(connection) !== seen || connection.statement() !== seen.statement) continue;
-        const verdict = verdicts?.get(isPooled ? 0 : connection.backendPid ?? 0);
+        const verdict = verdicts?.get(isPooled ? 0 : (connection.backendPid ?? 0));
         if (verdict === 'works') [seen.workedMs, seen.restedMs] = [seen.forMs, null];
         else if (verdict === 'rests') seen.restedMs ??= seen.forMs;
       }

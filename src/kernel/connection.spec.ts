@@ -3,7 +3,11 @@ import pg from 'pg';
 import { Connection, connectionOptions } from './connection.js';
 
 /** Authentication is done, process 77, ready. */
-const WELCOME = Buffer.concat([Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]), Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 77, 0, 0, 0, 1]), Buffer.from([0x5a, 0, 0, 0, 5, 0x49])]);
+const WELCOME = Buffer.concat([
+  Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
+  Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 77, 0, 0, 0, 1]),
+  Buffer.from([0x5a, 0, 0, 0, 5, 0x49]),
+]);
 
 /** The least of a server behind the least of a socket: it lets everybody in, answers nothing, and may end it. */
 class Server extends Duplex {

@@ -22,7 +22,13 @@ const WAIT_MS_MAX = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /** Options of a pool, or of a single `Connection`. */
-export function connectionOptions({ url, name, deadlineMs, settings = [], isPooled = false }: ConnectionPurpose): pg.PoolConfig {
+export function connectionOptions({
+  url,
+  name,
+  deadlineMs,
+  settings = [],
+  isPooled = false,
+}: ConnectionPurpose): pg.PoolConfig {
   const options: pg.PoolConfig & ConnectionOptions = {
     connectionString: url,
     application_name: name,
@@ -57,7 +63,10 @@ export class Connection extends pg.Client implements Watched {
   private unheard: unknown;
 
   constructor(options: ConnectionOptions = {}) {
-    super({ ...options, connectionTimeoutMillis: Math.min(DIAL_MS_MAX, options.connectionTimeoutMillis ?? DIAL_MS_MAX) });
+    super({
+      ...options,
+      connectionTimeoutMillis: Math.min(DIAL_MS_MAX, options.connectionTimeoutMillis ?? DIAL_MS_MAX),
+    });
     this.url = options.connectionString ?? '';
     this.isPooled = options.isPooled ?? false;
     this.deadlineMs = options.deadlineMs ?? Infinity;
@@ -112,7 +121,13 @@ const STATES = `
 const COMMIT = `select pg_logical_emit_message(true, 'posthorn', '')`;
 
 const watch = new ConnectionWatch(async (url, isPooled, backendPids) => {
-  const client = new Connection({ connectionString: url, application_name: 'posthorn-watch', query_timeout: ASK_MS_MAX, connectionTimeoutMillis: ASK_MS_MAX, isWatched: false });
+  const client = new Connection({
+    connectionString: url,
+    application_name: 'posthorn-watch',
+    query_timeout: ASK_MS_MAX,
+    connectionTimeoutMillis: ASK_MS_MAX,
+    isWatched: false,
+  });
   try {
     await client.connect();
     return isPooled ? await askStorage(client) : await askProcesses(client, backendPids);
@@ -126,18 +141,23 @@ const watch = new ConnectionWatch(async (url, isPooled, backendPids) => {
 async function askProcesses(client: Connection, backendPids: readonly number[]): Promise<Verdicts> {
   const { rows } = await client.query<{ pid: number; state: string; waits_for: string }>(STATES, [[...backendPids]]);
   const states = new Map(rows.map((row) => [row.pid, row]));
-  return new Map(backendPids.map((pid) => {
-    const row = states.get(pid);
-    if (row?.state === 'disabled') return [pid, 'unknown'];
-    // One that waits for its client has sent an answer that did not arrive, or has not heard the whole question.
-    return [pid, row?.state === 'active' && row.waits_for !== 'Client' ? 'works' : 'rests'];
-  }));
+  return new Map(
+    backendPids.map((pid) => {
+      const row = states.get(pid);
+      if (row?.state === 'disabled') return [pid, 'unknown'];
+      // One that waits for its client has sent an answer that did not arrive, or has not heard the whole question.
+      return [pid, row?.state === 'active' && row.waits_for !== 'Client' ? 'works' : 'rests'];
+    }),
+  );
 }
 
 /** Through a pooler nobody knows which process it is; but when no commit ends, it is the storage that is slow. */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
-  const committed = client.query(COMMIT).then(() => 'unknown' as const, () => 'unknown' as const);
+  const committed = client.query(COMMIT).then(
+    () => 'unknown' as const,
+    () => 'unknown' as const,
+  );
   let timer: NodeJS.Timeout | undefined;
   const slow = new Promise<'works'>((resolve) => (timer = setTimeout(() => resolve('works'), COMMIT_MS_MAX)));
   const verdict = await Promise.race([committed, slow]);

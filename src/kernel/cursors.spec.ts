@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Clock } from './clock.js';
-import { Cursors, type CursorQuery } from './cursors.js';
+import { type CursorQuery, Cursors } from './cursors.js';
 import { ApiError } from './errors.js';
 import type { Tenant } from './tenant.js';
 
@@ -66,7 +66,7 @@ describe('Cursors', () => {
     ['another filter', TENANT, { ...QUERY, filters: { ...QUERY.filters, status: 'failed' } }],
     ['a filter more', TENANT, { ...QUERY, filters: { ...QUERY.filters, endpoint: 'dst_x' } }],
     ['a filter less', TENANT, { ...QUERY, filters: { status: 'dlq' } }],
-    ['the filters\' values swapped', TENANT, { ...QUERY, filters: { status: 'invoice.paid', event_type: 'dlq' } }],
+    ["the filters' values swapped", TENANT, { ...QUERY, filters: { status: 'invoice.paid', event_type: 'dlq' } }],
   ])('refuses with 400 a cursor of %s', (_what, tenant, query) => {
     const { cursors } = arrange();
     const cursor = cursors.issue(TENANT, QUERY, LAST);
@@ -97,7 +97,14 @@ describe('Cursors', () => {
 
   it('refuses with 400, and with nothing else, whatever else it is given', () => {
     const { cursors } = arrange();
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.tuple(fc.base64String(), fc.base64String()).map((parts) => parts.join('.')));
-    fc.assert(fc.property(text, (cursor) => expect(refusal(() => cursors.read(TENANT, QUERY, cursor))).toMatchObject({ type: 'bad_request' })));
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.tuple(fc.base64String(), fc.base64String()).map((parts) => parts.join('.')),
+    );
+    fc.assert(
+      fc.property(text, (cursor) =>
+        expect(refusal(() => cursors.read(TENANT, QUERY, cursor))).toMatchObject({ type: 'bad_request' }),
+      ),
+    );
   });
 });

@@ -33,7 +33,13 @@ describe('a wrapped data key', () => {
 
 describe('derived keys', () => {
   it('differ by purpose and by what they are derived from', () => {
-    const keys = [derive(MASTER_KEY, 'a'), derive(MASTER_KEY, 'b'), derive(DATA_KEY.key, 'a'), firstDataKey(MASTER_KEY), MASTER_KEY];
+    const keys = [
+      derive(MASTER_KEY, 'a'),
+      derive(MASTER_KEY, 'b'),
+      derive(DATA_KEY.key, 'a'),
+      firstDataKey(MASTER_KEY),
+      MASTER_KEY,
+    ];
 
     expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(keys.length);
     expect(keys.map((key) => key.length)).toEqual([32, 32, 32, 32, 32]);
@@ -41,6 +47,8 @@ describe('derived keys', () => {
 
   it('are HKDF-SHA256 without salt: RFC 5869, test case 3', () => {
     // The test case has an empty info too, which no purpose here has; its first 32 of 42 bytes.
-    expect(derive(Buffer.alloc(22, 0x0b), '').toString('hex')).toBe('8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d');
+    expect(derive(Buffer.alloc(22, 0x0b), '').toString('hex')).toBe(
+      '8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d',
+    );
   });
 });

@@ -41,7 +41,9 @@ function arrange(machineAheadMs: number, wayMs = 2) {
     },
   } as unknown as Database;
   const readiness = new Readiness();
-  const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, { onTime: (listener) => void (tell = listener) });
+  const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, {
+    onTime: (listener) => void (tell = listener),
+  });
   /** A beat is answered. */
   const beat = (): void => {
     const askedMs = machine.elapsedMs;

@@ -12,10 +12,16 @@ const TOLERATED_MS = 20;
 /** A machine whose clock is so far off may not be trusted with what it decides by time. */
 const SKEW_MAX_MS = 60_000;
 
-const NOW: Statement = { name: 'database_time', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms' };
+const NOW: Statement = {
+  name: 'database_time',
+  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+};
 
 /** Sets a clock to PostgreSQL's time unless it shows that already, as near as the way of the answer tells. */
-export async function followDatabase(clock: SystemClock, ask: (text: string) => Promise<{ ms: number }[]>): Promise<void> {
+export async function followDatabase(
+  clock: SystemClock,
+  ask: (text: string) => Promise<{ ms: number }[]>,
+): Promise<void> {
   const askedMs = clock.monotonicMs();
   const [row] = await ask(NOW.text);
   if (row !== undefined) follow(clock, { ms: row.ms, askedMs, answeredMs: clock.monotonicMs() });
@@ -47,9 +53,15 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(Notifications) notifications: Pick<Notifications, 'onTime'>,
   ) {
     notifications.onTime((time) => this.told(time));
-    this.loop = new Loop('DatabaseTime', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop(
+      'DatabaseTime',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
     readiness.register('clock', async () => ({ ready: this.isAgreed(), skew_ms: Math.round(clock.wallAheadMs()) }));
-    metrics.gauge('clock_skew_seconds', "How far this machine's clock is ahead of PostgreSQL's.", [], (gauge) => gauge.set(clock.wallAheadMs() / 1000));
+    metrics.gauge('clock_skew_seconds', "How far this machine's clock is ahead of PostgreSQL's.", [], (gauge) =>
+      gauge.set(clock.wallAheadMs() / 1000),
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -94,6 +106,8 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     if (isAgreed) return;
     const seconds = Math.round(this.clock.wallAheadMs() / 1000);
     const where = seconds > 0 ? `${seconds} s ahead of` : `${-seconds} s behind`;
-    this.logger.error(`The clock of this machine is ${where} PostgreSQL's. Until they agree this process neither claims deliveries nor cleans up.`);
+    this.logger.error(
+      `The clock of this machine is ${where} PostgreSQL's. Until they agree this process neither claims deliveries nor cleans up.`,
+    );
   }
 }

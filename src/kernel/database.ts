@@ -72,7 +72,12 @@ export class Database {
     this.hotPool = new PlannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS, config.isPooled);
     this.readPool = new PlannedPool(config.databaseUrl, 'posthorn-reads', READ_CONNECTIONS, config.isPooled);
     this.vitalPool = new pg.Pool({
-      ...connectionOptions({ url: config.databaseUrl, name: 'posthorn-vital', deadlineMs: VITAL_DEADLINE_MS, isPooled: config.isPooled }),
+      ...connectionOptions({
+        url: config.databaseUrl,
+        name: 'posthorn-vital',
+        deadlineMs: VITAL_DEADLINE_MS,
+        isPooled: config.isPooled,
+      }),
       max: VITAL_CONNECTIONS,
       idleTimeoutMillis: 0,
     });
@@ -82,7 +87,8 @@ export class Database {
   /** Rows of one statement, inside the current transaction when there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     const unit = this.current();
-    if (unit?.companion && !unit.runner && writes(statement)) return this.transaction(() => this.query<R>(statement, values));
+    if (unit?.companion && !unit.runner && writes(statement))
+      return this.transaction(() => this.query<R>(statement, values));
     const runner = unit?.runner;
     const client = (runner ? await runner.connect() : this.pool()) as pg.Pool;
     const result = await client.query(this.prepared(statement, [...values]));
@@ -96,12 +102,15 @@ export class Database {
   async hot<R>(statement: Statement, values: unknown[], ride: Ride | 'within' | null = null): Promise<R[]> {
     if (ride === 'within') return this.query<R>(statement, values);
     if (ride === null) return (await this.hotPool.query(this.prepared(statement, values))).rows as R[];
-    const statements = [this.prepared(statement, values), this.prepared(SHORT_RIDE, []), this.prepared(ride.statement, [...ride.values])];
+    const statements = [
+      this.prepared(statement, values),
+      this.prepared(SHORT_RIDE, []),
+      this.prepared(ride.statement, [...ride.values]),
+    ];
     const [own, , taken] = await this.hotPool.together(statements);
     ride.arrived(taken?.rows ?? []);
     return (own?.rows ?? []) as R[];
   }
-
 
   /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
   async read<R>(statement: Statement, values: unknown[]): Promise<R[]> {

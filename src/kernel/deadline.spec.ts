@@ -12,7 +12,12 @@ describe('withDeadline', () => {
   });
 
   it.each<[string, () => Promise<never>]>([
-    ['throws', () => { throw new Error('a bug'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('a bug');
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('a bug'))],
   ])('rejects with what work %s, and leaves no timer', async (_what, work) => {
     await expect(withDeadline(1_000, work)).rejects.toThrow('a bug');

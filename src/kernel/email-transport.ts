@@ -38,7 +38,8 @@ export interface EmailRelay {
   login: { user: string; password: string } | null;
 }
 
-const EXPECTED = '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port`, `ses:REGION` or `direct:`';
+const EXPECTED =
+  '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port`, `ses:REGION` or `direct:`';
 const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
@@ -52,22 +53,36 @@ export function parseEmailTransport(text: string | null, credentials: AwsCredent
   const fault = authorityFault(text);
   if (fault !== null) throw new ConfigError(`EMAIL_TRANSPORT ${fault}`);
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
+    throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === '') throw new ConfigError(`EMAIL_TRANSPORT names no host: it must be ${EXPECTED}.`);
-  if (!['', '/'].includes(url.pathname) || url.hash !== '') throw new ConfigError('EMAIL_TRANSPORT has no path and no fragment; a "/", "#" or "?" of a password is percent-encoded.');
+  if (!['', '/'].includes(url.pathname) || url.hash !== '')
+    throw new ConfigError(
+      'EMAIL_TRANSPORT has no path and no fragment; a "/", "#" or "?" of a password is percent-encoded.',
+    );
   const isImplicitTls = url.protocol === 'smtps:';
   const startTls = readStartTls(url, isImplicitTls);
   const login = readLogin(url);
   if (login !== null && !isImplicitTls && startTls !== 'required' && !LOOPBACK.test(host)) {
-    throw new ConfigError(`EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`);
+    throw new ConfigError(
+      `EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`,
+    );
   }
-  return { kind: 'smtp', host, port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port), isImplicitTls, startTls, login };
+  return {
+    kind: 'smtp',
+    host,
+    port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port),
+    isImplicitTls,
+    startTls,
+    login,
+  };
 }
 
 function readDirect(text: string): DirectMail {
   const [, port = '25'] = /^(?:\?port=(\d{1,5}))?$/.exec(text) ?? [, ''];
-  if (!(Number(port) >= 1 && Number(port) <= 65_535)) throw new ConfigError('EMAIL_TRANSPORT=direct: takes one parameter, port, which is 25 unless given.');
+  if (!(Number(port) >= 1 && Number(port) <= 65_535))
+    throw new ConfigError('EMAIL_TRANSPORT=direct: takes one parameter, port, which is 25 unless given.');
   return { kind: 'direct', port: Number(port) };
 }
 
@@ -76,27 +91,35 @@ function readSes(text: string, credentials: AwsCredentials | null): SesAccount {
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((name) => name !== 'configuration_set' && name !== 'endpoint');
   if (!REGION.test(region)) throw new ConfigError('EMAIL_TRANSPORT=ses: names a region, such as ses:eu-west-1.');
-  if (unknown !== undefined) throw new ConfigError('EMAIL_TRANSPORT=ses:REGION takes the parameters configuration_set and endpoint.');
+  if (unknown !== undefined)
+    throw new ConfigError('EMAIL_TRANSPORT=ses:REGION takes the parameters configuration_set and endpoint.');
   const [configurationSet, endpoint] = [parameters.get('configuration_set'), parameters.get('endpoint')];
-  if (configurationSet !== null && !/^[A-Za-z0-9_-]{1,64}$/.test(configurationSet)) throw new ConfigError('The configuration_set of EMAIL_TRANSPORT has 1 to 64 letters, digits, "_" and "-".');
-  if (endpoint !== null && !isHttpUrl(endpoint)) throw new ConfigError('The endpoint of EMAIL_TRANSPORT must be an http or https URL without path and credentials.');
-  if (credentials === null) throw new ConfigError('EMAIL_TRANSPORT=ses: needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  if (configurationSet !== null && !/^[A-Za-z0-9_-]{1,64}$/.test(configurationSet))
+    throw new ConfigError('The configuration_set of EMAIL_TRANSPORT has 1 to 64 letters, digits, "_" and "-".');
+  if (endpoint !== null && !isHttpUrl(endpoint))
+    throw new ConfigError('The endpoint of EMAIL_TRANSPORT must be an http or https URL without path and credentials.');
+  if (credentials === null)
+    throw new ConfigError('EMAIL_TRANSPORT=ses: needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   return { kind: 'ses', region, configurationSet, endpoint, credentials };
 }
 
 function readStartTls(url: URL, isImplicitTls: boolean): StartTls {
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
-  if (unknown !== undefined) throw new ConfigError('EMAIL_TRANSPORT takes one parameter, tls=required, tls=opportunistic or tls=off.');
+  if (unknown !== undefined)
+    throw new ConfigError('EMAIL_TRANSPORT takes one parameter, tls=required, tls=opportunistic or tls=off.');
   const value = url.searchParams.get('tls');
   if (value === null) return 'required';
   const found = START_TLS.find((each) => each === value);
-  if (found === undefined) throw new ConfigError('The parameter tls of EMAIL_TRANSPORT must be required, opportunistic or off.');
-  if (isImplicitTls && found !== 'required') throw new ConfigError(`EMAIL_TRANSPORT: smtps:// is always encrypted, tls=${found} goes with smtp://.`);
+  if (found === undefined)
+    throw new ConfigError('The parameter tls of EMAIL_TRANSPORT must be required, opportunistic or off.');
+  if (isImplicitTls && found !== 'required')
+    throw new ConfigError(`EMAIL_TRANSPORT: smtps:// is always encrypted, tls=${found} goes with smtp://.`);
   return found;
 }
 
 function readLogin(url: URL): EmailRelay['login'] {
   if (url.username === '' && url.password === '') return null;
-  if (url.username === '' || url.password === '') throw new ConfigError('EMAIL_TRANSPORT needs both a user and a password, or neither.');
+  if (url.username === '' || url.password === '')
+    throw new ConfigError('EMAIL_TRANSPORT needs both a user and a password, or neither.');
   return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
 }

@@ -37,16 +37,19 @@ export class ApiError extends Error {
 }
 
 /** 400: the request cannot be read (malformed JSON, a bad query or path parameter, a bad header, a bad cursor). */
-export const badRequest = (message: string, details?: Record<string, unknown>): ApiError => new ApiError('bad_request', message, details);
+export const badRequest = (message: string, details?: Record<string, unknown>): ApiError =>
+  new ApiError('bad_request', message, details);
 
 /** 404: no such thing in the caller's environment, which includes every other tenant's things. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
 
 /** 405 with the methods that are taken in `Allow`: the endpoint's owner says which (RFC 9110, section 15.5.6). */
-export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError => new ApiError('method_not_allowed', message, { allowed });
+export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError =>
+  new ApiError('method_not_allowed', message, { allowed });
 
 /** 409: the request contradicts what is there. */
-export const conflict = (message: string, details?: Record<string, unknown>): ApiError => new ApiError('conflict', message, details);
+export const conflict = (message: string, details?: Record<string, unknown>): ApiError =>
+  new ApiError('conflict', message, details);
 
 /**
  * 422 with every fault: of check `schema`, readable JSON that breaks its schema; of check `connectivity` when nothing but addresses

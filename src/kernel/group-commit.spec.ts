@@ -30,7 +30,8 @@ function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
     itemsMax: 100,
     weigh: (item) => item,
     weightMax: 1_000,
-    lingerMs: 0, gapMs: 0,
+    lingerMs: 0,
+    gapMs: 0,
     ...options,
   });
   const write = (index: number): Write => {
@@ -44,7 +45,10 @@ function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
 /** What became of a promise so far. */
 function watch(promise: Promise<string>): { outcome: string } {
   const seen = { outcome: 'waiting' };
-  promise.then((result) => (seen.outcome = result), (error: Error) => (seen.outcome = `refused: ${error.message}`));
+  promise.then(
+    (result) => (seen.outcome = result),
+    (error: Error) => (seen.outcome = `refused: ${error.message}`),
+  );
   return seen;
 }
 
@@ -119,7 +123,9 @@ describe('GroupCommit', () => {
 
   it('writes each by itself, in their order, when an error is about one of them; that one alone is told, and what waited meanwhile is written after them', async () => {
     const { commit, write, writes } = arrange({ isOfOne: (error) => (error as Error).message === 'refused' });
-    const first = [commit.add(1), commit.add(2), commit.add(3)].map((item) => item.catch((error: Error) => error.message));
+    const first = [commit.add(1), commit.add(2), commit.add(3)].map((item) =>
+      item.catch((error: Error) => error.message),
+    );
     await settle();
     const later = commit.add(4);
 
@@ -179,38 +185,45 @@ describe('GroupCommit', () => {
   it('writes every item exactly once, in the order of arrival, and answers each with its own result', async () => {
     const item = fc.record({ weight: fc.integer({ min: 0, max: 12 }), pause: fc.boolean(), fails: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(fc.array(item, { maxLength: 60, size: 'max' }), fc.integer({ min: 1, max: 8 }), async (items, itemsMax) => {
-        const groups: number[][] = [];
-        let writing = 0;
-        const commit = new GroupCommit<number, string>({
-          write: async (group) => {
-            writing += 1;
-            expect(writing).toBe(1);
-            groups.push(group);
-            await new Promise((resolve) => setImmediate(resolve));
-            writing -= 1;
-            return group.map((n) => (items[n]?.fails ? new Error(`refused ${n}`) : `stored ${n}`));
-          },
-          itemsMax,
-          weigh: (n) => items[n]?.weight ?? 0,
-          weightMax: 10,
-          lingerMs: 0, gapMs: 0,
-        });
-        const results: Promise<string>[] = [];
-        for (const [n, { pause }] of items.entries()) {
-          results.push(commit.add(n).catch((error: Error) => error.message));
-          if (pause) await new Promise((resolve) => setImmediate(resolve));
-        }
-        await commit.drained();
+      fc.asyncProperty(
+        fc.array(item, { maxLength: 60, size: 'max' }),
+        fc.integer({ min: 1, max: 8 }),
+        async (items, itemsMax) => {
+          const groups: number[][] = [];
+          let writing = 0;
+          const commit = new GroupCommit<number, string>({
+            write: async (group) => {
+              writing += 1;
+              expect(writing).toBe(1);
+              groups.push(group);
+              await new Promise((resolve) => setImmediate(resolve));
+              writing -= 1;
+              return group.map((n) => (items[n]?.fails ? new Error(`refused ${n}`) : `stored ${n}`));
+            },
+            itemsMax,
+            weigh: (n) => items[n]?.weight ?? 0,
+            weightMax: 10,
+            lingerMs: 0,
+            gapMs: 0,
+          });
+          const results: Promise<string>[] = [];
+          for (const [n, { pause }] of items.entries()) {
+            results.push(commit.add(n).catch((error: Error) => error.message));
+            if (pause) await new Promise((resolve) => setImmediate(resolve));
+          }
+          await commit.drained();
 
-        expect(groups.flat()).toEqual(items.map((_, n) => n));
-        expect(await Promise.all(results)).toEqual(items.map(({ fails }, n) => `${fails ? 'refused' : 'stored'} ${n}`));
-        for (const group of groups) {
-          expect(group.length).toBeLessThanOrEqual(itemsMax);
-          const weight = group.reduce((sum, n) => sum + (items[n]?.weight ?? 0), 0);
-          expect(group.length === 1 || weight <= 10).toBe(true);
-        }
-      }),
+          expect(groups.flat()).toEqual(items.map((_, n) => n));
+          expect(await Promise.all(results)).toEqual(
+            items.map(({ fails }, n) => `${fails ? 'refused' : 'stored'} ${n}`),
+          );
+          for (const group of groups) {
+            expect(group.length).toBeLessThanOrEqual(itemsMax);
+            const weight = group.reduce((sum, n) => sum + (items[n]?.weight ?? 0), 0);
+            expect(group.length === 1 || weight <= 10).toBe(true);
+          }
+        },
+      ),
     );
   });
 });

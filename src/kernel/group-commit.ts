@@ -148,7 +148,8 @@ export class GroupCommit<T, R> {
   private isComplete(nowMs: number): boolean {
     const { company } = this.options;
     const [first] = this.waiting;
-    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.enough) return false;
+    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.enough)
+      return false;
     return company.isComplete(first.sinceMs + this.patienceMs - nowMs);
   }
 

@@ -12,11 +12,16 @@ const GAP_MS = 2;
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;
 
-  constructor(
-    read: (keys: readonly K[]) => Promise<V[]>,
-    keysMax: number,
-  ) {
-    this.group = new GroupCommit<K, V>({ write: (keys) => read(keys), isOfOne: (error) => !isStorageAway(error), itemsMax: keysMax, weigh: () => 1, weightMax: keysMax, lingerMs: 0, gapMs: GAP_MS });
+  constructor(read: (keys: readonly K[]) => Promise<V[]>, keysMax: number) {
+    this.group = new GroupCommit<K, V>({
+      write: (keys) => read(keys),
+      isOfOne: (error) => !isStorageAway(error),
+      itemsMax: keysMax,
+      weigh: () => 1,
+      weightMax: keysMax,
+      lingerMs: 0,
+      gapMs: GAP_MS,
+    });
   }
 
   /** Throws what reading throws. */

@@ -4,7 +4,28 @@ import { Clock } from './clock.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /** The prefixes of the specification's identifiers, `rte` for the routes of an endpoint, `rep` for reports about mail, `mbr` for members, `ses` for sessions, `pls` for sessions of customers' portals and `aud` for the audit log. */
-export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'dom' | 'pdom' | 'rte' | 'al' | 'sec' | 'sup' | 'rpl' | 'rpj' | 'req' | 'rep' | 'mbr' | 'ses' | 'pls' | 'aud';
+export type IdPrefix =
+  | 'org'
+  | 'ek'
+  | 'ep'
+  | 'dst'
+  | 'app'
+  | 'msg'
+  | 'evt'
+  | 'dom'
+  | 'pdom'
+  | 'rte'
+  | 'al'
+  | 'sec'
+  | 'sup'
+  | 'rpl'
+  | 'rpj'
+  | 'req'
+  | 'rep'
+  | 'mbr'
+  | 'ses'
+  | 'pls'
+  | 'aud';
 
 /**
  * An id inside the service: a ULID in the text form of a uuid, which is what PostgreSQL stores in 16 bytes.
@@ -71,7 +92,9 @@ function randomTen(): Buffer {
 }
 
 const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
-const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Math.max('0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()), 0));
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
+  Math.max('0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()), 0),
+);
 /** Where the two digits of each byte stand in the text of a uuid. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 

@@ -1,4 +1,4 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
 import { ClusterEpochs } from './cluster-epochs.js';
@@ -25,7 +25,24 @@ import { VitalSigns } from './vital-signs.js';
 @Module({})
 export class KernelModule {
   static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
-    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Lookout, Metrics, Notifications, Readiness, RetentionGate, RightOfWay, Tracing, Vault];
+    const provided = [
+      Clock,
+      ClusterEpochs,
+      Config,
+      Cursors,
+      Database,
+      DatabaseTime,
+      Ids,
+      Keyring,
+      Lookout,
+      Metrics,
+      Notifications,
+      Readiness,
+      RetentionGate,
+      RightOfWay,
+      Tracing,
+      Vault,
+    ];
     return {
       module: KernelModule,
       providers: [

@@ -15,7 +15,10 @@ const CONTEXT = 'environments|1||secret';
 /** What the release before data keys stored for that context under MASTER_KEY. */
 const SEALED_BY_VERSION_1 = {
   context: 'destinations|1|0190f0a0-0000-0000-0000-000000000001|secret',
-  sealed: Buffer.from('01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67', 'hex'),
+  sealed: Buffer.from(
+    '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67',
+    'hex',
+  ),
 };
 
 /** A database in memory that several processes share, with what each of them listens to. */
@@ -31,7 +34,9 @@ class Installation {
 
   /** A process that has not loaded yet. */
   process(masterKey = MASTER_KEY): Keyring {
-    return new Keyring(this.store(), this.notifications(), { masterKey }, { nowMs: () => this.nowMs } as unknown as Clock);
+    return new Keyring(this.store(), this.notifications(), { masterKey }, {
+      nowMs: () => this.nowMs,
+    } as unknown as Clock);
   }
 
   async started(masterKey = MASTER_KEY): Promise<Keyring> {
@@ -84,7 +89,10 @@ class Installation {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function refusal(work: Promise<unknown>): Promise<Error> {
-  return work.then(() => Promise.reject(new Error('It went well.')), (error: Error) => error);
+  return work.then(
+    () => Promise.reject(new Error('It went well.')),
+    (error: Error) => error,
+  );
 }
 
 // The warnings are asked for here.
@@ -99,7 +107,9 @@ describe('the first start', () => {
     expect(installation.rows.map(({ id }) => id)).toEqual([0, 1]);
     expect(keyring.find(0)).toEqual(firstDataKey(MASTER_KEY));
     expect(keyring.newest().id).toBe(1);
-    expect(new Vault(keyring).open(SEALED_BY_VERSION_1.sealed, SEALED_BY_VERSION_1.context).toString()).toBe('sealed before data keys');
+    expect(new Vault(keyring).open(SEALED_BY_VERSION_1.sealed, SEALED_BY_VERSION_1.context).toString()).toBe(
+      'sealed before data keys',
+    );
     expect((await new Installation().started()).newest().key).not.toEqual(keyring.newest().key);
   });
 
@@ -148,7 +158,9 @@ describe('a later start', () => {
 
     const { message } = await refusal(installation.started(OTHER_KEY));
 
-    expect(message).toBe('MASTER_KEY is not the one that this database is locked with: set that one (after a rotation, the new one).');
+    expect(message).toBe(
+      'MASTER_KEY is not the one that this database is locked with: set that one (after a rotation, the new one).',
+    );
   });
 
   it('with a data key in the row of another one ends as well', async () => {
@@ -175,7 +187,9 @@ describe('a rotation', () => {
     const after = await installation.started(OTHER_KEY);
 
     expect(new Vault(after).open(sealed, CONTEXT).toString()).toBe('a');
-    expect(new Vault(after).open(SEALED_BY_VERSION_1.sealed, SEALED_BY_VERSION_1.context).toString()).toBe('sealed before data keys');
+    expect(new Vault(after).open(SEALED_BY_VERSION_1.sealed, SEALED_BY_VERSION_1.context).toString()).toBe(
+      'sealed before data keys',
+    );
     expect(after.newest().id).toBe(2);
     expect(after.derived('cursors')).toEqual(before.derived('cursors'));
     expect(await refusal(installation.started())).toBeInstanceOf(ConfigError);

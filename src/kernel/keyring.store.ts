@@ -72,7 +72,12 @@ export class KeyringStore {
   /** A value that is stored for sure once an installation has been used, or null on a new one. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
-    return row ? { sealed: row.secret, context: sealedIn({ table: 'environments', environmentId: row.id, id: '', column: 'secret' }) } : null;
+    return row
+      ? {
+          sealed: row.secret,
+          context: sealedIn({ table: 'environments', environmentId: row.id, id: '', column: 'secret' }),
+        }
+      : null;
   }
 
   /** How many processes listen for changes now. */

@@ -44,7 +44,8 @@ export class Keyring {
    */
   async load(): Promise<void> {
     const rows = await this.store.list();
-    for (const row of rows.length > 0 ? rows : await this.store.locked(() => this.begin())) this.learn(this.unwrapped(row));
+    for (const row of rows.length > 0 ? rows : await this.store.locked(() => this.begin()))
+      this.learn(this.unwrapped(row));
   }
 
   /** The key that seals. */
@@ -98,7 +99,8 @@ export class Keyring {
   private async checkAgainstStored({ key }: DataKey): Promise<void> {
     const stored = await this.store.oldestSecret();
     if (stored === null) return;
-    if (dataKeyOf(stored.sealed) !== 0) throw new Error('The table data_keys is empty beside secrets that its keys have sealed: restore it.');
+    if (dataKeyOf(stored.sealed) !== 0)
+      throw new Error('The table data_keys is empty beside secrets that its keys have sealed: restore it.');
     if (openValue(key, stored.sealed, stored.context) === null) throw wrongMasterKey();
   }
 
@@ -121,7 +123,9 @@ export class Keyring {
   private warnOnce(id: number): void {
     if (this.unreadable.has(id)) return;
     this.unreadable.add(id);
-    this.logger.warn(`Data key ${id} is wrapped with another MASTER_KEY than this process has. Restart it with the new one.`);
+    this.logger.warn(
+      `Data key ${id} is wrapped with another MASTER_KEY than this process has. Restart it with the new one.`,
+    );
   }
 
   private learn({ id, key }: DataKey): void {
@@ -147,5 +151,7 @@ export class Keyring {
 }
 
 function wrongMasterKey(): ConfigError {
-  return new ConfigError('MASTER_KEY is not the one that this database is locked with: set that one (after a rotation, the new one).');
+  return new ConfigError(
+    'MASTER_KEY is not the one that this database is locked with: set that one (after a rotation, the new one).',
+  );
 }

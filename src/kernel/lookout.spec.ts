@@ -26,7 +26,12 @@ function arrange(answer: () => Record<string, number | null> | Error, names: rea
     return [seen] as R[];
   };
   const lookout = new Lookout({ hot }, { nowMs: () => Date.now(), monotonicMs: () => performance.now() });
-  for (const name of names) lookout.attend({ name, inMs: `select ${name}`, wake: () => void woken.push(`${name} ${Math.round(performance.now() - startedMs)}`) });
+  for (const name of names)
+    lookout.attend({
+      name,
+      inMs: `select ${name}`,
+      wake: () => void woken.push(`${name} ${Math.round(performance.now() - startedMs)}`),
+    });
   return { lookout, asked, woken };
 }
 

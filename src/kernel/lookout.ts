@@ -39,7 +39,11 @@ export class Lookout implements OnApplicationShutdown {
     @Inject(Database) private readonly database: Pick<Database, 'hot'>,
     @Inject(Clock) private readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
   ) {
-    this.loop = new Loop('Lookout', () => this.look(), () => this.clock.nowMs());
+    this.loop = new Loop(
+      'Lookout',
+      () => this.look(),
+      () => this.clock.nowMs(),
+    );
   }
 
   /** Wakes whoever waits for this, from the next look on. */
@@ -70,7 +74,11 @@ export class Lookout implements OnApplicationShutdown {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
     // Watches are only added: so many of them are always the same text.
-    const statement = { name: `lookout_${watches.length}`, text: `select ${columns.join(', ')}`, deadlineMs: DEADLINE_MS };
+    const statement = {
+      name: `lookout_${watches.length}`,
+      text: `select ${columns.join(', ')}`,
+      deadlineMs: DEADLINE_MS,
+    };
     try {
       const [seen] = await this.database.hot<Record<string, number | null>>(statement, []);
       this.seenMs = this.clock.monotonicMs();
@@ -101,10 +109,13 @@ export class Lookout implements OnApplicationShutdown {
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
     // A timer may be a little early, and then nothing would be due yet.
-    const timer = setTimeout(() => {
-      this.alarms.delete(watch.name);
-      watch.wake();
-    }, Math.ceil(inMs) + 1);
+    const timer = setTimeout(
+      () => {
+        this.alarms.delete(watch.name);
+        watch.wake();
+      },
+      Math.ceil(inMs) + 1,
+    );
     this.alarms.set(watch.name, { atMs, timer });
   }
 }

@@ -15,10 +15,14 @@ afterEach(() => {
 /** A loop whose turns are counted; `turn` is what the next ones do. */
 function arrange(turn: () => Promise<Rest> = async () => ({ restMs: 1_000 })) {
   const seen = { turns: 0, nowMs: 5_000 };
-  const loop = new Loop('Test', () => {
-    seen.turns += 1;
-    return turn();
-  }, () => seen.nowMs);
+  const loop = new Loop(
+    'Test',
+    () => {
+      seen.turns += 1;
+      return turn();
+    },
+    () => seen.nowMs,
+  );
   return { loop, seen };
 }
 
@@ -202,7 +206,9 @@ describe('Loop', () => {
 
   it('gives a turn up that does not end, and takes the next one', async () => {
     let hangs = true;
-    const { loop, seen } = arrange(() => (hangs ? new Promise<Rest>(() => undefined) : Promise.resolve({ restMs: 60_000 })));
+    const { loop, seen } = arrange(() =>
+      hangs ? new Promise<Rest>(() => undefined) : Promise.resolve({ restMs: 60_000 }),
+    );
 
     loop.start();
     await pass(74_000);
@@ -264,7 +270,12 @@ describe('Loop', () => {
     const isRunning = [...Loop.running()].includes(stopped);
     await stopped.stop();
 
-    expect([housekeeping.isLate(), isRunning, stopped.isLate(), [...Loop.running()].includes(stopped)]).toEqual([false, true, false, false]);
+    expect([housekeeping.isLate(), isRunning, stopped.isLate(), [...Loop.running()].includes(stopped)]).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
     await housekeeping.stop();
   });
 });

@@ -108,7 +108,9 @@ export class Loop {
       this.failures = 0;
     } catch (error) {
       restMs = Math.min(BACKOFF_MS_FIRST * 2 ** this.failures++, BACKOFF_MS_MAX);
-      this.logger.warn(`A turn failed, next one in ${restMs} ms: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(
+        `A turn failed, next one in ${restMs} ms: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     this.turning = null;
     if (this.stopped) return;
@@ -118,7 +120,10 @@ export class Loop {
   private async inTime(turn: Promise<Rest>): Promise<Rest> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`It did not end within ${this.limits.deadlineMs} ms.`)), this.limits.deadlineMs);
+      timer = setTimeout(
+        () => reject(new Error(`It did not end within ${this.limits.deadlineMs} ms.`)),
+        this.limits.deadlineMs,
+      );
     });
     try {
       return await Promise.race([turn, late]);

@@ -3,7 +3,9 @@ import { Metrics } from './metrics.js';
 describe('Metrics', () => {
   it("has Node.js's own figures from the first scrape on, numbers all of them, however many scrape at once", async () => {
     const metrics = new Metrics();
-    expect((await metrics.registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([expect.stringMatching(/^posthorn_build_info\{version="[^"]+",node="v[^"]+"\} 1$/)]);
+    expect(
+      (await metrics.registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#')),
+    ).toEqual([expect.stringMatching(/^posthorn_build_info\{version="[^"]+",node="v[^"]+"\} 1$/)]);
 
     const pages = await Promise.all([metrics.page(), metrics.own()]);
 
@@ -14,18 +16,21 @@ describe('Metrics', () => {
       expect(page).not.toContain('nodejs_active_handles_total');
     }
     const [first = ''] = pages;
-    for (const [, value] of first.matchAll(/^nodejs_eventloop_lag_\w+_seconds (\S+)$/gm)) expect(Number(value)).toBeLessThan(60);
+    for (const [, value] of first.matchAll(/^nodejs_eventloop_lag_\w+_seconds (\S+)$/gm))
+      expect(Number(value)).toBeLessThan(60);
   });
 
   it('reads gauges one after another, and one that fails or hangs keeps nobody from being read', async () => {
     const metrics = new Metrics();
     let [underWay, most] = [0, 0];
-    const read = (value: number) => async (gauge: { set(value: number): void }): Promise<void> => {
-      most = Math.max(most, ++underWay);
-      await new Promise((resolve) => setImmediate(resolve));
-      underWay -= 1;
-      gauge.set(value);
-    };
+    const read =
+      (value: number) =>
+      async (gauge: { set(value: number): void }): Promise<void> => {
+        most = Math.max(most, ++underWay);
+        await new Promise((resolve) => setImmediate(resolve));
+        underWay -= 1;
+        gauge.set(value);
+      };
     metrics.gauge('first', 'One.', [], read(1));
     metrics.gauge('broken', 'None.', [], () => Promise.reject(new Error('away')));
     metrics.gauge('second', 'Another one.', [], read(2));
@@ -34,12 +39,19 @@ describe('Metrics', () => {
     const pages = await Promise.all([metrics.registry.metrics(), metrics.registry.metrics()]);
 
     expect(most).toBe(1);
-    for (const page of pages) expect(page.match(/^posthorn_(first|second|third) \d$/gm)).toEqual(['posthorn_first 1', 'posthorn_second 2', 'posthorn_third 3']);
+    for (const page of pages)
+      expect(page.match(/^posthorn_(first|second|third) \d$/gm)).toEqual([
+        'posthorn_first 1',
+        'posthorn_second 2',
+        'posthorn_third 3',
+      ]);
     expect(pages[0]).not.toMatch(/^posthorn_broken /m);
 
     let answer = (): void => undefined;
     metrics.gauge('hanging', 'Nothing yet.', [], () => new Promise((resolve) => (answer = resolve)));
-    const afterIt = new Promise<void>((resolve) => metrics.gauge('after', 'Behind the one that hangs.', [], () => resolve()));
+    const afterIt = new Promise<void>((resolve) =>
+      metrics.gauge('after', 'Behind the one that hangs.', [], () => resolve()),
+    );
     const scrape = metrics.registry.metrics();
     await afterIt;
     answer();

@@ -24,7 +24,12 @@ export class Metrics {
 
   constructor() {
     const info = { version: VERSION, node: process.version };
-    new Gauge({ name: 'posthorn_build_info', help: 'Always 1; the labels name the version of Posthorn and of Node.js.', labelNames: Object.keys(info), registers: [this.registry] }).set(info, 1);
+    new Gauge({
+      name: 'posthorn_build_info',
+      help: 'Always 1; the labels name the version of Posthorn and of Node.js.',
+      labelNames: Object.keys(info),
+      registers: [this.registry],
+    }).set(info, 1);
   }
 
   /** What a scrape is answered with: the figures of this process, or of all that share its port. */
@@ -57,27 +62,50 @@ export class Metrics {
     return new Counter({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry] });
   }
 
-  histogram<L extends string>(name: string, help: string, buckets: number[], labelNames: readonly L[] = []): Histogram<L> {
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly L[] = [],
+  ): Histogram<L> {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
   /** A gauge that is read when it is scraped, and absent while it cannot be read. */
-  gauge<L extends string>(name: string, help: string, labelNames: readonly L[], collect: (gauge: Gauge<L>) => void | Promise<void>): void {
-    const gauge: Gauge<L> = this.scraped(name, help, labelNames, () => this.inTurn(async () => collect(gauge)).catch(() => withdraw(gauge, labelNames)));
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    collect: (gauge: Gauge<L>) => void | Promise<void>,
+  ): void {
+    const gauge: Gauge<L> = this.scraped(name, help, labelNames, () =>
+      this.inTurn(async () => collect(gauge)).catch(() => withdraw(gauge, labelNames)),
+    );
   }
 
   /** Gauges of what one question answers: it is asked once a scrape. */
-  gauges<T>(read: () => Promise<T>, figures: readonly { name: string; help: string; of: (answer: T) => number }[]): void {
+  gauges<T>(
+    read: () => Promise<T>,
+    figures: readonly { name: string; help: string; of: (answer: T) => number }[],
+  ): void {
     let asked: Promise<void> | null = null;
     const ask = async (): Promise<void> => {
       const answer = await read();
       for (const { gauge, of } of made) gauge.set(of(answer));
     };
-    const collect = (): Promise<void> => (asked ??= this.inTurn(ask).catch(() => made.forEach(({ gauge }) => withdraw(gauge, []))).finally(() => (asked = null)));
+    const collect = (): Promise<void> =>
+      (asked ??= this.inTurn(ask)
+        .catch(() => made.forEach(({ gauge }) => withdraw(gauge, [])))
+        .finally(() => (asked = null)));
     const made = figures.map(({ name, help, of }) => ({ of, gauge: this.scraped(name, help, [], collect) }));
   }
 
-  private scraped<L extends string>(name: string, help: string, labelNames: readonly L[], collect: () => Promise<void>): Gauge<L> {
+  private scraped<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    collect: () => Promise<void>,
+  ): Gauge<L> {
     return new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry], collect });
   }
 

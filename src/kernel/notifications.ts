@@ -22,9 +22,14 @@ const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
 
 const NOTIFY: Statement = { name: 'notify', text: `select pg_notify('${CHANNEL}', $1)` };
-const NOTIFY_ALL: Statement = { name: 'notify_all', text: `select count(pg_notify('${CHANNEL}', message)) from unnest($1::text[]) message` };
+const NOTIFY_ALL: Statement = {
+  name: 'notify_all',
+  text: `select count(pg_notify('${CHANNEL}', message)) from unnest($1::text[]) message`,
+};
 const BEAT: Statement = {
-  name: 'notify_beat', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms, pg_notify($1, $2)', deadlineMs: STATEMENT_MS_MAX,
+  name: 'notify_beat',
+  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms, pg_notify($1, $2)',
+  deadlineMs: STATEMENT_MS_MAX,
 };
 
 /** What PostgreSQL's clock showed at some moment between two of this process's monotonic clock. */
@@ -125,7 +130,9 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async connect(): Promise<void> {
-    const connection = new Connection(connectionOptions({ url: this.config.databaseDirectUrl, name: 'posthorn-listen', deadlineMs: STATEMENT_MS_MAX }));
+    const connection = new Connection(
+      connectionOptions({ url: this.config.databaseDirectUrl, name: 'posthorn-listen', deadlineMs: STATEMENT_MS_MAX }),
+    );
     connection.on('notification', ({ channel, payload = '' }) => {
       if (channel === this.beatChannel) return this.heard(payload);
       const colon = payload.indexOf(':');
@@ -154,7 +161,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     if (connection === null || this.stopped) return;
     if (!beat) return void (performance.now() - this.begunMs >= BEAT_MS && this.send());
     const { committedMs } = beat;
-    if (committedMs !== null && performance.now() - committedMs >= BEAT_LATE_MS) connection.giveUp('Changes are not heard over this connection.');
+    if (committedMs !== null && performance.now() - committedMs >= BEAT_LATE_MS)
+      connection.giveUp('Changes are not heard over this connection.');
   }
 
   private async send(): Promise<void> {

@@ -8,10 +8,26 @@ describe('the identity provider of the environment', () => {
   });
 
   it('reads roles, domains and the issuer as its document writes it', () => {
-    expect(loadConfig({ ...env, OIDC_ROLES: 'admins=admin,team=a=write,*=read', OIDC_DOMAINS: '@Customer.example, b.example' }).oidc).toMatchObject({
-      issuer: 'https://login.example', groupsClaim: 'groups', roles: [['admins', 'admin'], ['team=a', 'write'], ['*', 'read']], domains: ['customer.example', 'b.example'], clientSecret: null,
+    expect(
+      loadConfig({
+        ...env,
+        OIDC_ROLES: 'admins=admin,team=a=write,*=read',
+        OIDC_DOMAINS: '@Customer.example, b.example',
+      }).oidc,
+    ).toMatchObject({
+      issuer: 'https://login.example',
+      groupsClaim: 'groups',
+      roles: [
+        ['admins', 'admin'],
+        ['team=a', 'write'],
+        ['*', 'read'],
+      ],
+      domains: ['customer.example', 'b.example'],
+      clientSecret: null,
     });
-    expect(loadConfig({ ...env, OIDC_ISSUER: 'https://login.example/realms/a' }).oidc?.issuer).toBe('https://login.example/realms/a');
+    expect(loadConfig({ ...env, OIDC_ISSUER: 'https://login.example/realms/a' }).oidc?.issuer).toBe(
+      'https://login.example/realms/a',
+    );
   });
 
   it.each([
@@ -29,7 +45,7 @@ describe('the identity provider of the environment', () => {
     expect(() => loadConfig(given as unknown as Record<string, string>)).toThrow(message);
   });
 
-  it('never shows its secret, nor the operator\'s key', () => {
+  it("never shows its secret, nor the operator's key", () => {
     const config = loadConfig({ ...env, OIDC_CLIENT_SECRET: 'hunter2', OPERATOR_KEY: 'hunter2'.repeat(6) });
 
     expect(JSON.stringify(config)).not.toContain('hunter2');

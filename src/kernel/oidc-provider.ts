@@ -1,8 +1,20 @@
 import { ConfigError } from './config-values.js';
-import { SCOPES, type Scope } from './tenant.js';
+import { type Scope, SCOPES } from './tenant.js';
 
 /** The algorithms that an ID token may be signed with: no `none`, and none with a shared secret, for which anybody could take the public key. */
-export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']);
+export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
 
 /** The identity provider that people of this installation sign in with (OpenID Connect). */
 export interface OidcProvider {
@@ -38,13 +50,24 @@ export interface OidcVariables {
 }
 
 /** Checks the variables of OIDC together. Throws `ConfigError`. */
-export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, trustsEmail, signingAlgorithms, organization }: OidcVariables): OidcProvider | null {
+export function readOidc({
+  issuer,
+  clientId,
+  clientSecret,
+  groupsClaim,
+  roles,
+  domains,
+  trustsEmail,
+  signingAlgorithms,
+  organization,
+}: OidcVariables): OidcProvider | null {
   if (issuer === null) {
     if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID goes with OIDC_ISSUER: set both, or neither.');
     return null;
   }
   if (clientId === null) throw new ConfigError('OIDC_ISSUER needs OIDC_CLIENT_ID, as the provider calls this service.');
-  if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '') throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
+  if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '')
+    throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
   return {
     // As it is written in the provider's document: no slash that is not there.
     issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
@@ -63,7 +86,8 @@ export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, d
  * The rule of an installation with several organizations: its provider lets in addresses of listed domains alone. Without the list it could claim
  * the address of any member of any organization.
  */
-export const DOMAINS_REQUIRED = 'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider vouches for.';
+export const DOMAINS_REQUIRED =
+  'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider vouches for.';
 
 /** Returns true if a provider may only be used while there is one organization. */
 export function lacksDomains(provider: OidcProvider | null): boolean {
@@ -73,6 +97,9 @@ export function lacksDomains(provider: OidcProvider | null): boolean {
 function readRole(entry: string): readonly [string, Scope] {
   const at = entry.lastIndexOf('=');
   const role = SCOPES.find((scope) => scope === entry.slice(at + 1).trim());
-  if (at < 1 || role === undefined) throw new ConfigError('OIDC_ROLES must be group=role pairs with commas between them, the roles read, write or admin: admins=admin,developers=write,*=read.');
+  if (at < 1 || role === undefined)
+    throw new ConfigError(
+      'OIDC_ROLES must be group=role pairs with commas between them, the roles read, write or admin: admins=admin,developers=write,*=read.',
+    );
   return [entry.slice(0, at).trim(), role];
 }

@@ -33,10 +33,13 @@ export class OneCommit {
   private at = 0;
 
   constructor(statements: readonly pg.QueryConfig[]) {
-    this.parts = statements.map((statement) => new pg.Query(statement, statement.values, (error, result) => {
-      if (error) this.failure ??= error;
-      else this.results.push(result);
-    }) as unknown as Part);
+    this.parts = statements.map(
+      (statement) =>
+        new pg.Query(statement, statement.values, (error, result) => {
+          if (error) this.failure ??= error;
+          else this.results.push(result);
+        }) as unknown as Part,
+    );
   }
 
   /** Of the statement that is being answered: node-postgres notes by them which ones a connection has parsed. */
@@ -81,7 +84,8 @@ export class OneCommit {
 
   /** Those behind the one that failed were never looked at: the next who needs them has to send their texts again. */
   handleError(error: Error, wire: Wire): void {
-    for (const { name } of this.parts.slice(this.at)) if (name !== undefined) delete wire.submittedNamedStatements[name];
+    for (const { name } of this.parts.slice(this.at))
+      if (name !== undefined) delete wire.submittedNamedStatements[name];
     this.callback?.(error);
   }
 }

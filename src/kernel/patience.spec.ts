@@ -5,14 +5,20 @@ import { isUnreachable, patiently } from './patience.js';
 const coded = (code: string): Error => Object.assign(new Error('no'), { code });
 
 describe('isUnreachable', () => {
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P03', '08006', '53300'])('is true for %s', (code) => {
-    expect(isUnreachable(coded(code))).toBe(true);
-    expect(isStorageAway(coded(code))).toBe(true);
-  });
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P03', '08006', '53300'])(
+    'is true for %s',
+    (code) => {
+      expect(isUnreachable(coded(code))).toBe(true);
+      expect(isStorageAway(coded(code))).toBe(true);
+    },
+  );
 
-  it.each(['23505', '42P01', '28P01', '3D000'])('is false for %s, which says something about the statement or the login', (code) => {
-    expect(isUnreachable(coded(code))).toBe(false);
-  });
+  it.each(['23505', '42P01', '28P01', '3D000'])(
+    'is false for %s, which says something about the statement or the login',
+    (code) => {
+      expect(isUnreachable(coded(code))).toBe(false);
+    },
+  );
 
   it.each([
     'Query runner already released. Cannot run queries anymore.',
@@ -22,7 +28,11 @@ describe('isUnreachable', () => {
   });
 
   it('does not take EPIPE for an error of the server, whose codes have five characters too', () => {
-    expect([sqlState(coded('EPIPE')), sqlState(coded('57P01')), sqlState(coded('08006'))]).toEqual([null, '57P01', '08006']);
+    expect([sqlState(coded('EPIPE')), sqlState(coded('57P01')), sqlState(coded('08006'))]).toEqual([
+      null,
+      '57P01',
+      '08006',
+    ]);
   });
 
   it('is false for errors of our own', () => {
@@ -38,10 +48,16 @@ describe('patiently', () => {
   function arrange(errorAt: (startedMs: number) => Error | null) {
     const seen = { waits: 0, outcome: 'waiting' };
     const begunMs = performance.now();
-    patiently(async () => {
-      const error = errorAt(performance.now() - begunMs);
-      if (error) throw error;
-    }, () => (seen.waits += 1)).then(() => (seen.outcome = 'done'), (error: Error & { code?: string }) => (seen.outcome = error.code ?? error.message));
+    patiently(
+      async () => {
+        const error = errorAt(performance.now() - begunMs);
+        if (error) throw error;
+      },
+      () => (seen.waits += 1),
+    ).then(
+      () => (seen.outcome = 'done'),
+      (error: Error & { code?: string }) => (seen.outcome = error.code ?? error.message),
+    );
     return seen;
   }
 

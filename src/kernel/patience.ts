@@ -2,7 +2,14 @@ import { isStorageAway, sqlState } from './database.js';
 
 /** Codes of a connection that could not be made or broke: a database that is away rather than an error of ours. */
 const CONNECTION_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
 ]);
 
 /** What pg and its pool say, without a code, when a connection is gone or none comes in time. */
@@ -40,7 +47,10 @@ export function isUnreachable(error: unknown): boolean {
  * Work of a start that may be done again, until PostgreSQL is there for it: half a minute for one that is silent, and as
  * long as it takes for one that says that it starts or stops. `onWait` is told once.
  */
-export async function patiently<T>(work: () => Promise<T>, onWait: (error: Error) => void = () => undefined): Promise<T> {
+export async function patiently<T>(
+  work: () => Promise<T>,
+  onWait: (error: Error) => void = () => undefined,
+): Promise<T> {
   let silentSinceMs: number | null = null;
   for (;;) {
     const startedAtMs = performance.now();
@@ -50,7 +60,8 @@ export async function patiently<T>(work: () => Promise<T>, onWait: (error: Error
       if (!isUnreachable(error)) throw error;
       const nowMs = performance.now();
       if (silentSinceMs === null) onWait(error as Error);
-      if (silentSinceMs === null || STARTING.has(sqlState(error) ?? '') || nowMs - startedAtMs >= SILENCE_MS_MAX) silentSinceMs = nowMs;
+      if (silentSinceMs === null || STARTING.has(sqlState(error) ?? '') || nowMs - startedAtMs >= SILENCE_MS_MAX)
+        silentSinceMs = nowMs;
       else if (nowMs - silentSinceMs >= SILENCE_MS_MAX) throw error;
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
     }

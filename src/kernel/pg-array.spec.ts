@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import {
-  booleanArray, dateArray, floatArray, intArray, jsonbArray, smallintArray, textArray, timestampArray, uuidArray,
+  booleanArray,
+  dateArray,
+  floatArray,
+  intArray,
+  jsonbArray,
+  smallintArray,
+  textArray,
+  timestampArray,
+  uuidArray,
 } from './pg-array.js';
 
 /**
@@ -10,33 +18,69 @@ import {
  */
 const ARRAYS: [string, Buffer, string][] = [
   ['int[] of nothing', intArray([]), '00000000 00000000 00000017'],
-  ['int[] of 1 and -2', intArray([1, -2]),
-    '00000001 00000000 00000017 00000002 00000001 00000004 00000001 00000004 fffffffe'],
+  [
+    'int[] of 1 and -2',
+    intArray([1, -2]),
+    '00000001 00000000 00000017 00000002 00000001 00000004 00000001 00000004 fffffffe',
+  ],
   ['int[] of null alone', intArray([null]), '00000001 00000001 00000017 00000001 00000001 ffffffff'],
-  ['int[] of its extremes', intArray([2147483647, -2147483648]),
-    '00000001 00000000 00000017 00000002 00000001 00000004 7fffffff 00000004 80000000'],
-  ['smallint[] of -1, null and 300', smallintArray([-1, null, 300]),
-    '00000001 00000001 00000015 00000003 00000001 00000002 ffff ffffffff 00000002 012c'],
-  ['float8[] of 1.5 and null', floatArray([1.5, null]),
-    '00000001 00000001 000002bd 00000002 00000001 00000008 3ff80000 00000000 ffffffff'],
-  ['boolean[]', booleanArray([true, false, null]),
-    '00000001 00000001 00000010 00000003 00000001 00000001 01 00000001 00 ffffffff'],
+  [
+    'int[] of its extremes',
+    intArray([2147483647, -2147483648]),
+    '00000001 00000000 00000017 00000002 00000001 00000004 7fffffff 00000004 80000000',
+  ],
+  [
+    'smallint[] of -1, null and 300',
+    smallintArray([-1, null, 300]),
+    '00000001 00000001 00000015 00000003 00000001 00000002 ffff ffffffff 00000002 012c',
+  ],
+  [
+    'float8[] of 1.5 and null',
+    floatArray([1.5, null]),
+    '00000001 00000001 000002bd 00000002 00000001 00000008 3ff80000 00000000 ffffffff',
+  ],
+  [
+    'boolean[]',
+    booleanArray([true, false, null]),
+    '00000001 00000001 00000010 00000003 00000001 00000001 01 00000001 00 ffffffff',
+  ],
   ['text[] of nothing', textArray([]), '00000000 00000000 00000019'],
-  ['text[] with an empty text, more than ASCII and a null', textArray(['', 'aé€𝄞', null]),
-    '00000001 00000001 00000019 00000003 00000001 00000000 0000000a 61c3a9e282acf09d849e ffffffff'],
-  ['text[] of what the text format would have to escape', textArray(['{"\\,}']),
-    '00000001 00000000 00000019 00000001 00000001 00000005 7b225c2c7d'],
-  ['jsonb[], each with its version', jsonbArray(['{}', null]),
-    '00000001 00000001 00000eda 00000002 00000001 00000003 017b7d ffffffff'],
-  ['uuid[]', uuidArray(['01563e3a-b5d3-d676-4c61-efb99302bd5b']),
-    '00000001 00000000 00000b86 00000001 00000001 00000010 01563e3ab5d3d6764c61efb99302bd5b'],
-  ['timestamptz[] of PostgreSQL\'s epoch and the microseconds around it', timestampArray([946_684_800_000, 946_684_800_001, 946_684_799_999]),
-    '00000001 00000000 000004a0 00000003 00000001 00000008 0000000000000000 00000008 00000000000003e8 00000008 fffffffffffffc18'],
+  [
+    'text[] with an empty text, more than ASCII and a null',
+    textArray(['', 'aé€𝄞', null]),
+    '00000001 00000001 00000019 00000003 00000001 00000000 0000000a 61c3a9e282acf09d849e ffffffff',
+  ],
+  [
+    'text[] of what the text format would have to escape',
+    textArray(['{"\\,}']),
+    '00000001 00000000 00000019 00000001 00000001 00000005 7b225c2c7d',
+  ],
+  [
+    'jsonb[], each with its version',
+    jsonbArray(['{}', null]),
+    '00000001 00000001 00000eda 00000002 00000001 00000003 017b7d ffffffff',
+  ],
+  [
+    'uuid[]',
+    uuidArray(['01563e3a-b5d3-d676-4c61-efb99302bd5b']),
+    '00000001 00000000 00000b86 00000001 00000001 00000010 01563e3ab5d3d6764c61efb99302bd5b',
+  ],
+  [
+    "timestamptz[] of PostgreSQL's epoch and the microseconds around it",
+    timestampArray([946_684_800_000, 946_684_800_001, 946_684_799_999]),
+    '00000001 00000000 000004a0 00000003 00000001 00000008 0000000000000000 00000008 00000000000003e8 00000008 fffffffffffffc18',
+  ],
   // 1970-01-01 is 10957 days, 946684800000000 µs, before PostgreSQL's epoch.
-  ['timestamptz[] of the Unix epoch', timestampArray([0, null]),
-    '00000001 00000001 000004a0 00000002 00000001 00000008 fffca2fec4c82000 ffffffff'],
-  ['date[] around PostgreSQL\'s epoch', dateArray([10_957, 10_956, 0]),
-    '00000001 00000000 0000043a 00000003 00000001 00000004 00000000 00000004 ffffffff 00000004 ffffd533'],
+  [
+    'timestamptz[] of the Unix epoch',
+    timestampArray([0, null]),
+    '00000001 00000001 000004a0 00000002 00000001 00000008 fffca2fec4c82000 ffffffff',
+  ],
+  [
+    "date[] around PostgreSQL's epoch",
+    dateArray([10_957, 10_956, 0]),
+    '00000001 00000000 0000043a 00000003 00000001 00000004 00000000 00000004 ffffffff 00000004 ffffd533',
+  ],
 ];
 
 /** The elements of a binary array, as bytes. Throws for one that is longer or shorter than it says. */
@@ -75,7 +119,9 @@ describe('binary arrays', () => {
       fc.property(fc.array(fc.option(fc.integer({ min: firstMs, max: lastMs }))), (values) => {
         const microseconds = elementsOf(timestampArray(values)).map((bytes) => bytes && bytes.readBigInt64BE());
 
-        expect(microseconds).toEqual(values.map((ms) => (ms === null ? null : (BigInt(ms) - 946_684_800_000n) * 1000n)));
+        expect(microseconds).toEqual(
+          values.map((ms) => (ms === null ? null : (BigInt(ms) - 946_684_800_000n) * 1000n)),
+        );
       }),
     );
   });

@@ -6,7 +6,18 @@ import { writeId } from './ids.js';
  * The text format costs an escape pass over every byte in Node and its undoing in PostgreSQL; a batch of JSON bodies
  * is made of quotes. `pg` sends a Buffer as a binary parameter, so these go through untouched.
  */
-const OID = { bool: 16, bytea: 17, int2: 21, int4: 23, float8: 701, text: 25, uuid: 2950, timestamptz: 1184, date: 1082, jsonb: 3802 } as const;
+const OID = {
+  bool: 16,
+  bytea: 17,
+  int2: 21,
+  int4: 23,
+  float8: 701,
+  text: 25,
+  uuid: 2950,
+  timestamptz: 1184,
+  date: 1082,
+  jsonb: 3802,
+} as const;
 
 /** Milliseconds from the Unix epoch to PostgreSQL's, 2000-01-01. */
 const PG_EPOCH_MS = 946_684_800_000;
@@ -64,7 +75,8 @@ export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
 function variable(oid: number, values: readonly (string | null)[], versioned: boolean): Buffer {
   const prefix = versioned ? 1 : 0;
   let bytes = 20;
-  for (let i = 0; i < values.length; i += 1) bytes += 4 + (values[i] === null ? 0 : Buffer.byteLength(values[i] as string) + prefix);
+  for (let i = 0; i < values.length; i += 1)
+    bytes += 4 + (values[i] === null ? 0 : Buffer.byteLength(values[i] as string) + prefix);
   const buffer = Buffer.allocUnsafe(bytes);
   let offset = header(buffer, oid, values.length, values.includes(null));
   for (let i = 0; i < values.length; i += 1) {

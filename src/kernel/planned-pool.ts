@@ -20,7 +20,10 @@ export const PLANNED_SETTINGS = [
 const DEADLINE_MS = 35_000;
 
 /** Through a pooler a session is nobody's: each statement brings the settings along, in the same packet. */
-const BEGIN_PLANNED = ['begin', ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`)].join('; ');
+const BEGIN_PLANNED = [
+  'begin',
+  ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
+].join('; ');
 
 /** A backend keeps what it has planned, 3 to 10 MB of it: those that nobody has needed for so long end, but for one. */
 const IDLE_MS_MAX = 60_000;
@@ -29,7 +32,12 @@ const IDLE_MS_MAX = 60_000;
 export class PlannedPool {
   readonly pool: pg.Pool;
 
-  constructor(url: string, name: string, max: number, private readonly isPooled: boolean) {
+  constructor(
+    url: string,
+    name: string,
+    max: number,
+    private readonly isPooled: boolean,
+  ) {
     this.pool = new pg.Pool({
       ...connectionOptions({ url, name, deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS, isPooled }),
       max,
@@ -50,13 +58,19 @@ export class PlannedPool {
   /** Several statements in one round trip and one commit. Resolves to their results, in order; none holds when one fails. */
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
-    return (await this.pool.query(new OneCommit(statements) as unknown as pg.QueryConfig)) as unknown as pg.QueryResult[];
+    return (await this.pool.query(
+      new OneCommit(statements) as unknown as pg.QueryConfig,
+    )) as unknown as pg.QueryResult[];
   }
 
   /** In one round trip. Until the last is answered the connection is not anybody else's. */
   private async planned(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     const client = await this.pool.connect();
-    const answers = await Promise.allSettled([client.query(BEGIN_PLANNED), ...statements.map((each) => client.query(each)), client.query('commit')]);
+    const answers = await Promise.allSettled([
+      client.query(BEGIN_PLANNED),
+      ...statements.map((each) => client.query(each)),
+      client.query('commit'),
+    ]);
     client.release();
     const refused = answers.find(({ status }) => status === 'rejected');
     if (refused) throw (refused as PromiseRejectedResult).reason;

@@ -1,7 +1,15 @@
 import {
-  DEFAULT_SCHEMA, PostgresConnection, PostgresQueueBackend, runMigrations, setDefaultBackendFactory,
-  type BackendFactory, type IQueueBackend, type PgPool, type PgPoolClient, type PgQueryResult,
+  type BackendFactory,
+  DEFAULT_SCHEMA,
+  type IQueueBackend,
+  type PgPool,
+  type PgPoolClient,
+  type PgQueryResult,
+  PostgresConnection,
   type PostgresConnectionOptions,
+  PostgresQueueBackend,
+  runMigrations,
+  setDefaultBackendFactory,
 } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -26,8 +34,17 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
     return { connection: { url: config.redisUrl, maxRetriesPerRequest: null } as never, prefix: '{posthorn}' };
   }
   const url = config.databaseDirectUrl;
-  const backend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (name, options, { withBlockingConnection: isWorker = false } = {}) =>
-    new PostgresQueueBackend(new QueueConnection(url, isWorker ? CONNECTIONS.worker : CONNECTIONS.queue), name, options, true);
+  const backend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
+    name,
+    options,
+    { withBlockingConnection: isWorker = false } = {},
+  ) =>
+    new PostgresQueueBackend(
+      new QueueConnection(url, isWorker ? CONNECTIONS.worker : CONNECTIONS.queue),
+      name,
+      options,
+      true,
+    );
   // Process-wide because @nestjs/bullmq 12.0 has no option to pass a backend per queue.
   setDefaultBackendFactory(backend as unknown as BackendFactory<IQueueBackend>);
   return { connection: {} as never };
@@ -37,7 +54,9 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
 export async function prepareQueues(config: Config): Promise<void> {
   if (config.redisUrl) return;
   await patiently(async () => {
-    const client = new Connection(connectionOptions({ url: config.databaseDirectUrl, name: 'posthorn-queues', deadlineMs: Infinity }));
+    const client = new Connection(
+      connectionOptions({ url: config.databaseDirectUrl, name: 'posthorn-queues', deadlineMs: Infinity }),
+    );
     await client.connect();
     try {
       await runMigrations(client);
@@ -55,7 +74,11 @@ class QueueConnection extends PostgresConnection {
   private readonly own: pg.Pool;
 
   constructor(url: string, max: number) {
-    const own = new pg.Pool({ ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }), max, idleTimeoutMillis: IDLE_MS });
+    const own = new pg.Pool({
+      ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }),
+      max,
+      idleTimeoutMillis: IDLE_MS,
+    });
     super(new UnhurriedPool(own));
     this.own = own;
   }

@@ -29,7 +29,9 @@ export class Readiness {
   }
 
   async report(): Promise<{ ready: boolean; parts: Record<string, PartReadiness> }> {
-    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining, version: VERSION, ...(this.number !== null && { number: this.number }) } };
+    const parts: Record<string, PartReadiness> = {
+      process: { ready: !this.draining, version: VERSION, ...(this.number !== null && { number: this.number }) },
+    };
     await Promise.all(
       [...this.parts].map(async ([part, check]) => {
         parts[part] = await check().catch(() => ({ ready: false }));

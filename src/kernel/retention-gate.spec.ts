@@ -72,7 +72,11 @@ describe('RetentionGate', () => {
     [one, two] = [world.process(), world.process()];
     expect(await one.gate.isOpen()).toBe(false);
     expect(await two.gate.isOpen()).toBe(false);
-    expect((await one.readiness.report()).parts['retention']).toEqual({ ready: true, waiting: true, waiting_seconds: 740 * 60 });
+    expect((await one.readiness.report()).parts['retention']).toEqual({
+      ready: true,
+      waiting: true,
+      waiting_seconds: 740 * 60,
+    });
     for (let i = 0; i < 739; i += 1) {
       world.pass(MINUTE_MS);
       await two.gate.isOpen();
@@ -95,7 +99,7 @@ describe('RetentionGate', () => {
     expect(await gate.isOpen()).toBe(true);
   });
 
-  it('is closed while the clock of this machine is not PostgreSQL\'s, and PostgreSQL is not asked', async () => {
+  it("is closed while the clock of this machine is not PostgreSQL's, and PostgreSQL is not asked", async () => {
     const world = new World();
     const { gate } = world.process();
     world.isAgreed = false;

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { LEAP_WAIT_MS, lookAtClock, type SeenClock } from './clock-leap.js';
 import { Clock } from './clock.js';
+import { LEAP_WAIT_MS, lookAtClock, type SeenClock } from './clock-leap.js';
 import { DatabaseTime } from './database-time.js';
 import { HOUSEKEEPING, Loop, type Rest } from './loop.js';
 import { Metrics } from './metrics.js';
@@ -32,9 +32,23 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(Readiness) readiness: Readiness,
     @Inject(Metrics) metrics: Metrics,
   ) {
-    this.loop = new Loop('RetentionGate', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
-    readiness.register('retention', async () => ({ ready: true, waiting: this.waitingMs() > 0, ...(this.waitingMs() > 0 && { waiting_seconds: Math.ceil(this.waitingMs() / 1000) }) }));
-    metrics.gauge('retention_waiting_seconds', "How much longer nothing is removed by its age, after PostgreSQL's clock leapt; 0 when it did not.", [], (gauge) => gauge.set(Math.ceil(this.waitingMs() / 1000)));
+    this.loop = new Loop(
+      'RetentionGate',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    readiness.register('retention', async () => ({
+      ready: true,
+      waiting: this.waitingMs() > 0,
+      ...(this.waitingMs() > 0 && { waiting_seconds: Math.ceil(this.waitingMs() / 1000) }),
+    }));
+    metrics.gauge(
+      'retention_waiting_seconds',
+      "How much longer nothing is removed by its age, after PostgreSQL's clock leapt; 0 when it did not.",
+      [],
+      (gauge) => gauge.set(Math.ceil(this.waitingMs() / 1000)),
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -50,7 +64,8 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     if (!this.time.isAgreed()) return false;
     const look = await this.store.read();
     const next = this.next(look);
-    const isDue = next.leaptFromMs !== null || look.seen.leaptFromMs !== null || look.nowMs - look.seen.seenAtMs >= EVERY_MS;
+    const isDue =
+      next.leaptFromMs !== null || look.seen.leaptFromMs !== null || look.nowMs - look.seen.seenAtMs >= EVERY_MS;
     this.note(isDue ? await this.store.change((locked) => this.next(locked)) : look);
     return this.last?.seen.leaptFromMs === null;
   }
@@ -78,7 +93,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     if (seen.leaptFromMs !== null && !wasClosed) {
       this.logger.error(
         `PostgreSQL's clock went from ${dateOf(seen.leaptFromMs)} to ${dateOf(seen.seenAtMs)} since it was last seen. Nothing is removed by its age for ` +
-        'a day. If the time is right, confirm it with `posthorn confirm-clock`; if not, set the clock.',
+          'a day. If the time is right, confirm it with `posthorn confirm-clock`; if not, set the clock.',
       );
     }
     if (seen.leaptFromMs === null && wasClosed) this.logger.log('What is older than its retention is removed again.');

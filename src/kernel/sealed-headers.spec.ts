@@ -1,4 +1,4 @@
-import { openNamed, sealNamed, type HeadersPlace } from './sealed-headers.js';
+import { type HeadersPlace, openNamed, sealNamed } from './sealed-headers.js';
 import { Vault } from './vault.js';
 
 const KEY = Buffer.alloc(32, 1);
@@ -11,7 +11,11 @@ describe('headers by name', () => {
 
     const stored = JSON.parse(JSON.stringify(sealNamed(vault, PLACE, headers))) as ReturnType<typeof sealNamed>;
 
-    expect(stored).toEqual({ ...headers, Authorization: { sealed: expect.any(String) }, 'x-auth-token': { sealed: expect.any(String) } });
+    expect(stored).toEqual({
+      ...headers,
+      Authorization: { sealed: expect.any(String) },
+      'x-auth-token': { sealed: expect.any(String) },
+    });
     expect(JSON.stringify(stored)).not.toContain('Bearer');
     expect(openNamed(vault, PLACE, stored)).toEqual(headers);
   });
@@ -26,7 +30,11 @@ describe('headers by name', () => {
   it('opens in its own place alone', () => {
     const stored = sealNamed(vault, PLACE, { cookie: 'a=b' });
 
-    for (const place of [{ ...PLACE, table: 'messages' }, { ...PLACE, environmentId: 2 }, { ...PLACE, id: '0190f0a0-0000-0000-0000-000000000002' }]) {
+    for (const place of [
+      { ...PLACE, table: 'messages' },
+      { ...PLACE, environmentId: 2 },
+      { ...PLACE, id: '0190f0a0-0000-0000-0000-000000000002' },
+    ]) {
       expect(() => openNamed(vault, place, stored)).toThrow(/can't be opened/);
     }
   });

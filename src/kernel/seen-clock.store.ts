@@ -20,7 +20,10 @@ const COLUMNS = `${MS('seen_at')} as seen_ms, ${MS('leapt_from')} as leapt_from_
 
 // One row: seen_clock_pkey serves every statement.
 const READ: Statement = { name: 'seen_clock.read', text: `select ${COLUMNS} from seen_clock where id = 1` };
-const BEGIN: Statement = { name: 'seen_clock.begin', text: 'insert into seen_clock (seen_at) values (clock_timestamp()) on conflict do nothing' };
+const BEGIN: Statement = {
+  name: 'seen_clock.begin',
+  text: 'insert into seen_clock (seen_at) values (clock_timestamp()) on conflict do nothing',
+};
 const LOCK: Statement = { name: 'seen_clock.lock', text: 'select 1 from seen_clock where id = 1 for update' };
 const WRITE: Statement = {
   name: 'seen_clock.write',
@@ -51,12 +54,14 @@ export class SeenClockStore {
 
   /** Replaces what was seen by what `next` makes of it, one process at a time. Returns what is stored then. */
   change(next: (look: Look) => SeenClock): Promise<Look> {
-    return this.database.unit(() => this.database.transaction(async () => {
-      await this.database.query(LOCK);
-      const { seenAtMs, leaptFromMs, waitedMs } = next(await this.read());
-      const [row] = await this.database.query<Row>(WRITE, [seenAtMs, leaptFromMs, Math.round(waitedMs)]);
-      return lookOf(row as Row);
-    }));
+    return this.database.unit(() =>
+      this.database.transaction(async () => {
+        await this.database.query(LOCK);
+        const { seenAtMs, leaptFromMs, waitedMs } = next(await this.read());
+        const [row] = await this.database.query<Row>(WRITE, [seenAtMs, leaptFromMs, Math.round(waitedMs)]);
+        return lookOf(row as Row);
+      }),
+    );
   }
 
   /** Ends the wait. Returns from when to when the clock leapt, or null when nothing waits. In the caller's transaction. */

@@ -2,14 +2,39 @@ import { HIDDEN, isSensitive, shownHeaders } from './sensitive-headers.js';
 
 describe('isSensitive', () => {
   it.each([
-    'authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'apikey', 'x-auth-token', 'x-gitlab-token', 'x-amz-security-token',
-    'x-secret', 'client_secret', 'x-password', 'x-session-id', 'x-access-key', 'x-acme-auth', 'token',
+    'authorization',
+    'proxy-authorization',
+    'cookie',
+    'set-cookie',
+    'x-api-key',
+    'apikey',
+    'x-auth-token',
+    'x-gitlab-token',
+    'x-amz-security-token',
+    'x-secret',
+    'client_secret',
+    'x-password',
+    'x-session-id',
+    'x-access-key',
+    'x-acme-auth',
+    'token',
   ])('%s is', (name) => {
     expect([name, isSensitive(name)]).toEqual([name, true]);
   });
 
   it.each([
-    'content-type', 'x-tenant', 'webhook-signature', 'webhook-id', 'x-hub-signature-256', 'stripe-signature', 'x-author', 'x-request-id', 'x-tokenizer', 'etag', '', '__proto__',
+    'content-type',
+    'x-tenant',
+    'webhook-signature',
+    'webhook-id',
+    'x-hub-signature-256',
+    'stripe-signature',
+    'x-author',
+    'x-request-id',
+    'x-tokenizer',
+    'etag',
+    '',
+    '__proto__',
   ])('%s is not', (name) => {
     expect([name, isSensitive(name)]).toEqual([name, false]);
   });

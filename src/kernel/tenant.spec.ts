@@ -1,4 +1,4 @@
-import { grants, SCOPES, type Scope } from './tenant.js';
+import { grants, type Scope, SCOPES } from './tenant.js';
 
 describe('grants', () => {
   it.each<[Scope, Scope, boolean]>([

@@ -23,7 +23,8 @@ export class Tracing implements OnApplicationShutdown {
   /** The span of an acceptance, below the caller's own trace when the request carries one. */
   startAccept(incoming: string | undefined, eventType: string): Traced {
     const parent = incoming !== undefined && TRACEPARENT.test(incoming) ? incoming : null;
-    if (this.spans) return this.spans.start('posthorn.accept', 'server', parent, () => ({ 'posthorn.event_type': eventType }));
+    if (this.spans)
+      return this.spans.start('posthorn.accept', 'server', parent, () => ({ 'posthorn.event_type': eventType }));
     return parent === null ? NOTHING : { traceparent: parent, end: () => undefined };
   }
 

@@ -35,7 +35,12 @@ describe('the examples of the ULID specification', () => {
       return encodeUlid(bytes);
     });
 
-    expect(series).toEqual(['01BX5ZZKBKACTAV9WEVGEMMVS0', '01BX5ZZKBKACTAV9WEVGEMMVS1', '01BX5ZZKBKZZZZZZZZZZZZZZZY', '01BX5ZZKBKZZZZZZZZZZZZZZZZ']);
+    expect(series).toEqual([
+      '01BX5ZZKBKACTAV9WEVGEMMVS0',
+      '01BX5ZZKBKACTAV9WEVGEMMVS1',
+      '01BX5ZZKBKZZZZZZZZZZZZZZZY',
+      '01BX5ZZKBKZZZZZZZZZZZZZZZZ',
+    ]);
     expect(() => incrementUlid(last)).toThrow(RangeError);
     expect(encodeUlid(last)).toBe('01BX5ZZKBKZZZZZZZZZZZZZZZZ');
   });
@@ -48,33 +53,44 @@ describe('the examples of the ULID specification', () => {
 });
 
 describe('encodeUlid and decodeUlid', () => {
-  it('are base 32 of the number, and each other\'s inverse in either case', () => {
-    fc.assert(fc.property(bytes16, (bytes) => {
-      const text = encodeUlid(bytes);
-      expect(text).toBe(spell(bytes));
-      expect(decodeUlid(text)).toEqual(Buffer.from(bytes));
-      expect(decodeUlid(text.toLowerCase())).toEqual(Buffer.from(bytes));
-    }), { numRuns: 1000 });
+  it("are base 32 of the number, and each other's inverse in either case", () => {
+    fc.assert(
+      fc.property(bytes16, (bytes) => {
+        const text = encodeUlid(bytes);
+        expect(text).toBe(spell(bytes));
+        expect(decodeUlid(text)).toEqual(Buffer.from(bytes));
+        expect(decodeUlid(text.toLowerCase())).toEqual(Buffer.from(bytes));
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('read what stands at the end of a text, into bytes that are there', () => {
-    fc.assert(fc.property(bytes16, fc.string({ maxLength: 8 }), (bytes, before) => {
-      const place = new Uint8Array(16);
-      expect(readUlid(place, before + encodeUlid(bytes), before.length)).toBe(true);
-      expect(place).toEqual(bytes);
-      expect(readUlid(place, `${before}${encodeUlid(bytes)}0`, before.length)).toBe(false);
-    }));
+    fc.assert(
+      fc.property(bytes16, fc.string({ maxLength: 8 }), (bytes, before) => {
+        const place = new Uint8Array(16);
+        expect(readUlid(place, before + encodeUlid(bytes), before.length)).toBe(true);
+        expect(place).toEqual(bytes);
+        expect(readUlid(place, `${before}${encodeUlid(bytes)}0`, before.length)).toBe(false);
+      }),
+    );
   });
 
   it('sort alike as text and as bytes', () => {
-    fc.assert(fc.property(bytes16, bytes16, (a, b) => {
-      const [textA, textB] = [encodeUlid(a), encodeUlid(b)];
-      expect(textA < textB ? -1 : Number(textA > textB)).toBe(Buffer.compare(a, b));
-    }));
+    fc.assert(
+      fc.property(bytes16, bytes16, (a, b) => {
+        const [textA, textB] = [encodeUlid(a), encodeUlid(b)];
+        expect(textA < textB ? -1 : Number(textA > textB)).toBe(Buffer.compare(a, b));
+      }),
+    );
   });
 
   it.each([
-    '', '01ARYZ6S41TSV4RRFFQ69G5FA', '01ARYZ6S41TSV4RRFFQ69G5FAVV', '81ARYZ6S41TSV4RRFFQ69G5FAV', 'Z1ARYZ6S41TSV4RRFFQ69G5FAV',
+    '',
+    '01ARYZ6S41TSV4RRFFQ69G5FA',
+    '01ARYZ6S41TSV4RRFFQ69G5FAVV',
+    '81ARYZ6S41TSV4RRFFQ69G5FAV',
+    'Z1ARYZ6S41TSV4RRFFQ69G5FAV',
     ...[...'ILOUilou- \0\x7féĀ\u0130０'].map((char) => `01ARYZ6S41TSV4RRFFQ69G5FA${char}`),
   ])('refuse %j', (text) => {
     expect(decodeUlid(text)).toBeNull();
@@ -87,11 +103,13 @@ describe('encodeUlid and decodeUlid', () => {
 
 describe('ulidBytes and ulidTime', () => {
   it('keep the time and the random bytes', () => {
-    fc.assert(fc.property(timeMs, bytes10, (time, random) => {
-      const bytes = ulidBytes(time, random);
-      expect(ulidTime(bytes)).toBe(time);
-      expect(bytes.subarray(6)).toEqual(Buffer.from(random));
-    }));
+    fc.assert(
+      fc.property(timeMs, bytes10, (time, random) => {
+        const bytes = ulidBytes(time, random);
+        expect(ulidTime(bytes)).toBe(time);
+        expect(bytes.subarray(6)).toEqual(Buffer.from(random));
+      }),
+    );
   });
 
   it.each([-1, 1.5, 2 ** 48, Number.NaN, Number.POSITIVE_INFINITY])('refuse the time %d', (time) => {
@@ -109,16 +127,20 @@ describe('ulidBytes and ulidTime', () => {
 
 describe('incrementUlid', () => {
   it('is the number plus one, in the same millisecond', () => {
-    const carrying = fc.tuple(bytes16, fc.nat(9)).map(([bytes, carry]) => bytes.map((byte, i) => (i > 15 - carry ? 0xff : byte)));
-    fc.assert(fc.property(carrying, (bytes) => {
-      fc.pre(bytes.subarray(6).some((byte) => byte !== 0xff));
-      const next = Uint8Array.from(bytes);
+    const carrying = fc
+      .tuple(bytes16, fc.nat(9))
+      .map(([bytes, carry]) => bytes.map((byte, i) => (i > 15 - carry ? 0xff : byte)));
+    fc.assert(
+      fc.property(carrying, (bytes) => {
+        fc.pre(bytes.subarray(6).some((byte) => byte !== 0xff));
+        const next = Uint8Array.from(bytes);
 
-      incrementUlid(next);
+        incrementUlid(next);
 
-      const number = (value: Uint8Array): bigint => BigInt(`0x${Buffer.from(value).toString('hex')}`);
-      expect(number(next)).toBe(number(bytes) + 1n);
-      expect(ulidTime(next)).toBe(ulidTime(bytes));
-    }));
+        const number = (value: Uint8Array): bigint => BigInt(`0x${Buffer.from(value).toString('hex')}`);
+        expect(number(next)).toBe(number(bytes) + 1n);
+        expect(ulidTime(next)).toBe(ulidTime(bytes));
+      }),
+    );
   });
 });

@@ -9,7 +9,10 @@ describe('queues at the end of a process', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  function queueThat(closes: () => Promise<void>, disconnects = async (): Promise<void> => undefined): { queue: Ending; left: () => number } {
+  function queueThat(
+    closes: () => Promise<void>,
+    disconnects = async (): Promise<void> => undefined,
+  ): { queue: Ending; left: () => number } {
     let left = 0;
     const queue = Object.assign(Object.create(Queue.prototype) as Ending, {
       on: () => queue,
@@ -19,7 +22,20 @@ describe('queues at the end of a process', () => {
       },
       onApplicationShutdown: closes,
     }) as unknown as Ending;
-    const app = { get: () => new Map([['a', { providers: new Map([['q', { instance: queue }], ['other', { instance: {} }]]) }]]) };
+    const app = {
+      get: () =>
+        new Map([
+          [
+            'a',
+            {
+              providers: new Map([
+                ['q', { instance: queue }],
+                ['other', { instance: {} }],
+              ]),
+            },
+          ],
+        ]),
+    };
     hearQueues(app as unknown as INestApplicationContext);
     return { queue, left: () => left };
   }
@@ -37,7 +53,10 @@ describe('queues at the end of a process', () => {
   });
 
   it('are not waited for when the connection that is given up never says that it has ended', async () => {
-    const { queue, left } = queueThat(async () => undefined, () => new Promise(() => undefined));
+    const { queue, left } = queueThat(
+      async () => undefined,
+      () => new Promise(() => undefined),
+    );
     const ended = queue.disconnect();
 
     await jest.advanceTimersByTimeAsync(500);
@@ -46,7 +65,7 @@ describe('queues at the end of a process', () => {
     expect(left()).toBe(1);
   });
 
-  it('are closed, and nothing else, where it is answered; and an error of it is nobody\'s', async () => {
+  it("are closed, and nothing else, where it is answered; and an error of it is nobody's", async () => {
     for (const closes of [async () => undefined, async () => Promise.reject(new Error('Connection is closed.'))]) {
       const { queue, left } = queueThat(closes);
       await queue.onApplicationShutdown();

@@ -1,5 +1,5 @@
-import { ModulesContainer } from '@nestjs/core';
 import type { INestApplicationContext, OnApplicationShutdown } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { Queue } from 'bullmq';
 
 /** A server that is there answers a goodbye within this time. */
@@ -41,7 +41,13 @@ function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isLate = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  const hasEnded = await Promise.race([work.then(() => true, () => true), isLate]);
+  const hasEnded = await Promise.race([
+    work.then(
+      () => true,
+      () => true,
+    ),
+    isLate,
+  ]);
   clearTimeout(timer);
   return hasEnded;
 }

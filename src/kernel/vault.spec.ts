@@ -3,11 +3,17 @@ import { firstDataKey } from './data-key.js';
 import { sealedIn, Vault } from './vault.js';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
-const CONTEXT = sealedIn({ table: 'destinations', environmentId: 1, id: '0190f0a0-0000-0000-0000-000000000001', column: 'secret' });
+const CONTEXT = sealedIn({
+  table: 'destinations',
+  environmentId: 1,
+  id: '0190f0a0-0000-0000-0000-000000000001',
+  column: 'secret',
+});
 
 /** What the release before data keys stored for that context under that MASTER_KEY. */
 const SEALED_BY_VERSION_1 = Buffer.from(
-  '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67', 'hex',
+  '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67',
+  'hex',
 );
 
 /** A vault of a process that knows these data keys, by number. */
@@ -22,11 +28,13 @@ const vault = vaultWith({ 0: FIRST, 1: SECOND });
 
 describe('Vault', () => {
   it('opens what it sealed, text and bytes of any length', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (bytes, context) => {
-      const plaintext = Buffer.from(bytes);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (bytes, context) => {
+        const plaintext = Buffer.from(bytes);
 
-      expect(vault.open(vault.seal(plaintext, context), context)).toEqual(plaintext);
-    }));
+        expect(vault.open(vault.seal(plaintext, context), context)).toEqual(plaintext);
+      }),
+    );
     expect(vault.open(vault.seal('schön', CONTEXT), CONTEXT).toString()).toBe('schön');
   });
 
@@ -44,7 +52,11 @@ describe('Vault', () => {
 
   it('opens what version 1 sealed, and does so after a rotation too', () => {
     expect(vault.open(SEALED_BY_VERSION_1, CONTEXT).toString()).toBe('sealed before data keys');
-    expect(vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) }).open(SEALED_BY_VERSION_1, CONTEXT).toString()).toBe('sealed before data keys');
+    expect(
+      vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) })
+        .open(SEALED_BY_VERSION_1, CONTEXT)
+        .toString(),
+    ).toBe('sealed before data keys');
     expect(() => vault.open(SEALED_BY_VERSION_1, 'elsewhere')).toThrow('was altered');
   });
 
@@ -55,7 +67,9 @@ describe('Vault', () => {
 
     expect(later.open(before, CONTEXT).toString()).toBe('a');
     expect(later.open(after, CONTEXT).toString()).toBe('b');
-    expect(() => vault.open(after, CONTEXT)).toThrow('was sealed with data key 2, which this process does not know yet');
+    expect(() => vault.open(after, CONTEXT)).toThrow(
+      'was sealed with data key 2, which this process does not know yet',
+    );
   });
 
   it('does not open in another row, column, table or environment', () => {
@@ -104,6 +118,8 @@ describe('Vault', () => {
     const foreign = vaultWith({ 1: Buffer.alloc(32, 8) }).seal('hunter2', CONTEXT);
 
     expect(failure(Buffer.of(9))).toBe(`The secret of ${CONTEXT} is not in a form that is known.`);
-    expect(failure(foreign)).toBe(`The secret of ${CONTEXT} can't be opened: it was sealed for another place, or was altered.`);
+    expect(failure(foreign)).toBe(
+      `The secret of ${CONTEXT} can't be opened: it was sealed for another place, or was altered.`,
+    );
   });
 });

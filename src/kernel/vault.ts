@@ -24,9 +24,11 @@ export class Vault {
     const id = dataKeyOf(sealed);
     if (id === null) throw new Error(`The secret of ${context} is not in a form that is known.`);
     const key = this.keyring.find(id);
-    if (key === null) throw new Error(`The secret of ${context} was sealed with data key ${id}, which this process does not know yet.`);
+    if (key === null)
+      throw new Error(`The secret of ${context} was sealed with data key ${id}, which this process does not know yet.`);
     const plaintext = openValue(key, sealed, context);
-    if (plaintext === null) throw new Error(`The secret of ${context} can't be opened: it was sealed for another place, or was altered.`);
+    if (plaintext === null)
+      throw new Error(`The secret of ${context} can't be opened: it was sealed for another place, or was altered.`);
     return plaintext;
   }
 }

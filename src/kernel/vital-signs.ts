@@ -20,8 +20,13 @@ export class VitalSigns {
       gauge.reset();
       for (const loop of Loop.running()) gauge.set({ loop: loop.name }, loop.overdueMs() / 1000);
     });
-    metrics.gauge('notifications_heard_age_seconds', 'Age of the last proof that changes of other processes arrive here.', [], (gauge) => {
-      if (notifications.heardUntilMs() > 0) gauge.set(heardAgeMs() / 1000);
-    });
+    metrics.gauge(
+      'notifications_heard_age_seconds',
+      'Age of the last proof that changes of other processes arrive here.',
+      [],
+      (gauge) => {
+        if (notifications.heardUntilMs() > 0) gauge.set(heardAgeMs() / 1000);
+      },
+    );
   }
 }

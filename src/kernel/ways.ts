@@ -21,7 +21,14 @@ export async function checkWays(config: Config): Promise<void> {
 async function check(config: Config): Promise<void> {
   const variable = config.isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   const listening = await settled(config.databaseDirectUrl, variable);
-  const sending = new Connection(connectionOptions({ url: config.databaseUrl, name: 'posthorn-check', deadlineMs: DEADLINE_MS, isPooled: config.isPooled }));
+  const sending = new Connection(
+    connectionOptions({
+      url: config.databaseUrl,
+      name: 'posthorn-check',
+      deadlineMs: DEADLINE_MS,
+      isPooled: config.isPooled,
+    }),
+  );
   try {
     await sending.connect();
     await listen(listening, sending, config.isPooled);
@@ -32,15 +39,19 @@ async function check(config: Config): Promise<void> {
 
 /** A connection with settings of its own, on which they are in force. */
 async function settled(url: string, variable: string): Promise<Connection> {
-  const connection = new Connection(connectionOptions({ url, name: 'posthorn-check', deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS }));
+  const connection = new Connection(
+    connectionOptions({ url, name: 'posthorn-check', deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS }),
+  );
   try {
     await connection.connect();
     const { rows } = await connection.query<{ mode: string }>(`select current_setting('plan_cache_mode') as mode`);
-    if (rows[0]?.mode !== 'force_generic_plan') throw new ConfigError(`${variable} leads to a pooler that drops the settings of connections. ${WHAT_TO_DO}`);
+    if (rows[0]?.mode !== 'force_generic_plan')
+      throw new ConfigError(`${variable} leads to a pooler that drops the settings of connections. ${WHAT_TO_DO}`);
     return connection;
   } catch (error) {
     void connection.end().catch(() => undefined);
-    if (sqlState(error)?.startsWith('08P')) throw new ConfigError(`${variable} leads to a pooler that refuses the settings of connections. ${WHAT_TO_DO}`);
+    if (sqlState(error)?.startsWith('08P'))
+      throw new ConfigError(`${variable} leads to a pooler that refuses the settings of connections. ${WHAT_TO_DO}`);
     throw error;
   }
 }
@@ -64,7 +75,9 @@ async function listen(listening: Connection, sending: Connection, isPooled: bool
   } finally {
     clearTimeout(timer);
   }
-  throw new ConfigError(isPooled
-    ? 'What is announced over DATABASE_URL is not heard over DATABASE_DIRECT_URL: both must lead to the same database, and DATABASE_DIRECT_URL past every pooler.'
-    : `DATABASE_URL leads to a pooler that does not keep sessions: nothing that is announced is heard. ${WHAT_TO_DO}`);
+  throw new ConfigError(
+    isPooled
+      ? 'What is announced over DATABASE_URL is not heard over DATABASE_DIRECT_URL: both must lead to the same database, and DATABASE_DIRECT_URL past every pooler.'
+      : `DATABASE_URL leads to a pooler that does not keep sessions: nothing that is announced is heard. ${WHAT_TO_DO}`,
+  );
 }

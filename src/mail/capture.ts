@@ -1,7 +1,17 @@
+import {
+  MailTransport,
+  type RecipientReply,
+  type Submission,
+  type SubmissionReport,
+} from '#modules/email/transport.contract.js';
 import { type IncomingBytes, incomingBytes, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
-import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 
-const CAPTURED = { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: 'Captured: EMAIL_TRANSPORT sends nothing out.' } as const;
+const CAPTURED = {
+  outcome: 'accepted',
+  code: 250,
+  enhanced: '2.0.0',
+  text: 'Captured: EMAIL_TRANSPORT sends nothing out.',
+} as const;
 
 /**
  * `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept; and what
@@ -23,10 +33,22 @@ export class CaptureTransport extends MailTransport {
     // Nobody knows yet whether it is one of our aliases: it comes again, and is not lost.
     if (verdict.kind === 'refused' && verdict.answer.code < 500) return replyOf(address, verdict.answer);
     if (verdict.kind !== 'alias') return { address, ...CAPTURED };
-    return replyOf(address, await this.mail.accept({ from, recipients: [{ ...verdict, address }], clientIp: '127.0.0.1', helo: 'localhost', tls: null }, bytes));
+    return replyOf(
+      address,
+      await this.mail.accept(
+        { from, recipients: [{ ...verdict, address }], clientIp: '127.0.0.1', helo: 'localhost', tls: null },
+        bytes,
+      ),
+    );
   }
 }
 
 function replyOf(address: string, { code, enhanced, text }: SmtpAnswer): RecipientReply {
-  return { address, outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed', code, enhanced, text: `${code} ${enhanced} ${text}` };
+  return {
+    address,
+    outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed',
+    code,
+    enhanced,
+    text: `${code} ${enhanced} ${text}`,
+  };
 }

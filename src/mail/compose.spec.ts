@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { simpleParser } from 'mailparser';
-import { compose, NotComposed, type ComposedMessage } from './compose.js';
+import { compose, type ComposedMessage, NotComposed } from './compose.js';
 
 /** dkimpy is in few machines' Python: the path of one that has it, as .ci/run makes. */
 const { POSTHORN_TEST_PYTHON: PYTHON, CI } = process.env;
@@ -24,7 +24,13 @@ const MESSAGE: ComposedMessage = {
 };
 
 const BYTES = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256));
-const file = (over: object = {}) => ({ filename: 'a.bin', contentType: 'application/octet-stream', content: BYTES, contentId: null, ...over });
+const file = (over: object = {}) => ({
+  filename: 'a.bin',
+  contentType: 'application/octet-stream',
+  content: BYTES,
+  contentId: null,
+  ...over,
+});
 
 const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ['plain text', {}],
@@ -41,31 +47,98 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ['a long subject with emoji', { subject: `${'Ihre Bestellung 📦 ist unterwegs – '.repeat(8)}!` }],
   ['a subject of one long word', { subject: 'x'.repeat(900) }],
   ['an empty subject', { subject: '' }],
-  ['names of many kinds', {
-    from: { name: '"Quotes", commas; and <brackets> \\o/', address: 'ada@example.com' },
-    to: [{ name: '山田太郎', address: 'taro@example.jp' }, { name: 'bob@elsewhere.example', address: 'bob@example.org' }],
-    cc: [{ name: 'Ünal, Ö.', address: 'u@example.org' }], replyTo: [{ name: '', address: 'r1@example.org' }, { name: 'R 2', address: 'r2@example.org' }],
-  }],
-  ['fifty recipients', { to: Array.from({ length: 50 }, (_, index) => ({ name: `Person ${index}`, address: `p${index}@example.org` })) }],
-  ['an internationalised domain', { from: { name: '', address: 'ada@xn--bcher-kva.example' } }, { domain: 'xn--bcher-kva.example' }],
-  ['headers of the caller', {
-    headers: {
-      'List-Unsubscribe': '<https://example.com/u/1>, <mailto:u@example.com>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      References: '<a@example.com> <b@example.com>', 'In-Reply-To': '<b@example.com>', 'X-Campaign': 'Grüße ☕ '.repeat(40).trim(), 'X-Word': 'w'.repeat(800),
+  [
+    'names of many kinds',
+    {
+      from: { name: '"Quotes", commas; and <brackets> \\o/', address: 'ada@example.com' },
+      to: [
+        { name: '山田太郎', address: 'taro@example.jp' },
+        { name: 'bob@elsewhere.example', address: 'bob@example.org' },
+      ],
+      cc: [{ name: 'Ünal, Ö.', address: 'u@example.org' }],
+      replyTo: [
+        { name: '', address: 'r1@example.org' },
+        { name: 'R 2', address: 'r2@example.org' },
+      ],
     },
-  }],
+  ],
+  [
+    'fifty recipients',
+    { to: Array.from({ length: 50 }, (_, index) => ({ name: `Person ${index}`, address: `p${index}@example.org` })) },
+  ],
+  [
+    'an internationalised domain',
+    { from: { name: '', address: 'ada@xn--bcher-kva.example' } },
+    { domain: 'xn--bcher-kva.example' },
+  ],
+  [
+    'headers of the caller',
+    {
+      headers: {
+        'List-Unsubscribe': '<https://example.com/u/1>, <mailto:u@example.com>',
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        References: '<a@example.com> <b@example.com>',
+        'In-Reply-To': '<b@example.com>',
+        'X-Campaign': 'Grüße ☕ '.repeat(40).trim(),
+        'X-Word': 'w'.repeat(800),
+      },
+    },
+  ],
   ['an attachment', { attachments: [file()] }],
-  ['attachments of all kinds', {
-    html: '<img src="cid:logo@x">', attachments: [
-      file({ filename: 'Rechnung März 📎.pdf', contentType: 'application/pdf' }), file({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo@x' }),
-      file({ filename: 'empty.txt', contentType: 'text/plain', content: Buffer.alloc(0) }), file({ filename: '../../etc/passwd', contentType: 'nonsense' }),
-      file({ filename: 'a"b\\c\r\nBcc: x@example.org', contentType: 'text/html; charset=utf-8', content: Buffer.from('<b>ü</b>\n') }),
-      file({ filename: 'framing', contentType: 'multipart/mixed; boundary=x', content: Buffer.from('--x\r\n\r\n--x--') }),
-    ],
-  }],
-  ['a message in a message', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from('Subject: x\n\nLines\rof\r\nall\nkinds\n') })] }],
-  ['a message in a message with lines too long', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from(`Subject: x\n\n${'x'.repeat(2000)}`) })] }],
-  ['a message in a message with 8-bit characters', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from('Subject: x\n\nGrüße\n') })] }],
+  [
+    'attachments of all kinds',
+    {
+      html: '<img src="cid:logo@x">',
+      attachments: [
+        file({ filename: 'Rechnung März 📎.pdf', contentType: 'application/pdf' }),
+        file({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo@x' }),
+        file({ filename: 'empty.txt', contentType: 'text/plain', content: Buffer.alloc(0) }),
+        file({ filename: '../../etc/passwd', contentType: 'nonsense' }),
+        file({
+          filename: 'a"b\\c\r\nBcc: x@example.org',
+          contentType: 'text/html; charset=utf-8',
+          content: Buffer.from('<b>ü</b>\n'),
+        }),
+        file({
+          filename: 'framing',
+          contentType: 'multipart/mixed; boundary=x',
+          content: Buffer.from('--x\r\n\r\n--x--'),
+        }),
+      ],
+    },
+  ],
+  [
+    'a message in a message',
+    {
+      attachments: [
+        file({
+          filename: 'm.eml',
+          contentType: 'message/rfc822',
+          content: Buffer.from('Subject: x\n\nLines\rof\r\nall\nkinds\n'),
+        }),
+      ],
+    },
+  ],
+  [
+    'a message in a message with lines too long',
+    {
+      attachments: [
+        file({
+          filename: 'm.eml',
+          contentType: 'message/rfc822',
+          content: Buffer.from(`Subject: x\n\n${'x'.repeat(2000)}`),
+        }),
+      ],
+    },
+  ],
+  [
+    'a message in a message with 8-bit characters',
+    {
+      attachments: [
+        file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from('Subject: x\n\nGrüße\n') }),
+      ],
+    },
+  ],
 ];
 
 /** Verifies with dkimpy and reads with Python's parser; prints what each message was found to be. */
@@ -101,57 +174,111 @@ describe('compose', () => {
   it('signs every shape of message so that an independent verifier passes it, and a changed one not', async () => {
     const hasVerifier = PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import dkim']).status === 0;
     if (!hasVerifier && CI !== 'true') {
-      process.stdout.write('mail: the DKIM verifier is skipped, there is no dkimpy (set POSTHORN_TEST_PYTHON to a python with it, as .ci/run does).\n');
+      process.stdout.write(
+        'mail: the DKIM verifier is skipped, there is no dkimpy (set POSTHORN_TEST_PYTHON to a python with it, as .ci/run does).\n',
+      );
       return;
     }
     const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`;
-    const messages = await Promise.all(SHAPES.map(async ([shape, over, key]) => ({
-      shape, record, raw: await compose({ ...MESSAGE, ...over }, { ...KEY, ...key }),
-    })));
+    const messages = await Promise.all(
+      SHAPES.map(async ([shape, over, key]) => ({
+        shape,
+        record,
+        raw: await compose({ ...MESSAGE, ...over }, { ...KEY, ...key }),
+      })),
+    );
     const input = [
-      ...messages, { shape: 'changed body', record, raw: changed(messages[0]!.raw, 'Hello Bob', 'Hello Eve') },
-      { shape: 'changed header', record, raw: changed(messages[17]!.raw, 'List-Unsubscribe=One-Click', 'List-Unsubscribe=Two-Click') },
+      ...messages,
+      { shape: 'changed body', record, raw: changed(messages[0]!.raw, 'Hello Bob', 'Hello Eve') },
+      {
+        shape: 'changed header',
+        record,
+        raw: changed(messages[17]!.raw, 'List-Unsubscribe=One-Click', 'List-Unsubscribe=Two-Click'),
+      },
     ].map((each) => ({ ...each, raw: each.raw.toString('base64') }));
 
-    const verified = spawnSync(PYTHON ?? '', ['-c', VERIFIER], { input: JSON.stringify(input), encoding: 'utf8', maxBuffer: 64 << 20 });
+    const verified = spawnSync(PYTHON ?? '', ['-c', VERIFIER], {
+      input: JSON.stringify(input),
+      encoding: 'utf8',
+      maxBuffer: 64 << 20,
+    });
 
-    const results = JSON.parse(verified.stdout) as { shape: string; valid: boolean; asked: string[]; signed: string[]; from: string[]; to: string[]; defects: string[] }[];
+    const results = JSON.parse(verified.stdout) as {
+      shape: string;
+      valid: boolean;
+      asked: string[];
+      signed: string[];
+      from: string[];
+      to: string[];
+      defects: string[];
+    }[];
     expect(results.filter(({ valid }) => !valid).map(({ shape }) => shape)).toEqual(['changed body', 'changed header']);
     expect(results.flatMap(({ shape, defects }) => defects.map((defect) => [shape, defect]))).toEqual([]);
     for (const [index, [, over, key]] of SHAPES.entries()) {
       const from = over.from ?? MESSAGE.from;
       expect(results[index]).toMatchObject({
-        asked: [`s1._domainkey.${key?.domain ?? 'example.com'}.`], from: [from.address], to: (over.to ?? MESSAGE.to).map(({ address }) => address),
+        asked: [`s1._domainkey.${key?.domain ?? 'example.com'}.`],
+        from: [from.address],
+        to: (over.to ?? MESSAGE.to).map(({ address }) => address),
       });
-      expect(results[index]?.signed).toEqual(expect.arrayContaining(['from', 'to', 'date', 'message-id', 'mime-version', 'content-type']));
+      expect(results[index]?.signed).toEqual(
+        expect.arrayContaining(['from', 'to', 'date', 'message-id', 'mime-version', 'content-type']),
+      );
     }
-    expect(results[17]?.signed).toEqual(expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post', 'in-reply-to', 'references']));
+    expect(results[17]?.signed).toEqual(
+      expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post', 'in-reply-to', 'references']),
+    );
   });
 
-  it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))('writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s', async (_shape, over, key) => {
-    const raw = (await compose({ ...MESSAGE, ...over }, { ...KEY, ...key })).toString('latin1');
+  it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))(
+    'writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s',
+    async (_shape, over, key) => {
+      const raw = (await compose({ ...MESSAGE, ...over }, { ...KEY, ...key })).toString('latin1');
 
-    expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
-    expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
-    expect(raw.slice(0, raw.indexOf('\r\n\r\n'))).toMatch(/^[\x20-\x7e\t\r\n]*$/);
-    expect(raw).not.toMatch(/^(bcc|file:)/im);
-  });
+      expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+      expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
+      expect(raw.slice(0, raw.indexOf('\r\n\r\n'))).toMatch(/^[\x20-\x7e\t\r\n]*$/);
+      expect(raw).not.toMatch(/^(bcc|file:)/im);
+    },
+  );
 
   it('says what it was given', async () => {
-    const raw = await compose({
-      ...MESSAGE, subject: 'Größe 📦', text: 'Zoë\nsays hi\n', html: '<p>Zoë</p>', cc: [{ name: 'Çelik, "C"', address: 'c@example.org' }],
-      headers: { 'X-Campaign': 'Grüße ☕' }, attachments: [file({ filename: 'März.bin' })],
-    }, KEY);
+    const raw = await compose(
+      {
+        ...MESSAGE,
+        subject: 'Größe 📦',
+        text: 'Zoë\nsays hi\n',
+        html: '<p>Zoë</p>',
+        cc: [{ name: 'Çelik, "C"', address: 'c@example.org' }],
+        headers: { 'X-Campaign': 'Grüße ☕' },
+        attachments: [file({ filename: 'März.bin' })],
+      },
+      KEY,
+    );
 
     const parsed = await simpleParser(raw);
-    expect(parsed).toMatchObject({ subject: 'Größe 📦', messageId: MESSAGE.messageId, date: MESSAGE.date, text: 'Zoë\nsays hi\n', html: '<p>Zoë</p>' });
+    expect(parsed).toMatchObject({
+      subject: 'Größe 📦',
+      messageId: MESSAGE.messageId,
+      date: MESSAGE.date,
+      text: 'Zoë\nsays hi\n',
+      html: '<p>Zoë</p>',
+    });
     expect(parsed.cc).toMatchObject({ value: [{ name: 'Çelik, "C"', address: 'c@example.org' }] });
     expect(parsed.headers.get('x-campaign')).toBe(`=?UTF-8?B?${Buffer.from('Grüße ☕').toString('base64')}?=`);
     expect(parsed.attachments).toMatchObject([{ filename: 'März.bin', content: BYTES }]);
   });
 
   it('reads neither files nor URLs, whatever a caller writes', async () => {
-    const raw = await compose({ ...MESSAGE, text: 'file:///etc/passwd', html: '<img src="/etc/passwd">', attachments: [file({ filename: '/etc/passwd', content: Buffer.from('mine') })] }, KEY);
+    const raw = await compose(
+      {
+        ...MESSAGE,
+        text: 'file:///etc/passwd',
+        html: '<img src="/etc/passwd">',
+        attachments: [file({ filename: '/etc/passwd', content: Buffer.from('mine') })],
+      },
+      KEY,
+    );
 
     expect((await simpleParser(raw)).attachments.map(({ content }) => content.toString())).toEqual(['mine']);
     expect(raw.toString('latin1')).not.toContain('root:');
@@ -160,10 +287,20 @@ describe('compose', () => {
   it.each<[string, KeyObject]>([
     ['of another kind', generateKeyPairSync('ed25519').privateKey],
     ['that is public', createPublicKey(privateKey)],
-    ['that is too short', createPrivateKey(generateKeyPairSync('rsa', { modulusLength: 512, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey)],
+    [
+      'that is too short',
+      createPrivateKey(
+        generateKeyPairSync('rsa', {
+          modulusLength: 512,
+          privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+          publicKeyEncoding: { type: 'spki', format: 'pem' },
+        }).privateKey,
+      ),
+    ],
   ])('throws with a key %s, instead of giving back what is not signed', async (_key, unfit) => {
     await expect(compose(MESSAGE, { ...KEY, privateKey: unfit })).rejects.toThrow(NotComposed);
   });
 });
 
-const changed = (raw: Buffer, from: string, to: string): Buffer => Buffer.from(raw.toString('latin1').replace(from, to), 'latin1');
+const changed = (raw: Buffer, from: string, to: string): Buffer =>
+  Buffer.from(raw.toString('latin1').replace(from, to), 'latin1');

@@ -34,8 +34,27 @@ export interface ComposedMessage {
 
 /** RFC 6376 section 5.4.1, and what RFC 8058 wants signed beside it. What occurs once is signed once. */
 const SIGNED_FIELDS = [
-  'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'Message-ID', 'To', 'Cc', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding',
-  'In-Reply-To', 'References', 'List-Id', 'List-Help', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Subscribe', 'List-Post', 'List-Owner', 'List-Archive',
+  'From',
+  'Sender',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'To',
+  'Cc',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'In-Reply-To',
+  'References',
+  'List-Id',
+  'List-Help',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+  'List-Subscribe',
+  'List-Post',
+  'List-Owner',
+  'List-Archive',
 ];
 
 /** What a provider sets anew on the way. */
@@ -46,7 +65,8 @@ const SIGNATURE = 'DKIM-Signature: ';
 const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
 /** RFC 2045 section 5.1; a multipart is framing, which no leaf may be. */
-const LEAF_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
+const LEAF_TYPE =
+  /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;
 const LINE_BYTES_MAX = 998;
 const CR = 0x0d;
@@ -60,7 +80,11 @@ export class NotComposed extends Error {}
  * rsa-sha256, relaxed/relaxed), without Message-ID and Date where the transport rewrites them. Reads nothing but what it is given. Throws `NotComposed` rather than give back a message
  * that is not signed, as the library does with a key that it can't use.
  */
-export async function compose(message: ComposedMessage, dkim: DkimKey & { domain: string }, { rewritesIdentity }: { rewritesIdentity: boolean } = { rewritesIdentity: false }): Promise<Buffer> {
+export async function compose(
+  message: ComposedMessage,
+  dkim: DkimKey & { domain: string },
+  { rewritesIdentity }: { rewritesIdentity: boolean } = { rewritesIdentity: false },
+): Promise<Buffer> {
   const { MailComposer } = await library();
   const node = new MailComposer({
     messageId: message.messageId,
@@ -79,22 +103,42 @@ export async function compose(message: ComposedMessage, dkim: DkimKey & { domain
   }).compile();
   const unsigned = await node.build();
   refuseLooseLineEnds(unsigned);
-  return signed(unsigned, dkim, SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name)));
+  return signed(
+    unsigned,
+    dkim,
+    SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name)),
+  );
 }
 
-async function signed(unsigned: Buffer, { domain, selector, privateKey }: DkimKey & { domain: string }, fields: readonly string[]): Promise<Buffer> {
+async function signed(
+  unsigned: Buffer,
+  { domain, selector, privateKey }: DkimKey & { domain: string },
+  fields: readonly string[],
+): Promise<Buffer> {
   const { asymmetricKeyType, asymmetricKeyDetails } = privateKey;
-  if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < KEY_BITS_MIN) throw new NotComposed('The DKIM key is no RSA key that verifiers take.');
+  if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < KEY_BITS_MIN)
+    throw new NotComposed('The DKIM key is no RSA key that verifiers take.');
   const { DKIM } = await library();
-  const signer = new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: fields.join(':') });
+  const signer = new DKIM({
+    domainName: domain,
+    keySelector: selector,
+    privateKey,
+    headerFieldNames: fields.join(':'),
+  });
   const raw = await buffer(signer.sign(unsigned));
-  if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE) throw new NotComposed('The message could not be signed with the DKIM key.');
+  if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE)
+    throw new NotComposed('The message could not be signed with the DKIM key.');
   return raw;
 }
 
 function leafOf({ filename, contentType, content, contentId }: ComposedAttachment): object {
   const type = LEAF_TYPE.test(contentType) ? contentType : OCTETS;
-  const leaf = { filename, contentType: type, content, ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }) };
+  const leaf = {
+    filename,
+    contentType: type,
+    content,
+    ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
+  };
   if (!/^message\//i.test(type)) return leaf;
   // A message in a message is not encoded (RFC 2046 section 5.2.1), so it is one, or it goes as bytes.
   const lines = content.toString('latin1').split(LINE_END);

@@ -30,7 +30,10 @@ describe('a conversation that is watched', () => {
     socket = new FakeSocket();
     watch.attend(socket as unknown as Parameters<ConversationWatch['attend']>[0]);
     log = watch.options.logger;
-    log.info({ tnx: 'network', sid: 's', localPort: 40_000, remoteAddress: '192.0.2.1', remotePort: 25 }, 'established');
+    log.info(
+      { tnx: 'network', sid: 's', localPort: 40_000, remoteAddress: '192.0.2.1', remotePort: 25 },
+      'established',
+    );
   };
   const client = (line: string): void => log.debug({ tnx: 'client', sid: 's' }, line);
   const server = (line: string): void => log.debug({ tnx: 'server', sid: 's' }, line);
@@ -57,14 +60,22 @@ describe('a conversation that is watched', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it.each<[string, number]>([['greeting', 5], ['EHLO', 5], ['MAIL', 5], ['RCPT', 5], ['DATA', 2], ['block', 3], ['final dot', 10], ['nothing', Infinity]])(
-    'ends when the server is silent at %s, after %d minutes (RFC 5321, section 4.5.3.2)', (at, minutes) => {
-      watched(10 * MINUTE_MS);
-      upTo[at]?.();
+  it.each<[string, number]>([
+    ['greeting', 5],
+    ['EHLO', 5],
+    ['MAIL', 5],
+    ['RCPT', 5],
+    ['DATA', 2],
+    ['block', 3],
+    ['final dot', 10],
+    ['nothing', Infinity],
+  ])('ends when the server is silent at %s, after %d minutes (RFC 5321, section 4.5.3.2)', (at, minutes) => {
+    watched(10 * MINUTE_MS);
+    upTo[at]?.();
 
-      expect(endsAfter()).toBe(minutes);
-      if (minutes < Infinity) expect(socket.fault).toMatchObject({ code: 'ETIMEDOUT' });
-    });
+    expect(endsAfter()).toBe(minutes);
+    if (minutes < Infinity) expect(socket.fault).toMatchObject({ code: 'ETIMEDOUT' });
+  });
 
   it.each(['greeting', 'MAIL', 'final dot'])('ends sooner where the operator says so: %s', (at) => {
     watched(MINUTE_MS);

@@ -44,8 +44,11 @@ export class ConversationWatch {
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {
-      logger: this.logger(), transactionLog: true,
-      connectionTimeout: conversationMsMax(this.answerMsMax), greetingTimeout: greetingMs, socketTimeout: waitMs('final-dot', this.answerMsMax) + MARGIN_MS,
+      logger: this.logger(),
+      transactionLog: true,
+      connectionTimeout: conversationMsMax(this.answerMsMax),
+      greetingTimeout: greetingMs,
+      socketTimeout: waitMs('final-dot', this.answerMsMax) + MARGIN_MS,
     };
   }
 
@@ -72,11 +75,13 @@ export class ConversationWatch {
     if (entry.sid === undefined) return;
     const conversation = this.conversations.get(entry.sid);
     if (conversation !== undefined) conversation.note(entry.tnx, text);
-    else if (entry.tnx === 'network' && entry.localPort !== undefined) this.begin(entry.sid, this.sockets.get(placeOf(entry)));
+    else if (entry.tnx === 'network' && entry.localPort !== undefined)
+      this.begin(entry.sid, this.sockets.get(placeOf(entry)));
   }
 
   private begin(sid: string, socket: WatchedSocket | undefined): void {
-    if (socket !== undefined && !socket.destroyed) this.conversations.set(sid, new Conversation(socket, this.answerMsMax));
+    if (socket !== undefined && !socket.destroyed)
+      this.conversations.set(sid, new Conversation(socket, this.answerMsMax));
   }
 }
 
@@ -133,7 +138,8 @@ class Conversation {
   /** A message that is still on its way, slowly, is not late. */
   private late(wait: SmtpWait): void {
     if (wait === 'block' && this.taken > this.sentBytes) this.wait();
-    else this.socket.destroy(Object.assign(new Error('The mail server did not answer in time.'), { code: 'ETIMEDOUT' }));
+    else
+      this.socket.destroy(Object.assign(new Error('The mail server did not answer in time.'), { code: 'ETIMEDOUT' }));
   }
 
   /** Bytes that the network took. */
@@ -142,4 +148,9 @@ class Conversation {
   }
 }
 
-const placeOf = ({ localPort, remoteAddress, remotePort }: Pick<WatchedSocket, 'localPort' | 'remoteAddress' | 'remotePort'>): string => `${localPort} ${remoteAddress} ${remotePort}`;
+const placeOf = ({
+  localPort,
+  remoteAddress,
+  remotePort,
+}: Pick<WatchedSocket, 'localPort' | 'remoteAddress' | 'remotePort'>): string =>
+  `${localPort} ${remoteAddress} ${remotePort}`;

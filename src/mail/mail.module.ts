@@ -1,11 +1,11 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
+import { NameRecords } from '#egress/name-records.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { IncomingMail } from '#modules/inbox/contract.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
-import { NameRecords } from '#egress/name-records.js';
+import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
 import type { SmtpTransport } from './smtp.js';
 
@@ -34,14 +34,25 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
 
 /** Loads no other transport than the one that is named: each has a library of its own. */
 async function transportOf(
-  { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail,
+  { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config,
+  dialer: Dialer,
+  agent: EgressAgent,
+  records: NameRecords,
+  clock: Clock,
+  mail: IncomingMail,
 ): Promise<MailTransport> {
   switch (emailTransport.kind) {
-    case 'capture': return new CaptureTransport(mail);
+    case 'capture':
+      return new CaptureTransport(mail);
     case 'direct': {
       const { DirectTransport } = await import('./direct/direct.js');
       const { MtaStsPolicies } = await import('./direct/policies.js');
-      return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, answerMsMax, random: () => clock.random() });
+      return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), {
+        ownName: platformDomain,
+        port: emailTransport.port,
+        answerMsMax,
+        random: () => clock.random(),
+      });
     }
     case 'ses': {
       const { SesTransport } = await import('./ses.js');
@@ -49,7 +60,10 @@ async function transportOf(
     }
     case 'smtp': {
       const { SmtpTransport } = await import('./smtp.js');
-      return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null, answerMsMax });
+      return new SmtpTransport(emailTransport, dialer, {
+        ownName: platformDomain.includes('.') ? platformDomain : null,
+        answerMsMax,
+      });
     }
   }
 }
@@ -57,11 +71,14 @@ async function transportOf(
 /** How mail leaves. */
 @Global()
 @Module({
-  providers: [{
-    provide: MailTransport,
-    inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail],
-    useFactory: async (...parts: Parameters<typeof transportOf>) => new ConfiguredTransport(await transportOf(...parts)),
-  }],
+  providers: [
+    {
+      provide: MailTransport,
+      inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail],
+      useFactory: async (...parts: Parameters<typeof transportOf>) =>
+        new ConfiguredTransport(await transportOf(...parts)),
+    },
+  ],
   exports: [MailTransport],
 })
 export class MailModule {}

@@ -1,16 +1,33 @@
 import { Buffer } from 'node:buffer';
-import { excerptOf } from '#engine/excerpt.js';
 import { ExchangeFailed } from '#egress/aws-sdk.js';
+import { excerptOf } from '#engine/excerpt.js';
 import type { AwsCredentials } from '#kernel/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
 /** The account, or how it is signed in to, is at fault: no message would be taken. */
 const BROKEN: ReadonlySet<string> = new Set([
-  'AccessDeniedException', 'AccountSuspendedException', 'ExpiredTokenException', 'IncompleteSignature', 'InvalidClientTokenId', 'InvalidSignatureException',
-  'MissingAuthenticationTokenException', 'NotFoundException', 'OptInRequired', 'RequestExpired', 'SendingPausedException', 'SignatureDoesNotMatch',
+  'AccessDeniedException',
+  'AccountSuspendedException',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'MissingAuthenticationTokenException',
+  'NotFoundException',
+  'OptInRequired',
+  'RequestExpired',
+  'SendingPausedException',
+  'SignatureDoesNotMatch',
   'UnrecognizedClientException',
 ]);
-const THROTTLES: ReadonlySet<string> = new Set(['LimitExceededException', 'RequestThrottled', 'ServiceUnavailable', 'Throttling', 'ThrottlingException', 'TooManyRequestsException']);
+const THROTTLES: ReadonlySet<string> = new Set([
+  'LimitExceededException',
+  'RequestThrottled',
+  'ServiceUnavailable',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+]);
 /** An identity that SES has not verified, or its MAIL FROM: the operator can mend it, and nothing is wrong with the message. */
 const MENDABLE = /not verified|not have authority|sandbox/i;
 /** A quota of a day is not free again soon; one of a second is. */
@@ -22,31 +39,63 @@ const RATE_AGAIN_MS = 10_000;
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
 /** What a submission to SES that failed means: it is taken for all recipients or for none. */
-export function readSesFailure(recipients: readonly string[], error: unknown, credentials: AwsCredentials): SubmissionReport {
-  if (error instanceof ExchangeFailed) return told(recipients, 'deferred', 0, error.message, { isUnreachable: NOT_SENT.has(error.failure), retryAfterMs: null });
+export function readSesFailure(
+  recipients: readonly string[],
+  error: unknown,
+  credentials: AwsCredentials,
+): SubmissionReport {
+  if (error instanceof ExchangeFailed)
+    return told(recipients, 'deferred', 0, error.message, {
+      isUnreachable: NOT_SENT.has(error.failure),
+      retryAfterMs: null,
+    });
   const { name, message, status } = answered(error);
   const text = scrubbed(message === '' ? `${name}.` : `${name}: ${message}`, credentials);
   if (THROTTLES.has(name) || status === 429) {
-    return told(recipients, 'deferred', status, text, { isUnreachable: false, retryAfterMs: OF_A_DAY.test(message) ? DAY_AGAIN_MS : RATE_AGAIN_MS });
+    return told(recipients, 'deferred', status, text, {
+      isUnreachable: false,
+      retryAfterMs: OF_A_DAY.test(message) ? DAY_AGAIN_MS : RATE_AGAIN_MS,
+    });
   }
-  if (BROKEN.has(name) || status === 401 || status === 403) return told(recipients, 'deferred', status, text, { isUnreachable: true, retryAfterMs: null });
-  const isRefused = status >= 400 && status < 500 && !MENDABLE.test(message) && name !== 'MailFromDomainNotVerifiedException';
-  return told(recipients, isRefused ? 'failed' : 'deferred', status, text, { isUnreachable: false, retryAfterMs: null });
+  if (BROKEN.has(name) || status === 401 || status === 403)
+    return told(recipients, 'deferred', status, text, { isUnreachable: true, retryAfterMs: null });
+  const isRefused =
+    status >= 400 && status < 500 && !MENDABLE.test(message) && name !== 'MailFromDomainNotVerifiedException';
+  return told(recipients, isRefused ? 'failed' : 'deferred', status, text, {
+    isUnreachable: false,
+    retryAfterMs: null,
+  });
 }
 
 /** The same for each recipient. */
 export function told(
-  recipients: readonly string[], outcome: RecipientReply['outcome'], code: number, text: string, about: Pick<SubmissionReport, 'isUnreachable' | 'retryAfterMs'>,
+  recipients: readonly string[],
+  outcome: RecipientReply['outcome'],
+  code: number,
+  text: string,
+  about: Pick<SubmissionReport, 'isUnreachable' | 'retryAfterMs'>,
 ): SubmissionReport {
-  return { ...about, isFinal: true, replies: recipients.map((address) => ({ address, outcome, code, enhanced: null, text })) };
+  return {
+    ...about,
+    isFinal: true,
+    replies: recipients.map((address) => ({ address, outcome, code, enhanced: null, text })),
+  };
 }
 
 function answered(error: unknown): { name: string; message: string; status: number } {
   if (!(error instanceof Error)) return { name: 'Unknown', message: '', status: 0 };
-  const { $metadata, $response } = error as { $metadata?: { httpStatusCode?: number }; $response?: { statusCode?: number } };
+  const { $metadata, $response } = error as {
+    $metadata?: { httpStatusCode?: number };
+    $response?: { statusCode?: number };
+  };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? 0;
   // An error in the answer of a success, or a body that is not of SES: its parser's words say nothing to anybody.
-  if (status < 300 || error.name === 'SyntaxError') return { name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`, message: 'the answer is not one of SES', status: status < 300 ? 0 : status };
+  if (status < 300 || error.name === 'SyntaxError')
+    return {
+      name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`,
+      message: 'the answer is not one of SES',
+      status: status < 300 ? 0 : status,
+    };
   return { name: error.name, message: error.message, status };
 }
 

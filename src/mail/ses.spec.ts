@@ -2,18 +2,53 @@ import { agentWith, cleanUp, receiverWith } from '../../test/support/egress.js';
 import { SesTransport } from './ses.js';
 
 const RAW = Buffer.from('Subject: x\r\n\r\nGr\xfc\xdfe\r\n', 'latin1');
-const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: () => 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] };
+const SUBMISSION = {
+  emailId: 'evt_1',
+  raw: RAW,
+  mailFrom: () => 'bounce@example.com',
+  recipients: ['b@example.org', 'c@example.org'],
+};
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI', sessionToken: 'temporary' };
-const WRONG = { AWS_ACCESS_KEY_ID: 'WRONG', AWS_SESSION_TOKEN: 'WRONG', AWS_REGION: 'wrong-1', AWS_PROFILE: 'nobody', AWS_ENDPOINT_URL: 'http://127.0.0.1:1', AWS_LAMBDA_FUNCTION_NAME: 'WRONG', _X_AMZN_TRACE_ID: 'WRONG' };
+const WRONG = {
+  AWS_ACCESS_KEY_ID: 'WRONG',
+  AWS_SESSION_TOKEN: 'WRONG',
+  AWS_REGION: 'wrong-1',
+  AWS_PROFILE: 'nobody',
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+  AWS_LAMBDA_FUNCTION_NAME: 'WRONG',
+  _X_AMZN_TRACE_ID: 'WRONG',
+};
 
 afterEach(cleanUp);
 
 /** A server that answers like this, and the transport to it. */
-async function answering(status: number, body: object | string, options: { configurationSet?: string; closes?: boolean } = {}): Promise<{ transport: SesTransport; requests: { text?: string }[] }> {
+async function answering(
+  status: number,
+  body: object | string,
+  options: { configurationSet?: string; closes?: boolean } = {},
+): Promise<{ transport: SesTransport; requests: { text?: string }[] }> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const type = 'x-amzn-errortype' in Object(body) ? `x-amzn-errortype: ${(body as Record<string, string>)['x-amzn-errortype']}\r\n` : '';
-  const receiver = await receiverWith((socket) => (options.closes ? socket.destroy() : socket.write(`HTTP/1.1 ${status} Told\r\n${type}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)));
-  const transport = new SesTransport({ kind: 'ses', region: 'eu-west-1', endpoint: `http://127.0.0.1:${receiver.port}`, configurationSet: options.configurationSet ?? null, credentials }, agentWith());
+  const type =
+    'x-amzn-errortype' in Object(body)
+      ? `x-amzn-errortype: ${(body as Record<string, string>)['x-amzn-errortype']}\r\n`
+      : '';
+  const receiver = await receiverWith((socket) =>
+    options.closes
+      ? socket.destroy()
+      : socket.write(
+          `HTTP/1.1 ${status} Told\r\n${type}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+        ),
+  );
+  const transport = new SesTransport(
+    {
+      kind: 'ses',
+      region: 'eu-west-1',
+      endpoint: `http://127.0.0.1:${receiver.port}`,
+      configurationSet: options.configurationSet ?? null,
+      credentials,
+    },
+    agentWith(),
+  );
   return { transport, requests: receiver.requests };
 }
 
@@ -26,8 +61,13 @@ describe('ses:', () => {
     const report = await transport.submit(SUBMISSION).finally(() => (process.env = before));
 
     expect(report).toMatchObject({
-      isFinal: false, isUnreachable: false, providerMessageId: '0100-abc',
-      replies: [{ address: 'b@example.org', outcome: 'accepted', code: 200 }, { address: 'c@example.org', outcome: 'accepted' }],
+      isFinal: false,
+      isUnreachable: false,
+      providerMessageId: '0100-abc',
+      replies: [
+        { address: 'b@example.org', outcome: 'accepted', code: 200 },
+        { address: 'c@example.org', outcome: 'accepted' },
+      ],
     });
     const [head = '', body = ''] = (requests[0]?.text ?? '').split('\r\n\r\n');
     expect(head).toMatch(/^POST \/v2\/email\/outbound-emails HTTP/);
@@ -35,7 +75,10 @@ describe('ses:', () => {
     expect(head).toMatch(/x-amz-security-token: temporary/);
     expect(head).not.toMatch(/WRONG/);
     expect(JSON.parse(body)).toEqual({
-      Destination: { ToAddresses: SUBMISSION.recipients }, Content: { Raw: { Data: RAW.toString('base64') } }, ConfigurationSetName: 'posthorn', EmailTags: [{ Name: 'posthorn_email', Value: 'evt_1' }],
+      Destination: { ToAddresses: SUBMISSION.recipients },
+      Content: { Raw: { Data: RAW.toString('base64') } },
+      ConfigurationSetName: 'posthorn',
+      EmailTags: [{ Name: 'posthorn_email', Value: 'evt_1' }],
     });
     expect(transport.rewritesIdentity).toBe(true);
   });
@@ -47,21 +90,84 @@ describe('ses:', () => {
   });
 
   it.each<[string, number, string, string, object, boolean, number | null]>([
-    ['a message that is refused', 400, 'MessageRejected', 'The message contains a virus.', { outcome: 'failed', code: 400 }, false, null],
-    ['a message that is not understood', 400, 'BadRequestException', 'Illegal header', { outcome: 'failed' }, false, null],
-    ['a sender that SES has not verified', 400, 'MessageRejected', 'Email address is not verified.', { outcome: 'deferred', code: 400 }, false, null],
-    ['a rate', 429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', { outcome: 'deferred', code: 429 }, false, 10_000],
-    ['the quota of a day', 400, 'LimitExceededException', 'Daily message quota exceeded.', { outcome: 'deferred' }, false, 3_600_000],
+    [
+      'a message that is refused',
+      400,
+      'MessageRejected',
+      'The message contains a virus.',
+      { outcome: 'failed', code: 400 },
+      false,
+      null,
+    ],
+    [
+      'a message that is not understood',
+      400,
+      'BadRequestException',
+      'Illegal header',
+      { outcome: 'failed' },
+      false,
+      null,
+    ],
+    [
+      'a sender that SES has not verified',
+      400,
+      'MessageRejected',
+      'Email address is not verified.',
+      { outcome: 'deferred', code: 400 },
+      false,
+      null,
+    ],
+    [
+      'a rate',
+      429,
+      'TooManyRequestsException',
+      'Maximum sending rate exceeded.',
+      { outcome: 'deferred', code: 429 },
+      false,
+      10_000,
+    ],
+    [
+      'the quota of a day',
+      400,
+      'LimitExceededException',
+      'Daily message quota exceeded.',
+      { outcome: 'deferred' },
+      false,
+      3_600_000,
+    ],
     ['an account that is paused', 400, 'SendingPausedException', 'Paused.', { outcome: 'deferred' }, true, null],
-    ['credentials that are not known', 403, 'UnrecognizedClientException', 'The security token AKIDEXAMPLE is invalid.', { outcome: 'deferred', text: 'UnrecognizedClientException: The security token *** is invalid.' }, true, null],
-    ['a configuration set that is not there', 404, 'NotFoundException', 'No such set.', { outcome: 'deferred' }, true, null],
+    [
+      'credentials that are not known',
+      403,
+      'UnrecognizedClientException',
+      'The security token AKIDEXAMPLE is invalid.',
+      { outcome: 'deferred', text: 'UnrecognizedClientException: The security token *** is invalid.' },
+      true,
+      null,
+    ],
+    [
+      'a configuration set that is not there',
+      404,
+      'NotFoundException',
+      'No such set.',
+      { outcome: 'deferred' },
+      true,
+      null,
+    ],
     ['a failure of its own', 500, 'InternalServiceErrorException', '', { outcome: 'deferred', code: 500 }, false, null],
   ])('reads %s', async (_what, status, name, message, reply, isUnreachable, retryAfterMs) => {
     const { transport, requests } = await answering(status, { 'x-amzn-errortype': name, message });
 
     const report = await transport.submit(SUBMISSION);
 
-    expect(report).toMatchObject({ isUnreachable, retryAfterMs, replies: [{ address: 'b@example.org', ...reply }, { address: 'c@example.org', ...reply }] });
+    expect(report).toMatchObject({
+      isUnreachable,
+      retryAfterMs,
+      replies: [
+        { address: 'b@example.org', ...reply },
+        { address: 'c@example.org', ...reply },
+      ],
+    });
     expect(requests).toHaveLength(1);
   });
 
@@ -69,13 +175,24 @@ describe('ses:', () => {
     const broken = await answering(0, '', { closes: true });
     const strange = await answering(502, '<html>Bad Gateway</html>');
 
-    expect(await broken.transport.submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'deferred', code: 0 }, {}] });
-    expect(await strange.transport.submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred', code: 502 }, {}] });
+    expect(await broken.transport.submit(SUBMISSION)).toMatchObject({
+      replies: [{ outcome: 'deferred', code: 0 }, {}],
+    });
+    expect(await strange.transport.submit(SUBMISSION)).toMatchObject({
+      isUnreachable: false,
+      replies: [{ outcome: 'deferred', code: 502 }, {}],
+    });
   });
 
   it('says that nobody could be asked where the policy lets nothing through', async () => {
-    const transport = new SesTransport({ kind: 'ses', region: 'eu-west-1', endpoint: 'http://169.254.169.254', configurationSet: null, credentials }, agentWith());
+    const transport = new SesTransport(
+      { kind: 'ses', region: 'eu-west-1', endpoint: 'http://169.254.169.254', configurationSet: null, credentials },
+      agentWith(),
+    );
 
-    expect(await transport.submit(SUBMISSION)).toMatchObject({ isUnreachable: true, replies: [{ outcome: 'deferred', code: 0 }, {}] });
+    expect(await transport.submit(SUBMISSION)).toMatchObject({
+      isUnreachable: true,
+      replies: [{ outcome: 'deferred', code: 0 }, {}],
+    });
   });
 });

@@ -34,28 +34,43 @@ export class SesTransport extends MailTransport {
     const { configurationSet, credentials } = this.account;
     try {
       const { client, SendEmailCommand } = await this.open();
-      const { MessageId } = await client.send(new SendEmailCommand({
-        Destination: { ToAddresses: [...recipients] },
-        Content: { Raw: { Data: raw } },
-        EmailTags: [{ Name: EMAIL_TAG, Value: emailId }],
-        ...(configurationSet !== null && { ConfigurationSetName: configurationSet }),
-      }));
-      const taken = told(recipients, 'accepted', 200, `200 ${MessageId ?? 'Accepted by SES.'}`, { isUnreachable: false, retryAfterMs: null });
+      const { MessageId } = await client.send(
+        new SendEmailCommand({
+          Destination: { ToAddresses: [...recipients] },
+          Content: { Raw: { Data: raw } },
+          EmailTags: [{ Name: EMAIL_TAG, Value: emailId }],
+          ...(configurationSet !== null && { ConfigurationSetName: configurationSet }),
+        }),
+      );
+      const taken = told(recipients, 'accepted', 200, `200 ${MessageId ?? 'Accepted by SES.'}`, {
+        isUnreachable: false,
+        retryAfterMs: null,
+      });
       // Where a configuration set tells what becomes of emails, taken is not delivered.
-      return { ...taken, isFinal: configurationSet === null, ...(MessageId !== undefined && { providerMessageId: MessageId }) };
+      return {
+        ...taken,
+        isFinal: configurationSet === null,
+        ...(MessageId !== undefined && { providerMessageId: MessageId }),
+      };
     } catch (error) {
       return readSesFailure(recipients, error, credentials);
     }
   }
 
-  private async connect(): Promise<{ client: SESv2Client; SendEmailCommand: typeof import('@aws-sdk/client-sesv2').SendEmailCommand }> {
+  private async connect(): Promise<{
+    client: SESv2Client;
+    SendEmailCommand: typeof import('@aws-sdk/client-sesv2').SendEmailCommand;
+  }> {
     const { SESv2Client, SendEmailCommand } = await import('@aws-sdk/client-sesv2');
     const { region, endpoint, credentials } = this.account;
-    const client = outsideOfLambda(new SESv2Client({
-      ...sdkSettings({ region, credentials }, this.agent, LIMITS),
-      endpoint: endpoint ?? `https://email.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`,
-      maxAttempts: 1,
-    }));
+    const client = outsideOfLambda(
+      new SESv2Client({
+        ...sdkSettings({ region, credentials }, this.agent, LIMITS),
+        endpoint:
+          endpoint ?? `https://email.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`,
+        maxAttempts: 1,
+      }),
+    );
     return { client, SendEmailCommand };
   }
 }

@@ -1,5 +1,5 @@
-import { classifyReply, cleanReply, type SmtpStage, type SmtpVerdict } from '#engine/mail/smtp-reply.js';
 import { DialFailed } from '#egress/dialer.js';
+import { classifyReply, cleanReply, type SmtpStage, type SmtpVerdict } from '#engine/mail/smtp-reply.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
 /** What nodemailer says of an exchange, be it the result or the error; the members that count here. */
@@ -33,29 +33,44 @@ const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 /** What a message that was taken, by all or by some of its recipients, means for each. */
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
   const accepted = new Set((result.accepted ?? []).map((address) => String(address).toLowerCase()));
-  return merged(recipients.map((address) => {
-    if (accepted.has(address.toLowerCase())) return answer(address, 'message', result.response ?? '250', 250, accepted.size);
-    return refusedAtRcpt(address, result) ?? answer(address, 'rcpt', '', 0, 1);
-  }));
+  return merged(
+    recipients.map((address) => {
+      if (accepted.has(address.toLowerCase()))
+        return answer(address, 'message', result.response ?? '250', 250, accepted.size);
+      return refusedAtRcpt(address, result) ?? answer(address, 'rcpt', '', 0, 1);
+    }),
+  );
 }
 
 /** What an exchange that threw means for each recipient. */
 export function readError(recipients: readonly string[], error: Error & SmtpAnswers): ReadAnswers {
   if (isBeforeAnyMessage(error)) {
     const stage: SmtpStage = error.code === 'EAUTH' ? 'auth' : 'connect';
-    const read = merged(recipients.map((address) => answer(address, stage, sentenceOf(error), error.responseCode ?? 0, recipients.length)));
+    const read = merged(
+      recipients.map((address) =>
+        answer(address, stage, sentenceOf(error), error.responseCode ?? 0, recipients.length),
+      ),
+    );
     return { ...read, report: { ...read.report, isUnreachable: true } };
   }
   if (error.rejectedErrors !== undefined && error.rejectedErrors.length > 0) {
     return merged(recipients.map((address) => refusedAtRcpt(address, error) ?? answer(address, 'rcpt', '', 0, 1)));
   }
   const text = error.response ?? sentenceOf(error);
-  return merged(recipients.map((address) => answer(address, stageOf(error), text, error.responseCode ?? 0, recipients.length)));
+  return merged(
+    recipients.map((address) => answer(address, stageOf(error), text, error.responseCode ?? 0, recipients.length)),
+  );
 }
 
 /** The report of a submission whose time was over before it had a place; it was not sent. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
-  const replies = recipients.map((address) => ({ address, outcome: 'deferred' as const, code: 0, enhanced: null, text }));
+  const replies = recipients.map((address) => ({
+    address,
+    outcome: 'deferred' as const,
+    code: 0,
+    enhanced: null,
+    text,
+  }));
   return { replies, isUnreachable: false, isFinal: true, retryAfterMs };
 }
 
@@ -71,7 +86,10 @@ interface Answer {
 
 function answer(address: string, stage: SmtpStage, text: string, code: number, recipients: number): Answer {
   const verdict = classifyReply({ stage, code, text, recipients });
-  return { reply: { address, outcome: verdict.outcome, code, enhanced: verdict.enhanced, text: cleanReply(text) }, verdict };
+  return {
+    reply: { address, outcome: verdict.outcome, code, enhanced: verdict.enhanced, text: cleanReply(text) },
+    verdict,
+  };
 }
 
 function merged(answers: readonly Answer[]): ReadAnswers {
@@ -90,7 +108,13 @@ function merged(answers: readonly Answer[]): ReadAnswers {
 }
 
 function isBeforeAnyMessage(error: Error & SmtpAnswers): boolean {
-  return error instanceof DialFailed || BEFORE_ANY_MESSAGE.has(error.code ?? '') || SETUP_TIMEOUTS.has(error.timeoutType ?? '') || NEVER_TAKEN.test(error.message) || isHandshake(error);
+  return (
+    error instanceof DialFailed ||
+    BEFORE_ANY_MESSAGE.has(error.code ?? '') ||
+    SETUP_TIMEOUTS.has(error.timeoutType ?? '') ||
+    NEVER_TAKEN.test(error.message) ||
+    isHandshake(error)
+  );
 }
 
 const isHandshake = ({ code, message }: Error & SmtpAnswers): boolean => code === 'ESOCKET' && HANDSHAKE.test(message);
@@ -104,10 +128,18 @@ function stageOf({ code, command }: SmtpAnswers): SmtpStage {
 /** Made here where the server said nothing: the texts of errors name addresses of our network, or what was sent. */
 function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
-  if (error.code === 'EAUTH' || error.code === 'ENOAUTH') return 'The mail server of EMAIL_TRANSPORT refused the login.';
-  if (error.code === 'ETLS') return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
+  if (error.code === 'EAUTH' || error.code === 'ENOAUTH')
+    return 'The mail server of EMAIL_TRANSPORT refused the login.';
+  if (error.code === 'ETLS')
+    return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
   if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
   if (error.code === 'EPROTOCOL') return error.response ?? 'What answers is no mail server.';
-  if (error.code === 'ETIMEDOUT' || error.originalCode === 'ETIMEDOUT' || error.name === 'AbortError' || error.name === 'TimeoutError') return 'The mail server did not answer in time.';
+  if (
+    error.code === 'ETIMEDOUT' ||
+    error.originalCode === 'ETIMEDOUT' ||
+    error.name === 'AbortError' ||
+    error.name === 'TimeoutError'
+  )
+    return 'The mail server did not answer in time.';
   return 'The connection to the mail server ended before it answered.';
 }

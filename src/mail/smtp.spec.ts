@@ -1,23 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { egressPolicy } from '#engine/egress-policy.js';
 import { Dialer } from '#egress/dialer.js';
 import type { EgressGate } from '#egress/gate.js';
 import { Names } from '#egress/names/names.js';
+import { egressPolicy } from '#engine/egress-policy.js';
 import type { EmailRelay } from '#kernel/email-transport.js';
-import { scriptedMailServer, type ScriptedMailServer } from '../../test/support/scripted-mail-server.js';
 import type { IncomingMail } from '#modules/inbox/contract.js';
+import { type ScriptedMailServer, scriptedMailServer } from '../../test/support/scripted-mail-server.js';
 import { CaptureTransport } from './capture.js';
-import { SmtpTransport, type SmtpOptions } from './smtp.js';
+import { type SmtpOptions, SmtpTransport } from './smtp.js';
 
 const TLS = new URL('../../test/support/tls/', import.meta.url);
 const CERTIFICATE = readFileSync(new URL('localhost-cert.pem', TLS));
 const KEY = readFileSync(new URL('localhost-key.pem', TLS));
 const CA = CERTIFICATE.toString();
 
-const RAW = Buffer.from('Subject: x\r\nMessage-ID: <evt_1@example.com>\r\n\r\n.dots\r\n..\r\nGr\xfc\xdfe\r\n', 'latin1');
+const RAW = Buffer.from(
+  'Subject: x\r\nMessage-ID: <evt_1@example.com>\r\n\r\n.dots\r\n..\r\nGr\xfc\xdfe\r\n',
+  'latin1',
+);
 const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: () => 'bounce@example.com', recipients: ['b@example.org'] };
-const PLAIN: EmailRelay = { kind: 'smtp', host: '127.0.0.1', port: 0, isImplicitTls: false, startTls: 'off', login: null };
+const PLAIN: EmailRelay = {
+  kind: 'smtp',
+  host: '127.0.0.1',
+  port: 0,
+  isImplicitTls: false,
+  startTls: 'off',
+  login: null,
+};
 
 const ends: (() => Promise<void> | void)[] = [];
 
@@ -25,9 +35,17 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-function transportTo(relay: Partial<EmailRelay>, options: Partial<SmtpOptions> = {}, allowCidrs = ['127.0.0.0/8']): SmtpTransport {
+function transportTo(
+  relay: Partial<EmailRelay>,
+  options: Partial<SmtpOptions> = {},
+  allowCidrs = ['127.0.0.0/8'],
+): SmtpTransport {
   const policy = egressPolicy({ allowCidrs, allowHttp: false });
-  const transport = new SmtpTransport({ ...PLAIN, ...relay }, new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com', answerMsMax: 20_000, ...options });
+  const transport = new SmtpTransport(
+    { ...PLAIN, ...relay },
+    new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })),
+    { ownName: 'mail.example.com', answerMsMax: 20_000, ...options },
+  );
   ends.push(() => transport.close());
   return transport;
 }
@@ -41,22 +59,34 @@ interface Received {
 }
 
 /** Another author's server. */
-async function relay(options: SMTPServerOptions = {}): Promise<{ port: number; received: Received[]; connections: () => number }> {
+async function relay(
+  options: SMTPServerOptions = {},
+): Promise<{ port: number; received: Received[]; connections: () => number }> {
   const received: Received[] = [];
   let connections = 0;
   const server = new SMTPServer({
-    authOptional: true, disabledCommands: ['STARTTLS'], logger: false,
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
     onConnect: (_session, callback) => {
       connections += 1;
       callback();
     },
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-        const { mailFrom, rcptTo } = session.envelope;
-        received.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), raw: Buffer.concat(chunks), isSecure: session.secure, user: session.user });
-        callback();
-      });
+      stream
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          const { mailFrom, rcptTo } = session.envelope;
+          received.push({
+            from: mailFrom === false ? '' : mailFrom.address,
+            to: rcptTo.map(({ address }) => address),
+            raw: Buffer.concat(chunks),
+            isSecure: session.secure,
+            user: session.user,
+          });
+          callback();
+        });
     },
     ...options,
   });
@@ -69,33 +99,52 @@ async function relay(options: SMTPServerOptions = {}): Promise<{ port: number; r
 const refusing = (byRecipient: Record<string, string>): SMTPServerOptions => ({
   onRcptTo: ({ address }, _session, callback) => {
     const text = byRecipient[address];
-    callback(text === undefined ? null : Object.assign(new Error(text.slice(4)), { responseCode: Number(text.slice(0, 3)) }));
+    callback(
+      text === undefined ? null : Object.assign(new Error(text.slice(4)), { responseCode: Number(text.slice(0, 3)) }),
+    );
   },
 });
 
-async function scripted(script: (line: string) => string | null | undefined, greeting: string | null | undefined = '220 ready'): Promise<ScriptedMailServer> {
+async function scripted(
+  script: (line: string) => string | null | undefined,
+  greeting: string | null | undefined = '220 ready',
+): Promise<ScriptedMailServer> {
   const server = await scriptedMailServer(script, greeting);
   ends.push(() => server.close());
   return server;
 }
 
 /** The usual answers, but for lines that begin like this. */
-const usual = (other: Record<string, string | null | undefined> = {}) => (line: string): string | null | undefined => {
-  const found = Object.keys(other).find((start) => line.startsWith(start));
-  if (found !== undefined) return other[found];
-  if (line.startsWith('EHLO')) return '250-relay\r\n250 PIPELINING';
-  if (line === 'DATA') return '354 go on';
-  return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
-};
+const usual =
+  (other: Record<string, string | null | undefined> = {}) =>
+  (line: string): string | null | undefined => {
+    const found = Object.keys(other).find((start) => line.startsWith(start));
+    if (found !== undefined) return other[found];
+    if (line.startsWith('EHLO')) return '250-relay\r\n250 PIPELINING';
+    if (line === 'DATA') return '354 go on';
+    return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
+  };
 
 /** An install that no address of a test is an alias of. */
-const NO_ALIASES = { recipient: async () => ({ kind: 'refused', answer: { code: 550, enhanced: '5.7.1', text: 'Not here.' } }) } as unknown as IncomingMail;
+const NO_ALIASES = {
+  recipient: async () => ({ kind: 'refused', answer: { code: 550, enhanced: '5.7.1', text: 'Not here.' } }),
+} as unknown as IncomingMail;
 
 describe('capture:', () => {
   it('takes every message for good', async () => {
-    const report = await new CaptureTransport(NO_ALIASES).submit({ ...SUBMISSION, recipients: ['b@example.org', 'c@example.org'] });
+    const report = await new CaptureTransport(NO_ALIASES).submit({
+      ...SUBMISSION,
+      recipients: ['b@example.org', 'c@example.org'],
+    });
 
-    expect(report).toMatchObject({ isUnreachable: false, isFinal: true, replies: [{ address: 'b@example.org', outcome: 'accepted' }, { address: 'c@example.org', outcome: 'accepted' }] });
+    expect(report).toMatchObject({
+      isUnreachable: false,
+      isFinal: true,
+      replies: [
+        { address: 'b@example.org', outcome: 'accepted' },
+        { address: 'c@example.org', outcome: 'accepted' },
+      ],
+    });
   });
 });
 
@@ -106,12 +155,18 @@ describe('smtp:', () => {
 
     for (let attempt = 0; attempt < 3; attempt += 1) {
       expect(await transport.submit({ ...SUBMISSION, recipients: ['b@example.org', 'c@example.net'] })).toMatchObject({
-        isUnreachable: false, isFinal: true, replies: [{ address: 'b@example.org', outcome: 'accepted', code: 250 }, { address: 'c@example.net', outcome: 'accepted', code: 250 }],
+        isUnreachable: false,
+        isFinal: true,
+        replies: [
+          { address: 'b@example.org', outcome: 'accepted', code: 250 },
+          { address: 'c@example.net', outcome: 'accepted', code: 250 },
+        ],
       });
     }
 
     expect(received).toHaveLength(3);
-    for (const each of received) expect(each).toMatchObject({ from: 'bounce@example.com', to: ['b@example.org', 'c@example.net'], raw: RAW });
+    for (const each of received)
+      expect(each).toMatchObject({ from: 'bounce@example.com', to: ['b@example.org', 'c@example.net'], raw: RAW });
     expect(connections()).toBe(1);
   });
 
@@ -124,43 +179,96 @@ describe('smtp:', () => {
   });
 
   it('tells recipients apart: taken, refused for good, for now, and by a policy', async () => {
-    const { port, received } = await relay(refusing({
-      'no@example.org': '550 5.1.1 User unknown', 'later@example.org': '450 4.2.0 Greylisted, please try again in 5 minutes', 'policy@example.org': '554 5.7.1 Rejected by policy',
-    }));
+    const { port, received } = await relay(
+      refusing({
+        'no@example.org': '550 5.1.1 User unknown',
+        'later@example.org': '450 4.2.0 Greylisted, please try again in 5 minutes',
+        'policy@example.org': '554 5.7.1 Rejected by policy',
+      }),
+    );
 
-    const report = await transportTo({ port }).submit({ ...SUBMISSION, recipients: ['b@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'] });
+    const report = await transportTo({ port }).submit({
+      ...SUBMISSION,
+      recipients: ['b@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'],
+    });
 
     expect(report).toEqual({
-      isUnreachable: false, isFinal: true, retryAfterMs: 300_000, replies: [
-        { address: 'b@example.org', outcome: 'accepted', code: 250, enhanced: null, text: expect.any(String) as string },
+      isUnreachable: false,
+      isFinal: true,
+      retryAfterMs: 300_000,
+      replies: [
+        {
+          address: 'b@example.org',
+          outcome: 'accepted',
+          code: 250,
+          enhanced: null,
+          text: expect.any(String) as string,
+        },
         { address: 'no@example.org', outcome: 'bounced', code: 550, enhanced: '5.1.1', text: '550 5.1.1 User unknown' },
-        { address: 'later@example.org', outcome: 'deferred', code: 450, enhanced: '4.2.0', text: '450 4.2.0 Greylisted, please try again in 5 minutes' },
-        { address: 'policy@example.org', outcome: 'failed', code: 554, enhanced: '5.7.1', text: '554 5.7.1 Rejected by policy' },
+        {
+          address: 'later@example.org',
+          outcome: 'deferred',
+          code: 450,
+          enhanced: '4.2.0',
+          text: '450 4.2.0 Greylisted, please try again in 5 minutes',
+        },
+        {
+          address: 'policy@example.org',
+          outcome: 'failed',
+          code: 554,
+          enhanced: '5.7.1',
+          text: '554 5.7.1 Rejected by policy',
+        },
       ],
     });
     expect(received).toMatchObject([{ to: ['b@example.org'] }]);
   });
 
   it('tells them apart also when none is taken', async () => {
-    const { port } = await relay(refusing({ 'no@example.org': '550 5.1.1 User unknown', 'later@example.org': '452 4.2.2 Mailbox full' }));
+    const { port } = await relay(
+      refusing({ 'no@example.org': '550 5.1.1 User unknown', 'later@example.org': '452 4.2.2 Mailbox full' }),
+    );
 
-    const { replies, isUnreachable } = await transportTo({ port }).submit({ ...SUBMISSION, recipients: ['no@example.org', 'later@example.org'] });
+    const { replies, isUnreachable } = await transportTo({ port }).submit({
+      ...SUBMISSION,
+      recipients: ['no@example.org', 'later@example.org'],
+    });
 
-    expect(replies.map(({ outcome, code }) => [outcome, code])).toEqual([['bounced', 550], ['deferred', 452]]);
+    expect(replies.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['bounced', 550],
+      ['deferred', 452],
+    ]);
     expect(isUnreachable).toBe(false);
   });
 
   it.each<[string, Record<string, string | null | undefined>, object, boolean?]>([
     ['a sender that is refused', { 'MAIL FROM': '550 5.1.8 Sender rejected' }, { outcome: 'failed', code: 550 }],
-    ['a message that is refused, over several lines', { '.': '550-5.7.26 It does not pass\r\n550 5.7.26 authentication checks' }, { outcome: 'failed', code: 550, text: '550-5.7.26 It does not pass authentication checks' }],
+    [
+      'a message that is refused, over several lines',
+      { '.': '550-5.7.26 It does not pass\r\n550 5.7.26 authentication checks' },
+      { outcome: 'failed', code: 550, text: '550-5.7.26 It does not pass authentication checks' },
+    ],
     ['a recipient that is refused after the message', { '.': '550 5.1.1 User unknown' }, { outcome: 'bounced' }],
     ['a failure for now', { '.': '451 4.3.0 Temporary failure' }, { outcome: 'deferred', code: 451 }],
     ['421 in the middle', { 'RCPT TO': '421 4.7.0 Too many connections' }, { outcome: 'deferred', code: 421 }],
-    ['454 to the message', { '.': '454 Throttling failure: Maximum sending rate exceeded.' }, { outcome: 'deferred', code: 454 }],
-    ['a block list', { 'MAIL FROM': '554 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org' }, { outcome: 'deferred', code: 554 }],
+    [
+      '454 to the message',
+      { '.': '454 Throttling failure: Maximum sending rate exceeded.' },
+      { outcome: 'deferred', code: 454 },
+    ],
+    [
+      'a block list',
+      { 'MAIL FROM': '554 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org' },
+      { outcome: 'deferred', code: 554 },
+    ],
     ['a reset after the last dot', { '.': null }, { outcome: 'deferred', code: 0 }],
     ['a reset at the recipient', { 'RCPT TO': null }, { outcome: 'deferred', code: 0 }],
-    ['a login that is asked for', { 'MAIL FROM': '530 5.7.0 Authentication required' }, { outcome: 'deferred', code: 530 }, true],
+    [
+      'a login that is asked for',
+      { 'MAIL FROM': '530 5.7.0 Authentication required' },
+      { outcome: 'deferred', code: 530 },
+      true,
+    ],
   ])('reads %s', async (_what, other, reply, isUnreachable = false) => {
     const { port } = await scripted(usual(other));
 
@@ -170,35 +278,62 @@ describe('smtp:', () => {
     expect(report.replies).toHaveLength(1);
   });
 
-  it.each<[string, string | null]>([['a greeting that refuses', '554 5.7.1 No service here'], ['421 instead of a greeting', '421 4.3.2 Shutting down'], ['a reset before the greeting', null], ['something else than a mail server', 'HTTP/1.1 400 Bad Request']])(
-    'says that nobody could be asked: %s', async (_what, greeting) => {
-      const { port } = await scripted(usual(), greeting);
+  it.each<[string, string | null]>([
+    ['a greeting that refuses', '554 5.7.1 No service here'],
+    ['421 instead of a greeting', '421 4.3.2 Shutting down'],
+    ['a reset before the greeting', null],
+    ['something else than a mail server', 'HTTP/1.1 400 Bad Request'],
+  ])('says that nobody could be asked: %s', async (_what, greeting) => {
+    const { port } = await scripted(usual(), greeting);
 
-      expect(await transportTo({ port }).submit(SUBMISSION)).toMatchObject({ isUnreachable: true, replies: [{ outcome: 'deferred' }] });
-    },
-  );
+    expect(await transportTo({ port }).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: true,
+      replies: [{ outcome: 'deferred' }],
+    });
+  });
 
   it('says that nobody could be asked where nobody listens, and where the policy lets nothing through', async () => {
     const { port } = await relay();
 
-    expect(await transportTo({ port: 1 }).submit(SUBMISSION)).toMatchObject({ isUnreachable: true, replies: [{ outcome: 'deferred', code: 0 }] });
-    expect(await transportTo({ port }, {}, []).submit(SUBMISSION)).toMatchObject({ isUnreachable: true, replies: [{ text: expect.stringContaining('EGRESS_ALLOW_CIDRS') as string }] });
+    expect(await transportTo({ port: 1 }).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: true,
+      replies: [{ outcome: 'deferred', code: 0 }],
+    });
+    expect(await transportTo({ port }, {}, []).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: true,
+      replies: [{ text: expect.stringContaining('EGRESS_ALLOW_CIDRS') as string }],
+    });
   });
 
-  it.each<[string, Record<string, undefined>]>([['the last dot', { '.': undefined }], ['the recipient', { 'RCPT TO': undefined }]])('gives up on a server that is silent at %s, when its time is over', async (_where, other) => {
+  it.each<[string, Record<string, undefined>]>([
+    ['the last dot', { '.': undefined }],
+    ['the recipient', { 'RCPT TO': undefined }],
+  ])('gives up on a server that is silent at %s, when its time is over', async (_where, other) => {
     const { port } = await scripted(usual(other));
 
-    expect(await transportTo({ port }, { totalMs: 300 }).submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
+    expect(await transportTo({ port }, { totalMs: 300 }).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: false,
+      replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }],
+    });
   });
 
   it.each<[string, Record<string, string | undefined>, string]>([
-    ['the greeting', {}, ''], ['EHLO', { EHLO: undefined }, '220 ready'], ['the sender', { 'MAIL FROM': undefined }, '220 ready'], ['the recipient', { 'RCPT TO': undefined }, '220 ready'],
-    ['DATA', { DATA: undefined }, '220 ready'], ['the last dot', { '.': undefined }, '220 ready'],
-  ])('ends the conversation when one answer takes longer than the operator allows: %s', async (_where, other, greeting) => {
-    const { port } = await scripted(usual(other), greeting);
+    ['the greeting', {}, ''],
+    ['EHLO', { EHLO: undefined }, '220 ready'],
+    ['the sender', { 'MAIL FROM': undefined }, '220 ready'],
+    ['the recipient', { 'RCPT TO': undefined }, '220 ready'],
+    ['DATA', { DATA: undefined }, '220 ready'],
+    ['the last dot', { '.': undefined }, '220 ready'],
+  ])(
+    'ends the conversation when one answer takes longer than the operator allows: %s',
+    async (_where, other, greeting) => {
+      const { port } = await scripted(usual(other), greeting);
 
-    expect(await transportTo({ port }, { answerMsMax: 300, totalMs: 20_000 }).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
-  });
+      expect(await transportTo({ port }, { answerMsMax: 300, totalMs: 20_000 }).submit(SUBMISSION)).toMatchObject({
+        replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }],
+      });
+    },
+  );
 
   it('waits for the answer to the last dot: a server that has the message gets it once', async () => {
     let answer = (): void => undefined;
@@ -206,11 +341,19 @@ describe('smtp:', () => {
     let release = (): void => undefined;
     const { port, received } = await relay({
       onData: (stream, session, callback) => {
-        stream.on('data', () => undefined).on('end', () => {
-          received.push({ from: '', to: session.envelope.rcptTo.map(({ address }) => address), raw: RAW, isSecure: session.secure, user: null });
-          release = () => callback();
-          answer();
-        });
+        stream
+          .on('data', () => undefined)
+          .on('end', () => {
+            received.push({
+              from: '',
+              to: session.envelope.rcptTo.map(({ address }) => address),
+              raw: RAW,
+              isSecure: session.secure,
+              user: null,
+            });
+            release = () => callback();
+            answer();
+          });
       },
     });
     const submitted = transportTo({ port }, { answerMsMax: 600_000 }).submit(SUBMISSION);
@@ -236,7 +379,11 @@ describe('smtp:', () => {
     const { port, received } = await relay();
     const transport = transportTo({ port });
 
-    const reports = await Promise.all(Array.from({ length: 40 }, (_, index) => transport.submit({ ...SUBMISSION, recipients: [`b${index}@d${index % 3}.example`] })));
+    const reports = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        transport.submit({ ...SUBMISSION, recipients: [`b${index}@d${index % 3}.example`] }),
+      ),
+    );
 
     expect(reports.every(({ replies }) => replies[0]?.outcome === 'accepted')).toBe(true);
     expect(new Set(received.map(({ to }) => to[0])).size).toBe(40);
@@ -247,26 +394,40 @@ describe('smtp: over TLS', () => {
   const login = { user: 'ada', password: 'hunter2' };
   const withTls: SMTPServerOptions = { key: KEY, cert: CERTIFICATE, disabledCommands: [] };
   const asking: SMTPServerOptions = {
-    ...withTls, authOptional: false,
-    onAuth: ({ username, password }, _session, callback) => callback(password === login.password ? null : new Error('Invalid login for hunter2'), password === login.password ? { user: username } : undefined),
+    ...withTls,
+    authOptional: false,
+    onAuth: ({ username, password }, _session, callback) =>
+      callback(
+        password === login.password ? null : new Error('Invalid login for hunter2'),
+        password === login.password ? { user: username } : undefined,
+      ),
   };
 
   it('logs in after STARTTLS', async () => {
     const { port, received } = await relay(asking);
 
-    expect(await transportTo({ host: 'localhost', port, startTls: 'required', login }, { ca: CA }).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    expect(
+      await transportTo({ host: 'localhost', port, startTls: 'required', login }, { ca: CA }).submit(SUBMISSION),
+    ).toMatchObject({ replies: [{ outcome: 'accepted' }] });
     expect(received).toMatchObject([{ isSecure: true, user: 'ada' }]);
   });
 
   it('logs in where TLS is from the first byte', async () => {
     const { port, received } = await relay({ ...asking, secure: true });
 
-    expect(await transportTo({ host: 'localhost', port, isImplicitTls: true, startTls: 'required', login }, { ca: CA }).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    expect(
+      await transportTo(
+        { host: 'localhost', port, isImplicitTls: true, startTls: 'required', login },
+        { ca: CA },
+      ).submit(SUBMISSION),
+    ).toMatchObject({ replies: [{ outcome: 'accepted' }] });
     expect(received).toMatchObject([{ isSecure: true }]);
   });
 
   it('sends neither password nor message where somebody stripped STARTTLS', async () => {
-    const { port, lines } = await scripted(usual({ EHLO: '250-relay\r\n250 AUTH PLAIN LOGIN', STARTTLS: '454 TLS not available' }));
+    const { port, lines } = await scripted(
+      usual({ EHLO: '250-relay\r\n250 AUTH PLAIN LOGIN', STARTTLS: '454 TLS not available' }),
+    );
 
     const report = await transportTo({ port, startTls: 'required', login }).submit(SUBMISSION);
 
@@ -275,21 +436,36 @@ describe('smtp: over TLS', () => {
     expect(JSON.stringify(report)).not.toContain('hunter2');
   });
 
-  it.each<[string, SMTPServerOptions, Partial<EmailRelay>]>([['after STARTTLS', withTls, { startTls: 'required' }], ['where TLS is from the first byte', { ...withTls, secure: true }, { isImplicitTls: true, startTls: 'required' }]])(
-    'is not waited for longer than the operator allows: %s', async (_what, options, how) => {
-      const { port } = await relay({ ...options, onData: (stream) => void stream.resume() });
+  it.each<[string, SMTPServerOptions, Partial<EmailRelay>]>([
+    ['after STARTTLS', withTls, { startTls: 'required' }],
+    ['where TLS is from the first byte', { ...withTls, secure: true }, { isImplicitTls: true, startTls: 'required' }],
+  ])('is not waited for longer than the operator allows: %s', async (_what, options, how) => {
+    const { port } = await relay({ ...options, onData: (stream) => void stream.resume() });
 
-      expect(await transportTo({ host: 'localhost', port, ...how }, { ca: CA, answerMsMax: 500, totalMs: 20_000 }).submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
+    expect(
+      await transportTo({ host: 'localhost', port, ...how }, { ca: CA, answerMsMax: 500, totalMs: 20_000 }).submit(
+        SUBMISSION,
+      ),
+    ).toMatchObject({
+      isUnreachable: false,
+      replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }],
     });
+  });
 
   it('does not take a certificate that nobody vouches for, where TLS is required', async () => {
     const { port, received } = await relay(withTls);
 
-    expect(await transportTo({ host: 'localhost', port, startTls: 'required' }).submit(SUBMISSION)).toMatchObject({ isUnreachable: true, replies: [{ text: expect.stringContaining('certificate') as string }] });
+    expect(await transportTo({ host: 'localhost', port, startTls: 'required' }).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: true,
+      replies: [{ text: expect.stringContaining('certificate') as string }],
+    });
     expect(received).toEqual([]);
   });
 
-  it.each<[string, SMTPServerOptions, boolean]>([['encrypted where it is offered', withTls, true], ['in plain text where it is not', {}, false]])('opportunistic: %s', async (_what, options, isSecure) => {
+  it.each<[string, SMTPServerOptions, boolean]>([
+    ['encrypted where it is offered', withTls, true],
+    ['in plain text where it is not', {}, false],
+  ])('opportunistic: %s', async (_what, options, isSecure) => {
     const { port, received } = await relay(options);
 
     await transportTo({ host: 'localhost', port, startTls: 'opportunistic' }).submit(SUBMISSION);
@@ -300,8 +476,14 @@ describe('smtp: over TLS', () => {
   it('says that nobody could be asked when the login is refused, and repeats nothing of it', async () => {
     const { port } = await relay(asking);
 
-    const report = await transportTo({ host: 'localhost', port, startTls: 'required', login: { user: 'ada', password: 'hunter3' } }, { ca: CA }).submit(SUBMISSION);
+    const report = await transportTo(
+      { host: 'localhost', port, startTls: 'required', login: { user: 'ada', password: 'hunter3' } },
+      { ca: CA },
+    ).submit(SUBMISSION);
 
-    expect(report).toMatchObject({ isUnreachable: true, replies: [{ outcome: 'deferred', code: 535, text: 'The mail server of EMAIL_TRANSPORT refused the login.' }] });
+    expect(report).toMatchObject({
+      isUnreachable: true,
+      replies: [{ outcome: 'deferred', code: 535, text: 'The mail server of EMAIL_TRANSPORT refused the login.' }],
+    });
   });
 });

@@ -1,12 +1,12 @@
 import { createTransport } from 'nodemailer';
 import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
+import { Dialer } from '#egress/dialer.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { conversationMsMax } from '#engine/mail/smtp-times.js';
-import { Dialer } from '#egress/dialer.js';
 import type { EmailRelay } from '#kernel/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { ConversationWatch } from './conversation-watch.js';
-import { notSent, readError, readResult, type ReadAnswers, type SmtpAnswers } from './smtp-answers.js';
+import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from './smtp-answers.js';
 import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
 const SETUP_MS = 10_000;
@@ -58,10 +58,16 @@ export class SmtpTransport extends MailTransport {
     const domains = submission.recipients.map(domainOf);
     const placeInTime = AbortSignal.timeout(Math.min(PLACE_MS_MAX, this.totalMs));
     const leave = await this.throttle.enter(domains, placeInTime);
-    if (leave === null) return notSent(submission.recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
+    if (leave === null)
+      return notSent(
+        submission.recipients,
+        'Other mail to the same domain took all the time that there was.',
+        TURN_AGAIN_MS,
+      );
     const disconnect = await this.connections.enter([RELAY], placeInTime);
     try {
-      if (disconnect === null) return notSent(submission.recipients, 'Other mail took all connections to the relay.', TURN_AGAIN_MS);
+      if (disconnect === null)
+        return notSent(submission.recipients, 'Other mail took all connections to the relay.', TURN_AGAIN_MS);
       const { report, isThrottled } = await this.send(submission, AbortSignal.timeout(this.totalMs));
       if (isThrottled) for (const domain of new Set(domains)) this.throttle.slowDown(domain);
       return report;
@@ -79,7 +85,11 @@ export class SmtpTransport extends MailTransport {
   private async send({ raw, mailFrom, recipients }: Submission, signal: AbortSignal): Promise<ReadAnswers> {
     const from = mailFrom(recipients);
     try {
-      const result = await this.mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal });
+      const result = await this.mailer.sendMail({
+        raw,
+        envelope: { from: from === '' ? false : from, to: [...recipients] },
+        signal,
+      });
       return readResult(recipients, result);
     } catch (error) {
       return readError(recipients, error as Error & SmtpAnswers);
@@ -116,11 +126,14 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
 function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
     // Whether it will be encrypted the operator has said in the URL: that is his permission for plain text, too.
-    dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then((connection) => {
-      // Until nodemailer listens, and after it has stopped: an error that nobody hears ends the process.
-      connection.on('error', () => undefined);
-      watch.attend(connection);
-      callback(null, { connection });
-    }, (error: Error) => callback(error));
+    dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
+      (connection) => {
+        // Until nodemailer listens, and after it has stopped: an error that nobody hears ends the process.
+        connection.on('error', () => undefined);
+        watch.attend(connection);
+        callback(null, { connection });
+      },
+      (error: Error) => callback(error),
+    );
   };
 }

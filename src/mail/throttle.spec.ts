@@ -9,7 +9,8 @@ describe('DomainThrottle', () => {
   let entered: (() => void)[];
 
   const enter = async (count: number, domains = ['example.org']): Promise<void> => {
-    for (let i = 0; i < count; i += 1) void throttle.enter(domains, FOREVER).then((leave) => entered.push(leave ?? (() => undefined)));
+    for (let i = 0; i < count; i += 1)
+      void throttle.enter(domains, FOREVER).then((leave) => entered.push(leave ?? (() => undefined)));
     await turn();
   };
 

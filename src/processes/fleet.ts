@@ -101,7 +101,10 @@ export class Fleet {
         if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
       };
       // Of one that runs it is something that could not be said to it any more: its end follows.
-      worker.on('error', (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`));
+      worker.on(
+        'error',
+        (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
+      );
       // Not 'exit', which may come before its last word.
       worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
     });
@@ -159,7 +162,11 @@ export class Fleet {
 
 /** A process that ended before it served and said nothing: it was killed, for example by the kernel's out-of-memory killer. */
 class EndedWithoutReason extends Error {
-  constructor(number: number, readonly how: string, readonly livedMs: number) {
+  constructor(
+    number: number,
+    readonly how: string,
+    readonly livedMs: number,
+  ) {
     super(`process ${number} ${how}`);
   }
 }

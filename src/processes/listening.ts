@@ -22,4 +22,5 @@ export function listeningLines(addresses: readonly ListeningAddress[], configure
   ];
 }
 
-const urlOf = ({ address, port }: ListeningAddress): string => `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+const urlOf = ({ address, port }: ListeningAddress): string =>
+  `http://${address.includes(':') ? `[${address}]` : address}:${port}`;

@@ -1,4 +1,4 @@
-import { Worker, type ResourceLimits } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Deadline } from './deadline.js';
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
@@ -55,7 +55,9 @@ export class CallThread<C, A> {
     // Nothing of ours goes in: no environment, no flags, no input.
     this.worker = new Worker(file, { workerData, env: {}, argv: [], execArgv: [], resourceLimits });
     this.worker.on('message', (message: ThreadMessage<A>) => this.hear(message));
-    this.worker.on('error', (error: NodeJS.ErrnoException) => this.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'));
+    this.worker.on('error', (error: NodeJS.ErrnoException) =>
+      this.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'),
+    );
     this.worker.on('exit', () => this.end('crashed'));
     this.timer = setTimeout(() => this.end('crashed'), START_MS_MAX);
   }

@@ -22,11 +22,20 @@ const queue = (...items: string[]): FairTurns<string> => {
 
 describe('FairTurns', () => {
   it('lets organizations take turns where all cost the same, each in its order of arrival', () => {
-    expect(drained(queue('a1x', 'a1y', 'a1z', 'b1x', 'c1x', 'b1y'), () => 1)).toEqual(['a1x', 'b1x', 'c1x', 'a1y', 'b1y', 'a1z']);
+    expect(drained(queue('a1x', 'a1y', 'a1z', 'b1x', 'c1x', 'b1y'), () => 1)).toEqual([
+      'a1x',
+      'b1x',
+      'c1x',
+      'a1y',
+      'b1y',
+      'a1z',
+    ]);
   });
 
   it('charges CPU time: who takes ten times as long comes once in ten', () => {
-    const order = drained(queue(...Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 'a1' : 'b1'))), (item) => (item.startsWith('a') ? 10 : 1));
+    const order = drained(queue(...Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 'a1' : 'b1'))), (item) =>
+      item.startsWith('a') ? 10 : 1,
+    );
 
     const firstTwelve = order.slice(0, 12);
     expect(firstTwelve.filter((item) => item.startsWith('a')).length).toBeLessThanOrEqual(3);
@@ -65,7 +74,10 @@ describe('FairTurns', () => {
     const turns = queue('a1', 'b1', 'b1');
 
     expect(turns.take((organization) => organization !== 'a')?.item).toBe('b1');
-    expect([turns.has((organization) => organization === 'c'), turns.take((organization) => organization === 'c')]).toEqual([false, undefined]);
+    expect([
+      turns.has((organization) => organization === 'c'),
+      turns.take((organization) => organization === 'c'),
+    ]).toEqual([false, undefined]);
     expect(turns.take(all)?.item).toBe('a1');
     expect(turns.size).toBe(1);
   });
@@ -84,25 +96,27 @@ describe('FairTurns', () => {
 
   it('gives out everything once, and nobody is further behind than one turn of everybody else', () => {
     const job = fc.record({ organization: fc.constantFrom('a', 'b', 'c'), costMs: fc.constantFrom(1, 5, 100) });
-    fc.assert(fc.property(fc.array(job, { maxLength: 60 }), (jobs) => {
-      const turns = new FairTurns<number>();
-      jobs.forEach(({ organization }, i) => turns.push(organization, 'e', i));
-      const used = new Map<string, number>();
-      const left = new Map<string, number>();
-      for (const { organization } of jobs) left.set(organization, (left.get(organization) ?? 0) + 1);
+    fc.assert(
+      fc.property(fc.array(job, { maxLength: 60 }), (jobs) => {
+        const turns = new FairTurns<number>();
+        jobs.forEach(({ organization }, i) => turns.push(organization, 'e', i));
+        const used = new Map<string, number>();
+        const left = new Map<string, number>();
+        for (const { organization } of jobs) left.set(organization, (left.get(organization) ?? 0) + 1);
 
-      const taken: number[] = [];
-      for (let turn = turns.take(all); turn; turn = turns.take(all)) {
-        const { organization, costMs } = jobs[turn.item] ?? { organization: '', costMs: 0 };
-        taken.push(turn.item);
-        turns.settle(turn, costMs);
-        used.set(organization, (used.get(organization) ?? 0) + costMs);
-        left.set(organization, (left.get(organization) ?? 0) - 1);
-        const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);
-        // Of those who still wait for more, none has used more than one call beyond what another has.
-        if (waiting.length > 1) expect(Math.max(...waiting) - Math.min(...waiting)).toBeLessThanOrEqual(100);
-      }
-      expect([...taken].sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));
-    }));
+        const taken: number[] = [];
+        for (let turn = turns.take(all); turn; turn = turns.take(all)) {
+          const { organization, costMs } = jobs[turn.item] ?? { organization: '', costMs: 0 };
+          taken.push(turn.item);
+          turns.settle(turn, costMs);
+          used.set(organization, (used.get(organization) ?? 0) + costMs);
+          left.set(organization, (left.get(organization) ?? 0) - 1);
+          const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);
+          // Of those who still wait for more, none has used more than one call beyond what another has.
+          if (waiting.length > 1) expect(Math.max(...waiting) - Math.min(...waiting)).toBeLessThanOrEqual(100);
+        }
+        expect([...taken].sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));
+      }),
+    );
   });
 });

@@ -102,7 +102,9 @@ export class FairTurns<T> {
     this.count -= 1;
   }
 
-  private next(admits: Admits): { organization: string; endpoint: string; account: Account<T>; line: Line<T> } | undefined {
+  private next(
+    admits: Admits,
+  ): { organization: string; endpoint: string; account: Account<T>; line: Line<T> } | undefined {
     let best: { organization: string; endpoint: string; account: Account<T>; line: Line<T> } | undefined;
     for (const [organization, account] of this.accounts) {
       if (account.waiting === 0 || (best && account.virtualMs >= best.account.virtualMs)) continue;

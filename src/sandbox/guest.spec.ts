@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { runGuest, type GuestCall, type GuestResult } from './guest.js';
+import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { monotonicMs } from './thread-cpu.js';
 
-const engine = new WebAssembly.Module(readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')));
+const engine = new WebAssembly.Module(
+  readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')),
+);
 
 const KB_256 = 256 * 1024;
 
@@ -12,19 +14,40 @@ const inThisThread = (call: GuestCall, usedMs = now): Promise<GuestResult> => ru
 
 /** In this thread, without the pool: only what ends by itself or heeds the interrupt belongs here. */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<GuestResult['outcome']> {
-  const { outcome } = await inThisThread( { code, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: KB_256, ...call });
+  const { outcome } = await inThisThread({
+    code,
+    args: [],
+    timeoutMs: 5_000,
+    sliceMs: null,
+    resultBytesMax: KB_256,
+    ...call,
+  });
   return outcome;
 }
 
-const failed = (reason: string, message: string | RegExp): unknown => ({ ok: false, reason, message: expect.stringMatching(message) });
+const failed = (reason: string, message: string | RegExp): unknown => ({
+  ok: false,
+  reason,
+  message: expect.stringMatching(message),
+});
 
 describe('a call', () => {
   it.each([
     ['a function', 'export default (a, b) => ({ sum: a + b.n })', ['1', '{"n":2}'], '{"sum":3}'],
-    ['a named function', 'export default function transform(event) { return event }', ['{"a":[1,"é",null]}'], '{"a":[1,"é",null]}'],
+    [
+      'a named function',
+      'export default function transform(event) { return event }',
+      ['{"a":[1,"é",null]}'],
+      '{"a":[1,"é",null]}',
+    ],
     ['an async function', 'export default async (a) => { await null; return [a] }', ['"x"'], '["x"]'],
     ['a thenable', 'export default () => ({ then: (done) => done(7) })', [], '7'],
-    ['a promise that another job settles', 'export default () => new Promise((done) => Promise.resolve(1).then(done))', [], '1'],
+    [
+      'a promise that another job settles',
+      'export default () => new Promise((done) => Promise.resolve(1).then(done))',
+      [],
+      '1',
+    ],
     ['top-level await', 'const x = await 5; export default () => x', [], '5'],
     ['null', 'export default () => null', [], null],
     ['nothing', 'export default () => {}', [], null],
@@ -35,7 +58,7 @@ describe('a call', () => {
     ['a NUL', 'export default (text) => text + "\\0"', ['"\\u0000"'], '"\\u0000\\u0000"'],
     ['the key __proto__', 'export default (o) => o', ['{"__proto__":1}'], '{"__proto__":1}'],
     ['what toJSON says', 'export default () => ({ toJSON: () => "mine" })', [], '"mine"'],
-    ['a getter\'s value', 'export default () => ({ get a() { return 1 } })', [], '{"a":1}'],
+    ["a getter's value", 'export default () => ({ get a() { return 1 } })', [], '{"a":1}'],
   ])('returns the JSON of %s', async (_what, code, args, json) => {
     expect(await guest(code, { args })).toEqual({ ok: true, json });
   });
@@ -47,7 +70,11 @@ describe('a call', () => {
   });
 
   it.each([
-    ['half an object', '{'], ['two values', '1],[2'], ['no text', ''], ['a word', 'undefined'], ['open brackets', '['.repeat(100_000)],
+    ['half an object', '{'],
+    ['two values', '1],[2'],
+    ['no text', ''],
+    ['a word', 'undefined'],
+    ['open brackets', '['.repeat(100_000)],
   ])('refuses %s as an argument', async (_what, arg) => {
     expect(await guest('export default (a) => a', { args: ['1', arg] })).toEqual(failed('invalid_input', 'not JSON'));
   });
@@ -59,10 +86,14 @@ describe('a call', () => {
   });
 
   it('sees nothing that an earlier call left behind', async () => {
-    const code = 'export default () => { const was = globalThis.left ?? [].left ?? "nothing"; '
-      + 'globalThis.left = 1; Array.prototype.left = 2; return was }';
+    const code =
+      'export default () => { const was = globalThis.left ?? [].left ?? "nothing"; ' +
+      'globalThis.left = 1; Array.prototype.left = 2; return was }';
 
-    expect([await guest(code), await guest(code)]).toEqual([{ ok: true, json: '"nothing"' }, { ok: true, json: '"nothing"' }]);
+    expect([await guest(code), await guest(code)]).toEqual([
+      { ok: true, json: '"nothing"' },
+      { ok: true, json: '"nothing"' },
+    ]);
   });
 });
 
@@ -73,33 +104,78 @@ describe('the code', () => {
     ['exports no function', 'export default { a: 1 }', 'invalid_code', 'no function as its default export'],
     ['imports a module', 'import fs from "node:fs"; export default () => fs', 'invalid_code', 'could not load module'],
     ['imports at run time', 'export default () => import("node:fs")', 'threw', 'could not load module'],
-    ['throws at its top level', '\nthrow new TypeError("no")', 'invalid_code', 'TypeError: no (line 2)'.replace(/[()]/g, '\\$&')],
+    [
+      'throws at its top level',
+      '\nthrow new TypeError("no")',
+      'invalid_code',
+      'TypeError: no (line 2)'.replace(/[()]/g, '\\$&'),
+    ],
     ['waits at its top level', 'await new Promise(() => {}); export default () => 1', 'invalid_code', 'top level'],
-    ['throws an error', 'export default () => {\n  throw new RangeError("far") }', 'threw', /^RangeError: far \(line 2\)$/],
+    [
+      'throws an error',
+      'export default () => {\n  throw new RangeError("far") }',
+      'threw',
+      /^RangeError: far \(line 2\)$/,
+    ],
     ['rejects', 'export default async () => { throw new Error("later") }', 'threw', /^Error: later/],
     ['throws a string', 'export default () => { throw "text" }', 'threw', /^text$/],
     ['throws null', 'export default () => { throw null }', 'threw', /^null$/],
     ['throws undefined', 'export default () => { throw undefined }', 'threw', /^undefined$/],
     ['throws a symbol', 'export default () => { throw Symbol("s") }', 'threw', /^Symbol\(s\)$/],
     ['throws an object', 'export default () => { throw { code: 7 } }', 'threw', /^\{"code":7\}$/],
-    ['throws what can\'t be shown', 'export default () => { throw { get toJSON() { throw this } } }', 'threw', 'can\'t be shown'],
-    ['throws a hostile error', 'export default () => { const e = new Error(); '
-      + 'Object.defineProperty(e, "message", { get() { throw e } }); throw e }', 'threw', 'can\'t be shown'],
-    ['throws a proxy', 'export default () => { throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) }', 'threw', 'can\'t be'],
+    [
+      "throws what can't be shown",
+      'export default () => { throw { get toJSON() { throw this } } }',
+      'threw',
+      "can't be shown",
+    ],
+    [
+      'throws a hostile error',
+      'export default () => { const e = new Error(); ' +
+        'Object.defineProperty(e, "message", { get() { throw e } }); throw e }',
+      'threw',
+      "can't be shown",
+    ],
+    [
+      'throws a proxy',
+      'export default () => { throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) }',
+      'threw',
+      "can't be",
+    ],
     ['throws a long message', 'export default () => { throw "x".repeat(1e6) }', 'threw', /^x{300}$/],
     ['throws control characters', 'export default () => { throw "a\\r\\nb\\x1b\\ud800c" }', 'threw', /^a b c$/],
-    ['returns a promise for ever', 'export default () => new Promise(() => {})', 'invalid_result', 'can\'t settle'],
+    ['returns a promise for ever', 'export default () => new Promise(() => {})', 'invalid_result', "can't settle"],
     ['returns a function', 'export default () => () => 1', 'invalid_result', 'it is a function'],
     ['returns a symbol', 'export default () => Symbol()', 'invalid_result', 'it is a symbol'],
     ['returns a big integer', 'export default () => 1n', 'invalid_result', 'has no JSON'],
     ['returns a circle', 'export default () => { const a = []; a.push(a); return a }', 'invalid_result', 'has no JSON'],
-    ['has a getter that throws', 'export default () => ({ get a() { throw new Error("no") } })', 'invalid_result', 'has no JSON'],
+    [
+      'has a getter that throws',
+      'export default () => ({ get a() { throw new Error("no") } })',
+      'invalid_result',
+      'has no JSON',
+    ],
     ['has a toJSON that throws', 'export default () => ({ toJSON() { throw null } })', 'invalid_result', 'has no JSON'],
-    ['has a toJSON without an end', 'export default () => ({ toJSON() { return { a: { toJSON: this.toJSON } } } })', 'invalid_result', 'call stack'],
+    [
+      'has a toJSON without an end',
+      'export default () => ({ toJSON() { return { a: { toJSON: this.toJSON } } } })',
+      'invalid_result',
+      'call stack',
+    ],
     ['returns 10 MB', 'export default () => "x".repeat(10e6)', 'result_too_large', '262144 bytes'],
-    ['returns 256 KB in two-byte characters', 'export default () => "é".repeat(200_000)', 'result_too_large', '262144 bytes'],
+    [
+      'returns 256 KB in two-byte characters',
+      'export default () => "é".repeat(200_000)',
+      'result_too_large',
+      '262144 bytes',
+    ],
     ['calls itself for ever', 'export default function f() { return f() + 1 }', 'threw', 'call stack'],
-    ['returns deep JSON', 'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }', 'invalid_result', 'call stack'],
+    [
+      'returns deep JSON',
+      'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }',
+      'invalid_result',
+      'call stack',
+    ],
     ['nests deep source', 'export default () => eval("(".repeat(1e6))', 'threw', 'call stack'],
   ])('that %s ends as a failure', async (_what, code, reason, message) => {
     expect(await guest(code)).toEqual(failed(reason, message));
@@ -111,7 +187,10 @@ describe('the code', () => {
     ['promises', 'Promise.resolve = Promise.prototype.finally = null'],
     ['iteration', 'delete Array.prototype[Symbol.iterator]'],
   ])('that replaces %s still returns the JSON of its value', async (_what, tampering) => {
-    expect(await guest(`${tampering}; export default async (a) => ({ a })`, { args: ['1'] })).toEqual({ ok: true, json: '{"a":1}' });
+    expect(await guest(`${tampering}; export default async (a) => ({ a })`, { args: ['1'] })).toEqual({
+      ok: true,
+      json: '{"a":1}',
+    });
   });
 
   it('returns a result of exactly the limit and not a byte more', async () => {
@@ -124,8 +203,27 @@ describe('the code', () => {
 
 describe('the world of the code', () => {
   it.each([
-    'process', 'require', 'module', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask.constructor.process',
-    'console', 'Buffer', 'WebAssembly', 'Worker', 'std', 'os', 'scriptArgs', 'print', 'Deno', 'Bun', 'XMLHttpRequest', 'global', 'window',
+    'process',
+    'require',
+    'module',
+    'fetch',
+    'setTimeout',
+    'setInterval',
+    'setImmediate',
+    'queueMicrotask.constructor.process',
+    'console',
+    'Buffer',
+    'WebAssembly',
+    'Worker',
+    'std',
+    'os',
+    'scriptArgs',
+    'print',
+    'Deno',
+    'Bun',
+    'XMLHttpRequest',
+    'global',
+    'window',
   ])('has no %s', async (name) => {
     expect(await guest(`export default () => typeof globalThis.${name}`)).toEqual({ ok: true, json: '"undefined"' });
   });
@@ -138,7 +236,9 @@ describe('the world of the code', () => {
     'Function("return import.meta.dirname")()',
     'eval("process.exit(1)")',
   ])('is not left by %s', async (expression) => {
-    expect(await guest(`export default () => ${expression}`)).toEqual(failed('threw', /not defined|cannot read|SyntaxError|not a function/));
+    expect(await guest(`export default () => ${expression}`)).toEqual(
+      failed('threw', /not defined|cannot read|SyntaxError|not a function/),
+    );
   });
 });
 
@@ -148,7 +248,10 @@ describe('a bomb costs its call only', () => {
     ['a loop that catches everything', 'export default () => { for (;;) try { for (;;); } catch {} finally {} }'],
     ['a loop at the top level', 'for (;;); export default () => 1'],
     ['a regular expression', 'export default () => /^(a+)+$/.test("a".repeat(40) + "!")'],
-    ['a loop of microtasks', 'export default () => { const again = () => Promise.resolve().then(again); return again() }'],
+    [
+      'a loop of microtasks',
+      'export default () => { const again = () => Promise.resolve().then(again); return again() }',
+    ],
     ['an async loop', 'export default async () => { for (;;) await null }'],
     ['a generator', 'export default () => [...(function* () { for (;;) yield })().filter(() => false)]'],
     ['a getter of the result', 'export default () => ({ get a() { for (;;); } })'],
@@ -173,7 +276,13 @@ describe('a bomb costs its call only', () => {
     ['a map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, i)'],
     ['promises', 'const a = []; for (;;) a.push(new Promise(() => {}))'],
   ])('of memory: %s', async (_what, statements) => {
-    const result = await inThisThread({ code: `export default () => { ${statements} }`, args: [], timeoutMs: 20_000, sliceMs: null, resultBytesMax: KB_256 });
+    const result = await inThisThread({
+      code: `export default () => { ${statements} }`,
+      args: [],
+      timeoutMs: 20_000,
+      sliceMs: null,
+      resultBytesMax: KB_256,
+    });
 
     expect(result.outcome).toEqual(failed('memory', '64 MB'));
   });
@@ -186,13 +295,15 @@ describe('a bomb costs its call only', () => {
   });
 
   it('of recursion can be caught by the code itself', async () => {
-    const code = 'const f = () => f() + 1; export default () => { try { return f() } catch (error) { return error.name } }';
+    const code =
+      'const f = () => f() + 1; export default () => { try { return f() } catch (error) { return error.name } }';
 
     expect(await guest(code)).toEqual({ ok: true, json: '"RangeError"' });
   });
 
   it('of memory that is caught and tried again', async () => {
-    const code = 'export default () => { for (;;) try { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) } catch {} }';
+    const code =
+      'export default () => { for (;;) try { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) } catch {} }';
 
     expect(await guest(code, { timeoutMs: 300 })).toEqual(failed('timeout', 'in time'));
   });
@@ -208,11 +319,19 @@ describe('a bomb costs its call only', () => {
 });
 
 describe('a slice', () => {
-  const call = { code: 'export default () => { for (;;); }', args: [], timeoutMs: 5_000, sliceMs: 20, resultBytesMax: KB_256 };
+  const call = {
+    code: 'export default () => { for (;;); }',
+    args: [],
+    timeoutMs: 5_000,
+    sliceMs: 20,
+    resultBytesMax: KB_256,
+  };
 
   it('ends what is not done in it, which may be made again', async () => {
     expect(await inThisThread(call)).toEqual({ outcome: 'overrun', isSpoiled: false });
-    expect(await inThisThread({ ...call, code: 'export default () => 1' })).toMatchObject({ outcome: { ok: true, json: '1' } });
+    expect(await inThisThread({ ...call, code: 'export default () => 1' })).toMatchObject({
+      outcome: { ok: true, json: '1' },
+    });
   });
 
   it('and the time-out are of CPU time: what a busy machine keeps waiting is not late', async () => {
@@ -221,8 +340,12 @@ describe('a slice', () => {
     const work = 'export default () => { const end = Date.now() + 60; while (Date.now() < end); return 1 }';
 
     expect(await inThisThread({ ...call, code: work }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
-    expect(await inThisThread({ ...call, code: work, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
-    expect(await inThisThread({ ...call, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: failed('timeout', 'in time') });
+    expect(await inThisThread({ ...call, code: work, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({
+      outcome: { ok: true, json: '1' },
+    });
+    expect(await inThisThread({ ...call, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({
+      outcome: failed('timeout', 'in time'),
+    });
   });
 });
 
@@ -232,17 +355,31 @@ describe('a deadline', () => {
   const starved = (): number => 0;
   const call = { code: LOOP, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: KB_256 };
 
-  it.each([['a call', null], ['a first try', 20]])('ends %s that had less CPU time than it may use as busy, which is no fault of the code', async (_what, sliceMs) => {
-    expect(await inThisThread({ ...call, sliceMs, deadlineMs: monotonicMs() + 20 }, starved)).toMatchObject({ outcome: failed('busy', 'too busy') });
-  });
+  it.each([
+    ['a call', null],
+    ['a first try', 20],
+  ])(
+    'ends %s that had less CPU time than it may use as busy, which is no fault of the code',
+    async (_what, sliceMs) => {
+      expect(await inThisThread({ ...call, sliceMs, deadlineMs: monotonicMs() + 20 }, starved)).toMatchObject({
+        outcome: failed('busy', 'too busy'),
+      });
+    },
+  );
 
   it('does not turn a timeout into something else: code that used its CPU time is late by itself', async () => {
-    expect(await inThisThread({ ...call, timeoutMs: 20, deadlineMs: monotonicMs() + 60_000 })).toMatchObject({ outcome: failed('timeout', 'in time') });
+    expect(await inThisThread({ ...call, timeoutMs: 20, deadlineMs: monotonicMs() + 60_000 })).toMatchObject({
+      outcome: failed('timeout', 'in time'),
+    });
   });
 
   it('that is past already ends code at its first interrupt, and lets code end that has none', async () => {
-    expect(await inThisThread({ ...call, deadlineMs: monotonicMs() - 1 }, starved)).toMatchObject({ outcome: failed('busy', 'too busy') });
-    expect(await inThisThread({ ...call, code: 'export default () => 1', deadlineMs: monotonicMs() + 60_000 })).toMatchObject({ outcome: { ok: true, json: '1' } });
+    expect(await inThisThread({ ...call, deadlineMs: monotonicMs() - 1 }, starved)).toMatchObject({
+      outcome: failed('busy', 'too busy'),
+    });
+    expect(
+      await inThisThread({ ...call, code: 'export default () => 1', deadlineMs: monotonicMs() + 60_000 }),
+    ).toMatchObject({ outcome: { ok: true, json: '1' } });
   });
 });
 

@@ -1,4 +1,4 @@
-import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
+import { EvalFlags, JSException, type JSValueHandle, QuickJS } from 'quickjs-wasi';
 import { failure, type SandboxFailure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 import { monotonicMs } from './thread-cpu.js';
 
@@ -62,13 +62,21 @@ const PRELUDE = `(() => {
 
 /** Ends a call with this reason; the message is for whoever wrote the code. */
 class Failed extends Error {
-  constructor(readonly reason: SandboxFailure, message: string) {
+  constructor(
+    readonly reason: SandboxFailure,
+    message: string,
+  ) {
     super(message);
   }
 }
 
 /** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread, `rest` is called often while the code runs. Never throws. */
-export async function runGuest(engine: WebAssembly.Module, call: GuestCall, usedMs: () => number, rest?: () => void): Promise<GuestResult> {
+export async function runGuest(
+  engine: WebAssembly.Module,
+  call: GuestCall,
+  usedMs: () => number,
+  rest?: () => void,
+): Promise<GuestResult> {
   const endMs = performance.now() + (call.deadlineMs ?? Infinity) - monotonicMs();
   let limit: Limit | undefined;
   let vm: QuickJS | undefined;
@@ -96,7 +104,8 @@ export async function runGuest(engine: WebAssembly.Module, call: GuestCall, used
   // Whatever an interrupted VM says it ended with, the deadline is why.
   if (limit && limit.usedMs() > call.timeoutMs) return { outcome: failure('timeout', TIMED_OUT), isSpoiled };
   if (limit?.isLate) return { outcome: failure('busy', TOO_BUSY), isSpoiled };
-  if (limit?.wasReached) return { outcome: call.sliceMs === null ? failure('timeout', TIMED_OUT) : 'overrun', isSpoiled };
+  if (limit?.wasReached)
+    return { outcome: call.sliceMs === null ? failure('timeout', TIMED_OUT) : 'overrun', isSpoiled };
   return { outcome, isSpoiled };
 }
 
@@ -108,7 +117,11 @@ class Limit {
   private readonly beganMs: number;
   private nextLookMs: number;
 
-  constructor(private readonly limitMs: number, private readonly readMs: () => number, private readonly endMs: number) {
+  constructor(
+    private readonly limitMs: number,
+    private readonly readMs: () => number,
+    private readonly endMs: number,
+  ) {
     this.beganMs = readMs();
     this.nextLookMs = Math.min(performance.now() + limitMs, endMs);
   }
@@ -133,8 +146,9 @@ class Guest {
 
   constructor(private readonly vm: QuickJS) {
     const prelude = vm.evalCode(PRELUDE, 'prelude.js');
-    const [read, call, write, describe] = ['read', 'call', 'write', 'describe'].map((name) => prelude.getProp(name)) as
-      [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle];
+    const [read, call, write, describe] = ['read', 'call', 'write', 'describe'].map((name) =>
+      prelude.getProp(name),
+    ) as [JSValueHandle, JSValueHandle, JSValueHandle, JSValueHandle];
     this.prelude = { read, call, write, describe };
   }
 
@@ -144,7 +158,8 @@ class Guest {
     const main = await this.load(code);
     if (values === null) return null;
     const settled = await this.settle(this.invoke(this.prelude.call, main, values));
-    if (settled === null) throw new Failed('invalid_result', 'The promise that the code returned can\'t settle any more.');
+    if (settled === null)
+      throw new Failed('invalid_result', "The promise that the code returned can't settle any more.");
     if ('error' in settled) throw new Failed('threw', this.describe(settled.error));
     return this.write(settled.value, resultBytesMax);
   }
@@ -163,7 +178,8 @@ class Guest {
     const module = this.attempt(() => this.vm.evalCode(code, FILE, EvalFlags.TYPE_MODULE));
     if ('error' in module) throw new Failed('invalid_code', located(module.error.message, module.error.stack ?? ''));
     const settled = await this.settle(module.value);
-    if (settled === null) throw new Failed('invalid_code', 'The code awaits something at its top level that can\'t settle.');
+    if (settled === null)
+      throw new Failed('invalid_code', "The code awaits something at its top level that can't settle.");
     if ('error' in settled) throw new Failed('invalid_code', this.describe(settled.error));
     const main = settled.value.getProp('default');
     if (!main.isFunction) throw new Failed('invalid_code', NO_FUNCTION);
@@ -191,7 +207,7 @@ class Guest {
 
   private describe(error: JSValueHandle): string {
     const text = this.attempt(() => this.invoke(this.prelude.describe, error));
-    if ('error' in text || !text.value.isString) return 'The code threw something that can\'t be shown.';
+    if ('error' in text || !text.value.isString) return "The code threw something that can't be shown.";
     const [message = '', stack = ''] = text.value.toString().split('\0');
     return located(message, stack);
   }
@@ -243,5 +259,8 @@ function located(message: string, stack: string): string {
 
 /** One line of bounded length, without control characters and lone surrogates. */
 function printable(text: string): string {
-  return text.slice(0, MESSAGE_LENGTH_MAX).replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ').trim();
+  return text
+    .slice(0, MESSAGE_LENGTH_MAX)
+    .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
+    .trim();
 }

@@ -4,7 +4,7 @@ import type { ThreadMessage } from './call-thread.js';
 import type { JudgeCall } from './judge.js';
 import { restsOf } from './rests.js';
 import { meterOf, ownThread } from './thread-cpu.js';
-import { MeteredAllowance, Verdicts, type Verdict } from './verdicts.js';
+import { MeteredAllowance, type Verdict, Verdicts } from './verdicts.js';
 
 // The entry of a worker thread (judge.ts starts it): one question at a time.
 const { niceness, cells } = workerData as { niceness: number; cells: Int32Array | null };

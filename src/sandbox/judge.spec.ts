@@ -5,7 +5,7 @@ import { Metrics } from '#kernel/metrics.js';
 import type { CallEnd } from './call-thread.js';
 import { Judge, type JudgeCall } from './judge.js';
 import type { LaneThread } from './lane.js';
-import { MeteredAllowance, Verdicts, type Verdict } from './verdicts.js';
+import { MeteredAllowance, type Verdict, Verdicts } from './verdicts.js';
 
 const now = (): number => performance.now();
 
@@ -20,7 +20,10 @@ class SameThread implements LaneThread<JudgeCall, Verdict | 'overrun'> {
   async run(given: JudgeCall): Promise<CallEnd<Verdict | 'overrun'>> {
     const { question, timeoutMs, sliceMs } = structuredClone(given);
     const from = this.meter();
-    const { verdict, isCut } = this.verdicts.answer(question, new MeteredAllowance(() => this.meter() - from, timeoutMs, sliceMs));
+    const { verdict, isCut } = this.verdicts.answer(
+      question,
+      new MeteredAllowance(() => this.meter() - from, timeoutMs, sliceMs),
+    );
     return { answer: isCut && sliceMs !== null ? 'overrun' : verdict, cpuMs: 1 };
   }
 
@@ -48,7 +51,10 @@ function rulesOf(source: unknown): CompiledRules {
 }
 
 const viewOf = (text: string): RequestView =>
-  new RequestView({ method: 'POST', path: '', query: '', url: '', ip: '', headers: [], body: Buffer.from(text) }, 'none');
+  new RequestView(
+    { method: 'POST', path: '', query: '', url: '', ip: '', headers: [], body: Buffer.from(text) },
+    'none',
+  );
 
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const TEXT = Array.from({ length: 9_000 }, (_, i) => `word ${i};`).join('');
@@ -57,7 +63,8 @@ describe('Judge', () => {
   it('decides what a moment is not enough for: a harmless pattern on 90 KB, and 63 contains on 70 KB', async () => {
     const { judge, counted } = judgeOf();
     const filters = [
-      filterOf(body('matches', 'word [0-9]+;word 8999;')), filterOf(body('matches', 'word 9000;')),
+      filterOf(body('matches', 'word [0-9]+;word 8999;')),
+      filterOf(body('matches', 'word 9000;')),
       filterOf({ all: Array.from({ length: 63 }, (_, i) => body('contains', `word ${100 * i};`)) }),
     ];
     const view = viewOf(TEXT);
@@ -71,8 +78,15 @@ describe('Judge', () => {
 
   it('finds the fiftieth of fifty rules of 64 leaves each, on 128 KB', async () => {
     const { judge } = judgeOf();
-    const when = (last: string): object => ({ all: [...Array.from({ length: 63 }, (_, i) => body('contains', `word ${i};`)), body('contains', last)] });
-    const rules = rulesOf({ rules: Array.from({ length: 50 }, (_, i) => ({ when: when(i === 49 ? 'word 8999;' : `nothing ${i}`), respond: { status: 200 + i } })) });
+    const when = (last: string): object => ({
+      all: [...Array.from({ length: 63 }, (_, i) => body('contains', `word ${i};`)), body('contains', last)],
+    });
+    const rules = rulesOf({
+      rules: Array.from({ length: 50 }, (_, i) => ({
+        when: when(i === 49 ? 'word 8999;' : `nothing ${i}`),
+        respond: { status: 200 + i },
+      })),
+    });
     const view = viewOf(TEXT.padEnd(131_072));
     expect(rules.first(view)).toBe(-1);
 
@@ -87,7 +101,10 @@ describe('Judge', () => {
     let usedMs = 0;
     const { judge, counted } = judgeOf(() => (usedMs += 3_000));
     const view = viewOf(TEXT);
-    const filters = [filterOf({ all: Array.from({ length: 60 }, (_, i) => body('matches', `word ${i};`)) }), filterOf(body('contains', 'word 1;'))];
+    const filters = [
+      filterOf({ all: Array.from({ length: 60 }, (_, i) => body('matches', `word ${i};`)) }),
+      filterOf(body('contains', 'word 1;')),
+    ];
 
     expect(await judge.filters(OWNER, filters, view)).toEqual([null, null]);
 
@@ -99,14 +116,21 @@ describe('Judge', () => {
     const schema = JSON.stringify({ required: ['a'] });
 
     expect(await judge.schema(OWNER, schema, '{"a":1}')).toMatchObject({ schemaFaults: [], valueFaults: [] });
-    expect(await judge.schema(OWNER, schema, '{}')).toMatchObject({ valueFaults: [{ path: 'a', message: 'is required' }] });
-    expect(await judge.schema(OWNER, '{"type":"text"}', null)).toMatchObject({ schemaFaults: expect.arrayContaining([expect.objectContaining({ path: 'type' })]), valueFaults: [] });
+    expect(await judge.schema(OWNER, schema, '{}')).toMatchObject({
+      valueFaults: [{ path: 'a', message: 'is required' }],
+    });
+    expect(await judge.schema(OWNER, '{"type":"text"}', null)).toMatchObject({
+      schemaFaults: expect.arrayContaining([expect.objectContaining({ path: 'type' })]),
+      valueFaults: [],
+    });
   });
 
   it('503: after its end', async () => {
     const { judge } = judgeOf();
     await judge.close();
 
-    await expect(judge.filters(OWNER, [filterOf(body('contains', 'a'))], viewOf('a'))).rejects.toMatchObject({ type: 'unavailable' });
+    await expect(judge.filters(OWNER, [filterOf(body('contains', 'a'))], viewOf('a'))).rejects.toMatchObject({
+      type: 'unavailable',
+    });
   });
 });

@@ -32,7 +32,11 @@ export class Judge {
   private readonly lanes: Lanes<JudgeCall, Verdict>;
   private readonly judgements: Counter<'kind' | 'outcome'>;
 
-  constructor(metrics: Metrics, pace?: SlowPace, startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace)) {
+  constructor(
+    metrics: Metrics,
+    pace?: SlowPace,
+    startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace),
+  ) {
     this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace, wallFactor: WALL_FACTOR });
     this.judgements = metrics.counter(
       'judgements_total',
@@ -54,7 +58,11 @@ export class Judge {
   }
 
   /** What is wrong with a schema, and else with the value, as JSON texts; null when nobody knows. */
-  async schema(owner: Owner, schema: string, value: string | null): Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null> {
+  async schema(
+    owner: Owner,
+    schema: string,
+    value: string | null,
+  ): Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null> {
     const verdict = await this.ask(owner, { kind: 'schema', schema, value });
     return verdict?.kind === 'schema' ? verdict : null;
   }
@@ -77,14 +85,20 @@ export class Judge {
     }
     const isBusy = end.why === 'busy' || end.why === 'starved' || end.why === 'stopped';
     this.judgements.inc({ kind, outcome: isBusy ? 'busy' : 'undecided' });
-    if (isBusy) throw unavailable('Too much is being judged by filters, rules and schemas. Nothing was accepted, send it again.');
+    if (isBusy)
+      throw unavailable('Too much is being judged by filters, rules and schemas. Nothing was accepted, send it again.');
     return null;
   }
 }
 
-async function startedThread(niceness: number, pace: SlowPace | undefined): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
+async function startedThread(
+  niceness: number,
+  pace: SlowPace | undefined,
+): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
   return new CallThread({
-    file: new URL('./judge-worker.js', import.meta.url), workerData: { niceness, cells: cellsFor(niceness, pace) }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    file: new URL('./judge-worker.js', import.meta.url),
+    workerData: { niceness, cells: cellsFor(niceness, pace) },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
 }
 
@@ -97,7 +111,10 @@ function textOf(compiled: { source: unknown }): string {
   return text;
 }
 
-function sent({ request, body: seen, verification }: RequestView): { request: SentRequest; verification: RequestView['verification'] } {
+function sent({ request, body: seen, verification }: RequestView): {
+  request: SentRequest;
+  verification: RequestView['verification'];
+} {
   const { method, url, path, query, headers, ip } = request;
   // A copy of what conditions see: a buffer is often a window on a much larger one, all of which would be sent.
   const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
@@ -106,12 +123,17 @@ function sent({ request, body: seen, verification }: RequestView): { request: Se
 
 function isDecided(verdict: Verdict): boolean {
   switch (verdict.kind) {
-    case 'filters': return !verdict.matches.includes(null);
-    case 'rules': return verdict.first !== null;
-    case 'schema': return true;
+    case 'filters':
+      return !verdict.matches.includes(null);
+    case 'rules':
+      return verdict.first !== null;
+    case 'schema':
+      return true;
   }
 }
 
 function bytesOf(question: Question): number {
-  return question.kind === 'schema' ? question.schema.length + (question.value?.length ?? 0) : question.request.body.byteLength;
+  return question.kind === 'schema'
+    ? question.schema.length + (question.value?.length ?? 0)
+    : question.request.body.byteLength;
 }

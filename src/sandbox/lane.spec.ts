@@ -30,7 +30,12 @@ class HeldThread implements LaneThread<string, string> {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-interface Scene { lane: Lane<string, string>; threads: HeldThread[]; run(call: string, endpoint?: string): Promise<JobEnd<string>>; running(): (string | null)[] }
+interface Scene {
+  lane: Lane<string, string>;
+  threads: HeldThread[];
+  run(call: string, endpoint?: string): Promise<JobEnd<string>>;
+  running(): (string | null)[];
+}
 
 /** A lane whose calls are named for their organization: `a1` is of `a`. */
 function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
@@ -40,10 +45,23 @@ function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
     threads.push(thread);
     return thread;
   };
-  const lane = new Lane<string, string>({ threadsMax: 2, admits: (use, organization) => use.ofOrganization(organization) < 1, startThread, ...options });
+  const lane = new Lane<string, string>({
+    threadsMax: 2,
+    admits: (use, organization) => use.ofOrganization(organization) < 1,
+    startThread,
+    ...options,
+  });
   return {
-    lane, threads,
-    run: (call, endpoint = 'e') => lane.run({ call, organization: call.charAt(0), endpoint, limits: { cpuMsMax: 1, wallMsMax: 1 }, bytes: call.length }),
+    lane,
+    threads,
+    run: (call, endpoint = 'e') =>
+      lane.run({
+        call,
+        organization: call.charAt(0),
+        endpoint,
+        limits: { cpuMsMax: 1, wallMsMax: 1 },
+        bytes: call.length,
+      }),
     running: () => threads.map(({ call }) => call),
   };
 }
@@ -77,7 +95,13 @@ describe('Lane', () => {
 
   it('lets endpoints of one organization take turns', async () => {
     const { run, threads, running } = arrange({ threadsMax: 1 });
-    for (const [call, endpoint] of [['a1', 'slow'], ['a2', 'slow'], ['a3', 'slow'], ['a4', 'quick']] as const) void run(call, endpoint);
+    for (const [call, endpoint] of [
+      ['a1', 'slow'],
+      ['a2', 'slow'],
+      ['a3', 'slow'],
+      ['a4', 'quick'],
+    ] as const)
+      void run(call, endpoint);
     await settled();
 
     await threads[0]?.end(4_500);
@@ -109,8 +133,16 @@ describe('Lane', () => {
       void run('a0');
       await settled();
       const job = { organization: 'a', endpoint: 'e', bytes: 1 };
-      const hurried = lane.run({ ...job, call: 'a1', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(1_500) } });
-      const patient = lane.run({ ...job, call: 'a2', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(11_000) } });
+      const hurried = lane.run({
+        ...job,
+        call: 'a1',
+        limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(1_500) },
+      });
+      const patient = lane.run({
+        ...job,
+        call: 'a2',
+        limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(11_000) },
+      });
 
       jest.advanceTimersByTime(1_500);
 
@@ -127,7 +159,13 @@ describe('Lane', () => {
       let up: (thread: HeldThread) => void = () => undefined;
       const { lane } = arrange({ startThread: () => new Promise<HeldThread>((resolve) => (up = resolve)) });
       const deadline = new Deadline(1_500);
-      void lane.run({ call: 'a1', organization: 'a', endpoint: 'e', limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline }, bytes: 1 });
+      void lane.run({
+        call: 'a1',
+        organization: 'a',
+        endpoint: 'e',
+        limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline },
+        bytes: 1,
+      });
       jest.advanceTimersByTime(4_000);
 
       const thread = new HeldThread();
@@ -146,7 +184,13 @@ describe('Lane', () => {
     const { lane, run } = arrange();
     void run('a0');
     await settled();
-    const large = { call: 'b', organization: 'a', endpoint: 'e', limits: { cpuMsMax: 1, wallMsMax: 1 }, bytes: 40 * 2 ** 20 };
+    const large = {
+      call: 'b',
+      organization: 'a',
+      endpoint: 'e',
+      limits: { cpuMsMax: 1, wallMsMax: 1 },
+      bytes: 40 * 2 ** 20,
+    };
     void lane.run(large);
 
     expect(await lane.run(large)).toMatchObject({ why: 'busy' });

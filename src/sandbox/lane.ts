@@ -91,11 +91,18 @@ export class Lane<C, A> implements LaneUse {
   /** Never rejects. What has to wait over five seconds, or until its deadline, ends as `busy`. */
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
-    const isFull = this.turns.size >= QUEUE_MAX || this.turns.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX || this.queuedBytes + bytes > QUEUE_BYTES_MAX;
+    const isFull =
+      this.turns.size >= QUEUE_MAX ||
+      this.turns.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX ||
+      this.queuedBytes + bytes > QUEUE_BYTES_MAX;
     if (this.closed || isFull) return Promise.resolve(BUSY);
     return new Promise((resolve) => {
       const patienceMs = Math.min(QUEUED_MS_MAX, job.limits.deadline?.leftMs() ?? Infinity);
-      const waiting: Waiting<C, A> = { job, resolve, timer: setTimeout(() => this.giveUp(waiting), patienceMs).unref() };
+      const waiting: Waiting<C, A> = {
+        job,
+        resolve,
+        timer: setTimeout(() => this.giveUp(waiting), patienceMs).unref(),
+      };
       this.turns.push(organization, endpoint, waiting);
       this.queuedBytes += bytes;
       this.startWaiting();
@@ -111,7 +118,8 @@ export class Lane<C, A> implements LaneUse {
   }
 
   private startWaiting(): void {
-    const admits = (organization: string, endpoint: string): boolean => this.options.admits(this, organization, endpoint);
+    const admits = (organization: string, endpoint: string): boolean =>
+      this.options.admits(this, organization, endpoint);
     while (!this.closed && this.turns.has(admits)) {
       const thread = this.idleThread();
       const turn = thread && this.turns.take(admits);
@@ -120,7 +128,8 @@ export class Lane<C, A> implements LaneUse {
       void this.start(thread, turn);
     }
     const isWanted = this.turns.has(admits) ? this.turns.size > this.starting : this.isStandbyWanted();
-    if (isWanted && !this.closed && this.threads.size + this.starting < this.options.threadsMax) void this.startThread();
+    if (isWanted && !this.closed && this.threads.size + this.starting < this.options.threadsMax)
+      void this.startThread();
   }
 
   private isStandbyWanted(): boolean {
@@ -179,7 +188,10 @@ export class Lane<C, A> implements LaneUse {
 
   private rest(thread: LaneThread<C, A>): void {
     const { idleMsMax } = this.options;
-    const known = { thread, timer: idleMsMax === undefined ? undefined : setTimeout(() => this.retire(thread), idleMsMax).unref() };
+    const known = {
+      thread,
+      timer: idleMsMax === undefined ? undefined : setTimeout(() => this.retire(thread), idleMsMax).unref(),
+    };
     this.idle.push(known);
   }
 

@@ -38,16 +38,21 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 /** Calls are named for their organization and endpoint: `a1` is of endpoint 1 of `a`. */
 function arrange() {
   const running = new Running();
-  const lanes = new Lanes<Call, Answer>({ quickMax: 3, slowMax: 4, startThread: async (niceness) => running.thread(niceness) });
+  const lanes = new Lanes<Call, Answer>({
+    quickMax: 3,
+    slowMax: 4,
+    startThread: async (niceness) => running.thread(niceness),
+  });
   const run = async (isSlow: boolean, ...names: string[]): Promise<void> => {
-    for (const name of names) void lanes.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
+    for (const name of names)
+      void lanes.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
     await settled();
   };
   return { running, run };
 }
 
 describe('threads for calls of any length', () => {
-  it('are never all one organization\'s where calls are quick: another one\'s begins at once', async () => {
+  it("are never all one organization's where calls are quick: another one's begins at once", async () => {
     const { running, run } = arrange();
     await run(false, 'a1', 'a2', 'a3', 'a4');
     expect(running.quick).toEqual(['a1', 'a2']);
@@ -57,7 +62,7 @@ describe('threads for calls of any length', () => {
     expect(running.quick).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it('are never all one organization\'s where calls are slow, however many endpoints it has: others\' begin at once', async () => {
+  it("are never all one organization's where calls are slow, however many endpoints it has: others' begin at once", async () => {
     const { running, run } = arrange();
     await run(true, 'a1', 'a2', 'a3', 'a4', 'a5');
     expect(running.slow).toEqual(['a1', 'a2']);

@@ -80,12 +80,27 @@ export class Lanes<C extends Sliced, A extends object> {
     const key = `${owner.organization}\0${owner.endpoint}`;
     const sliceMs = this.slowEndpoints.has(key) ? SLICE_MS_OF_SLOW : SLICE_MS;
     const deadline = new Deadline(wallMsFor(timeoutMs, this.wallFactor));
-    const limitsOf = (cpuMs: number, graceMs: number): CallLimits => ({ cpuMsMax: cpuMs + graceMs, wallMsMax: Infinity, deadline });
-    if (timeoutMs <= sliceMs) return finalOf(await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }), timeoutMs);
-    const first = await this.quick.run({ ...job, call: sliced<C>(call, sliceMs), limits: limitsOf(sliceMs, SLICE_GRACE_MS) });
+    const limitsOf = (cpuMs: number, graceMs: number): CallLimits => ({
+      cpuMsMax: cpuMs + graceMs,
+      wallMsMax: Infinity,
+      deadline,
+    });
+    if (timeoutMs <= sliceMs)
+      return finalOf(
+        await this.quick.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }),
+        timeoutMs,
+      );
+    const first = await this.quick.run({
+      ...job,
+      call: sliced<C>(call, sliceMs),
+      limits: limitsOf(sliceMs, SLICE_GRACE_MS),
+    });
     this.remember(key, isOverrun(first));
     if (!isOverrun(first) || this.closed) return finalOf(first, timeoutMs);
-    return finalOf(await this.slow.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }), timeoutMs);
+    return finalOf(
+      await this.slow.run({ ...job, call: sliced<C>(call, null), limits: limitsOf(timeoutMs, GRACE_MS) }),
+      timeoutMs,
+    );
   }
 
   /** For metrics. `slow` of the running ones are on slow threads; `restarts` counts threads that had to be replaced. */
@@ -116,7 +131,8 @@ export class Lanes<C extends Sliced, A extends object> {
 }
 
 /** What a thread gets of the pace: quick ones do not yield. */
-export const cellsFor = (niceness: number, pace: SlowPace | undefined): Int32Array | null => (niceness > 0 ? (pace?.cells ?? null) : null);
+export const cellsFor = (niceness: number, pace: SlowPace | undefined): Int32Array | null =>
+  niceness > 0 ? (pace?.cells ?? null) : null;
 
 /** A slow thread whose calls are told to the pace. */
 function paced<C, A>(thread: LaneThread<C, A>, pace: SlowPace | undefined): LaneThread<C, A> {
@@ -154,11 +170,13 @@ function isOverrun(end: JobEnd<object | string>): boolean {
 /** Where nothing else can be tried: what overran then was cut off by the end of the service, and what had its CPU time is late by itself. */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
-  if ('why' in end && end.why === 'starved' && end.cpuMs >= timeoutMs) return { answer: null, why: 'timeout', cpuMs: end.cpuMs };
+  if ('why' in end && end.why === 'starved' && end.cpuMs >= timeoutMs)
+    return { answer: null, why: 'timeout', cpuMs: end.cpuMs };
   return end as JobEnd<A>;
 }
 
-const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C => ({ ...call, sliceMs }) as unknown as C;
+const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C =>
+  ({ ...call, sliceMs }) as unknown as C;
 
 /** Returns the milliseconds by the clock within which a call with so much CPU time ends, waits and a second begin included. */
 export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;

@@ -19,9 +19,7 @@ export type SandboxFailure =
   | 'crashed';
 
 /** `json` is the text of what the function returned, null for null and undefined. A message holds no code of ours. */
-export type SandboxOutcome =
-  | { ok: true; json: string | null }
-  | { ok: false; reason: SandboxFailure; message: string };
+export type SandboxOutcome = { ok: true; json: string | null } | { ok: false; reason: SandboxFailure; message: string };
 
 /** The message of `busy` where the deadline of a call came before it had its CPU time. */
 export const TOO_BUSY = 'The machine was too busy to run the code in time.';

@@ -29,7 +29,12 @@ describe('rests of a slow thread', () => {
     expect(cells[USED]).toBe(100_000);
   });
 
-  it.each([[500, 200], [100, 1_000], [25, 4_000], [1_000, 100]])('keep a share of %d thousandths: 100 ms of CPU time take %d ms', (share, tookMs) => {
+  it.each([
+    [500, 200],
+    [100, 1_000],
+    [25, 4_000],
+    [1_000, 100],
+  ])('keep a share of %d thousandths: 100 ms of CPU time take %d ms', (share, tookMs) => {
     const { thread, run } = arrange(share);
     run(100);
     expect(thread.nowMs).toBeCloseTo(tookMs, 5);
@@ -56,7 +61,11 @@ describe('rests of a slow thread', () => {
 
   it('are none where no CPU time is to be had: rests would be taken for use, and end the call', () => {
     const cells = new Int32Array(new SharedArrayBuffer(8));
-    expect([restsOf(cells, null, () => 0), restsOf(cells, '0', () => 0), restsOf(null, null, () => 0)]).toEqual([null, null, null]);
+    expect([restsOf(cells, null, () => 0), restsOf(cells, '0', () => 0), restsOf(null, null, () => 0)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   it('count CPU time and not what passes: what others keep waiting owes nothing for it', () => {

@@ -27,7 +27,10 @@ export class Rests {
   /** What is left to rest: a wait that ended early, as the share has changed, is made good. */
   private owedMs = 0;
 
-  constructor(private readonly cells: Int32Array, private readonly tools: RestTools) {
+  constructor(
+    private readonly cells: Int32Array,
+    private readonly tools: RestTools,
+  ) {
     this.usedMs = tools.usedMs();
     this.nextMs = tools.nowMs() + RUN_MS;
   }
@@ -62,7 +65,17 @@ export class Rests {
  * Rests of the calling thread, which sleeps in them; they end with it. Null for one without cells, and where the system tells no CPU
  * time of a thread: time-outs are taken of the time that passes there, and a call would have run out of it while it rested.
  */
-export function restsOf(cells: Int32Array | null, thread: string | null, usedMs: () => number, deadlineMs = Infinity): Rests | null {
+export function restsOf(
+  cells: Int32Array | null,
+  thread: string | null,
+  usedMs: () => number,
+  deadlineMs = Infinity,
+): Rests | null {
   if (cells === null || cpuMsOf(thread) === null) return null;
-  return new Rests(cells, { usedMs, nowMs: () => performance.now(), wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms), endMs: performance.now() + deadlineMs - monotonicMs() });
+  return new Rests(cells, {
+    usedMs,
+    nowMs: () => performance.now(),
+    wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms),
+    endMs: performance.now() + deadlineMs - monotonicMs(),
+  });
 }

@@ -10,12 +10,19 @@ import { SlowPace } from './slow-pace.js';
   providers: [
     SlowPace,
     { provide: Sandbox, useFactory: (pace: SlowPace) => new Sandbox({ pace }), inject: [SlowPace] },
-    { provide: Judge, useFactory: (metrics: Metrics, pace: SlowPace) => new Judge(metrics, pace), inject: [Metrics, SlowPace] },
+    {
+      provide: Judge,
+      useFactory: (metrics: Metrics, pace: SlowPace) => new Judge(metrics, pace),
+      inject: [Metrics, SlowPace],
+    },
   ],
   exports: [Sandbox, Judge, SlowPace],
 })
 export class SandboxModule implements OnApplicationShutdown {
-  constructor(private readonly sandbox: Sandbox, private readonly judge: Judge) {}
+  constructor(
+    private readonly sandbox: Sandbox,
+    private readonly judge: Judge,
+  ) {}
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.sandbox.close(), this.judge.close()]);

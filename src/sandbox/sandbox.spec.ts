@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,8 +22,14 @@ let sandbox: Sandbox;
 // Threads know nothing of Jest, which compiles in memory: their sources are compiled here, into a package of their own.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
-  for (const file of readdirSync(import.meta.dirname).filter((name) => /^(worker|guest|outcome|call-thread|thread-cpu|rests)\.ts$/.test(name))) {
-    const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), { jsc, swcrc: false, module: { type: 'es6' } });
+  for (const file of readdirSync(import.meta.dirname).filter((name) =>
+    /^(worker|guest|outcome|call-thread|thread-cpu|rests)\.ts$/.test(name),
+  )) {
+    const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), {
+      jsc,
+      swcrc: false,
+      module: { type: 'es6' },
+    });
     writeFileSync(path.join(folder, file.replace('.ts', '.js')), code);
   }
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
@@ -32,7 +38,8 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const start = (workers?: number): Sandbox => (sandbox = new Sandbox({ workers, workerFile: pathToFileURL(path.join(folder, 'worker.js')) }));
+const start = (workers?: number): Sandbox =>
+  (sandbox = new Sandbox({ workers, workerFile: pathToFileURL(path.join(folder, 'worker.js')) }));
 
 beforeEach(() => start());
 afterEach(() => sandbox.close());
@@ -55,7 +62,9 @@ describe('run', () => {
   });
 
   it('answers every one of many calls with its own result', async () => {
-    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, i) => run(ECHO, { args: [String(i)], organization: `k${i % 7}` })));
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => run(ECHO, { args: [String(i)], organization: `k${i % 7}` })),
+    );
 
     expect(outcomes).toEqual(Array.from({ length: 100 }, (_, i) => ok(String(i))));
     expect(sandbox.figures()).toEqual({ running: 0, slow: 0, queued: 0, workers: 2, restarts: 0 });
@@ -64,12 +73,37 @@ describe('run', () => {
   it.each([
     ['an endless loop', LOOP, 50, 'timeout'],
     ['a built-in that takes for ever', DEAF_LOOP, 50, 'timeout'],
-    ['a search without an end', 'export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 50, 'timeout'],
-    ['a memory bomb', 'export default () => { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) }', 10_000, 'memory'],
+    [
+      'a search without an end',
+      'export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)',
+      50,
+      'timeout',
+    ],
+    [
+      'a memory bomb',
+      'export default () => { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) }',
+      10_000,
+      'memory',
+    ],
     ['deep recursion', 'export default function f() { return f() + 1 }', 10_000, 'threw'],
-    ['a deep result', 'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }', 10_000, 'invalid_result'],
-    ['a deep chain of proxies', 'export default () => { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x }', 10_000, 'threw'],
-    ['a deep chain of bound functions', 'export default () => { let p = () => 1; for (let i = 0; i < 1e5; i++) p = p.bind(); return p() }', 10_000, 'memory'],
+    [
+      'a deep result',
+      'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }',
+      10_000,
+      'invalid_result',
+    ],
+    [
+      'a deep chain of proxies',
+      'export default () => { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x }',
+      10_000,
+      'threw',
+    ],
+    [
+      'a deep chain of bound functions',
+      'export default () => { let p = () => 1; for (let i = 0; i < 1e5; i++) p = p.bind(); return p() }',
+      10_000,
+      'memory',
+    ],
     ['a deep pattern', 'export default () => new RegExp("(?:".repeat(1e6))', 10_000, 'threw'],
     ['an error with a message of 30 MB', 'export default () => { throw new Error("x".repeat(3e7)) }', 10_000, 'threw'],
     ['a syntax error in a long line', `export default () => "${'x'.repeat(60_000)}`, 10_000, 'invalid_code'],
@@ -111,18 +145,22 @@ describe('run', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
   });
 
-  it('is a crash, and no rejection, when the thread can\'t start', async () => {
+  it("is a crash, and no rejection, when the thread can't start", async () => {
     const broken = new Sandbox({ workerFile: pathToFileURL(path.join(folder, 'missing.js')) });
 
-    expect(await broken.run({ code: ECHO, args: ['1'], timeoutMs: 100, organization: 'a', endpoint: 'a' })).toEqual(failed('crashed'));
+    expect(await broken.run({ code: ECHO, args: ['1'], timeoutMs: 100, organization: 'a', endpoint: 'a' })).toEqual(
+      failed('crashed'),
+    );
     await broken.close();
   });
 });
 
 describe('neighbours', () => {
   /** Calls that end only when they are ended, of two organizations. */
-  const loops = (): Promise<SandboxOutcome>[] => ['x', 'y'].flatMap((organization) =>
-    [1, 2, 3].map((n) => run(LOOP, { timeoutMs: 5_000, organization, endpoint: `loop ${n}` })));
+  const loops = (): Promise<SandboxOutcome>[] =>
+    ['x', 'y'].flatMap((organization) =>
+      [1, 2, 3].map((n) => run(LOOP, { timeoutMs: 5_000, organization, endpoint: `loop ${n}` })),
+    );
 
   it('of looping code are served while it loops: other organizations, other endpoints, and the very endpoint', async () => {
     const ended: string[] = [];
@@ -213,9 +251,9 @@ describe('check', () => {
     ['export default async function transform() {}', null],
     ['export default class {}', null],
     ['export default 1', 'The code has no function as its default export: write `export default (event) => event`.'],
-    ['export default (', 'unexpected token in expression: \'\' (line 1)'],
+    ['export default (', "unexpected token in expression: '' (line 1)"],
     ['\n\nlet 1', 'variable name expected (line 3)'],
-    ['import "fs"; export default () => 1', 'could not load module \'fs\''],
+    ['import "fs"; export default () => 1', "could not load module 'fs'"],
     ['for (;;); export default () => 1', 'The code did not end in time.'],
     ['x'.repeat(70_000), 'The code is longer than 65536 bytes.'],
   ])('says of %.40j: %s', async (code, sentence) => {

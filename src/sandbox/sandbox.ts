@@ -58,7 +58,11 @@ export class Sandbox {
       pace: options.pace,
       startThread: async (niceness) => {
         const engine = await (this.engine ??= loadEngine());
-        return new CallThread({ file, workerData: { engine, niceness, cells: cellsFor(niceness, options.pace) }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
+        return new CallThread({
+          file,
+          workerData: { engine, niceness, cells: cellsFor(niceness, options.pace) },
+          resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+        });
       },
     });
   }
@@ -78,7 +82,10 @@ export class Sandbox {
    * Its top level runs, the function does not.
    */
   async check(code: string, organization: string): Promise<string | null> {
-    const outcome = await this.submit({ organization, endpoint: 'check' }, { code, args: null, timeoutMs: CHECK_TIMEOUT_MS, resultBytesMax: 0 });
+    const outcome = await this.submit(
+      { organization, endpoint: 'check' },
+      { code, args: null, timeoutMs: CHECK_TIMEOUT_MS, resultBytesMax: 0 },
+    );
     if (outcome.ok) return null;
     const isOurs = outcome.reason === 'busy' || outcome.reason === 'crashed';
     return isOurs ? 'The code could not be checked just now: send the request again.' : outcome.message;
@@ -107,12 +114,18 @@ export class Sandbox {
 function outcomeOf(end: JobEnd<SandboxOutcome>): SandboxOutcome {
   if (end.answer !== null) return end.answer;
   switch (end.why) {
-    case 'timeout': return failure('timeout', 'The code did not end in time.');
-    case 'memory': return failure('memory', 'The code wanted more memory than a call has.');
-    case 'crashed': return failure('crashed', 'The thread that ran the code broke.');
-    case 'starved': return failure('busy', TOO_BUSY);
-    case 'stopped': return failure('busy', 'The service is shutting down.');
-    case 'busy': return failure('busy', 'Too many calls are waiting.');
+    case 'timeout':
+      return failure('timeout', 'The code did not end in time.');
+    case 'memory':
+      return failure('memory', 'The code wanted more memory than a call has.');
+    case 'crashed':
+      return failure('crashed', 'The thread that ran the code broke.');
+    case 'starved':
+      return failure('busy', TOO_BUSY);
+    case 'stopped':
+      return failure('busy', 'The service is shutting down.');
+    case 'busy':
+      return failure('busy', 'Too many calls are waiting.');
   }
 }
 

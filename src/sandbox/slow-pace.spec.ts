@@ -34,7 +34,10 @@ describe('the pace of slow code', () => {
   }
 
   it('is none without deliveries, and none where the process has time for both', () => {
-    for (const traffic of [{ urgentPerSecond: 0, utilization: 1 }, { urgentPerSecond: 2_000, utilization: 0.4 }]) {
+    for (const traffic of [
+      { urgentPerSecond: 0, utilization: 1 },
+      { urgentPerSecond: 2_000, utilization: 0.4 },
+    ]) {
       const { look } = arrange(traffic);
       pace.begins();
       look(20, 900);

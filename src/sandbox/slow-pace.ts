@@ -69,13 +69,19 @@ export class SlowPace implements OnApplicationShutdown {
     // It counts in 32 bits, and begins anew.
     const usedMs = ((used - this.seenUsed) | 0) / 1000;
     [this.seenMs, this.seenUsed] = [nowMs, used];
-    this.msPerSecond = nextPace(this.msPerSecond, { ...this.traffic(), tookPerSecond: Math.max(FLOOR, usedMs / seconds) }, FLOOR);
+    this.msPerSecond = nextPace(
+      this.msPerSecond,
+      { ...this.traffic(), tookPerSecond: Math.max(FLOOR, usedMs / seconds) },
+      FLOOR,
+    );
     this.tell();
   }
 
   /** Threads that need not rest any more are woken. */
   private tell(): void {
-    const share = Number.isFinite(this.msPerSecond) ? Math.max(1, Math.min(1_000, Math.round(this.msPerSecond / this.running))) : 0;
+    const share = Number.isFinite(this.msPerSecond)
+      ? Math.max(1, Math.min(1_000, Math.round(this.msPerSecond / this.running)))
+      : 0;
     if (Atomics.exchange(this.cells, SHARE, share) !== share) Atomics.notify(this.cells, SHARE);
   }
 }

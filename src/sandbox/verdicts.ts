@@ -34,7 +34,11 @@ export class MeteredAllowance implements Allowance {
   private nextLook = 0;
 
   /** With a slice, what could take longer than it all at once is not begun. */
-  constructor(private readonly usedMs: () => number, private readonly limitMs: number, private readonly sliceMs: number | null) {}
+  constructor(
+    private readonly usedMs: () => number,
+    private readonly limitMs: number,
+    private readonly sliceMs: number | null,
+  ) {}
 
   spend(steps: number): boolean {
     if (this.isExhausted) return false;
@@ -75,7 +79,8 @@ export class Verdicts {
         const first = this.rules.get(question.rules).first(view);
         return { kind: 'rules', first: view.isExhausted && first < 0 ? null : first };
       }
-      case 'schema': return this.judged(this.schemas.get(question.schema), question.value);
+      case 'schema':
+        return this.judged(this.schemas.get(question.schema), question.value);
     }
   }
 
@@ -107,9 +112,16 @@ class Kept<T> {
   }
 }
 
-function viewOf({ request, verification }: { request: SentRequest; verification: Verification }, allowance: Allowance): RequestView {
+function viewOf(
+  { request, verification }: { request: SentRequest; verification: Verification },
+  allowance: Allowance,
+): RequestView {
   const { body } = request;
-  return new RequestView({ ...request, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }, verification, { allowance, isUnpacked: true });
+  return new RequestView(
+    { ...request, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) },
+    verification,
+    { allowance, isUnpacked: true },
+  );
 }
 
 function compiledFilter(source: unknown): Condition {

@@ -1,12 +1,16 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
-import { runGuest, type GuestCall, type GuestResult } from './guest.js';
+import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { restsOf } from './rests.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
 // The entry of a worker thread (sandbox.ts starts it): one call at a time, each in a fresh VM of the shared engine.
-const { engine, niceness, cells } = workerData as { engine: WebAssembly.Module; niceness: number; cells: Int32Array | null };
+const { engine, niceness, cells } = workerData as {
+  engine: WebAssembly.Module;
+  niceness: number;
+  cells: Int32Array | null;
+};
 const thread = ownThread();
 const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
@@ -14,12 +18,18 @@ const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
 // The engine's machine code is made when it first runs: not at the cost of the first call.
-await runGuest(engine, { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 }, meterOf(thread));
+await runGuest(
+  engine,
+  { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 },
+  meterOf(thread),
+);
 
 parentPort?.on('message', (call: GuestCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
   const rests = restsOf(cells, thread, meter, call.deadlineMs);
-  void runGuest(engine, call, meter, rests === null ? undefined : () => rests.look()).then(({ outcome, isSpoiled }) => say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }));
+  void runGuest(engine, call, meter, rests === null ? undefined : () => rests.look()).then(({ outcome, isSpoiled }) =>
+    say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }),
+  );
 });
 say({ kind: 'ready' });

@@ -70,7 +70,10 @@ export class BoundedServer extends SMTPServer {
       if (GATHERED.has(code)) this.gather(connection._socket);
       else this.gathered(connection._socket);
       send(code, text, isOwn ? false : context);
-      if (code >= 400) this.events.refused(/^\d{3}(?: [245]\.\d{1,3}\.\d{1,3})?/.exec(String(connection.session.error))?.[0] ?? String(code));
+      if (code >= 400)
+        this.events.refused(
+          /^\d{3}(?: [245]\.\d{1,3}\.\d{1,3})?/.exec(String(connection.session.error))?.[0] ?? String(code),
+        );
     };
   }
 

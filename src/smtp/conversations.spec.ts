@@ -3,7 +3,10 @@ import { SMTP_LIMITS } from './limits.js';
 
 function arrange(): { conversations: Conversations; pass(ms: number): void } {
   let nowMs = 0;
-  return { conversations: new Conversations({ ...SMTP_LIMITS, connections: 6, connectionsPerNetwork: 2 }, () => nowMs), pass: (ms) => void (nowMs += ms) };
+  return {
+    conversations: new Conversations({ ...SMTP_LIMITS, connections: 6, connectionsPerNetwork: 2 }, () => nowMs),
+    pass: (ms) => void (nowMs += ms),
+  };
 }
 
 describe('the connections of a listener', () => {
@@ -11,8 +14,12 @@ describe('the connections of a listener', () => {
     const { conversations } = arrange();
     const begin = (id: string, address: string): boolean => !conversations.begin(id, address).isTooMany;
 
-    expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map((address, i) => begin(`four${i}`, address))).toEqual([true, true, false, true]);
-    expect(['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:1::3'].map((address, i) => begin(`six${i}`, address))).toEqual([true, true, false]);
+    expect(
+      ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map((address, i) => begin(`four${i}`, address)),
+    ).toEqual([true, true, false, true]);
+    expect(
+      ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:1::3'].map((address, i) => begin(`six${i}`, address)),
+    ).toEqual([true, true, false]);
     // Seven are open, though one was told that there are too many.
     expect(begin('late', '192.0.2.9')).toBe(false);
     for (const id of ['four0', 'four1', 'four2', 'six2', 'late']) conversations.end(id);
@@ -36,7 +43,9 @@ describe('the connections of a listener', () => {
     expect(conversations.overdue()).toEqual([]);
     [drip.bytes, fast.bytes, stalled.bytes, complete.isOpen] = [60, 61 * 1024, 1024 * 1024, false];
     pass(1_000);
-    expect(conversations.overdue().map(([id, { code, text }]) => [id, code, text.slice(0, 5)])).toEqual([['d', 421, '4.4.2']]);
+    expect(conversations.overdue().map(([id, { code, text }]) => [id, code, text.slice(0, 5)])).toEqual([
+      ['d', 421, '4.4.2'],
+    ]);
     conversations.end('d');
     fast.bytes += 61 * 1024;
     pass(60_000);

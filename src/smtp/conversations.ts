@@ -55,8 +55,14 @@ export class Conversations {
     const network = clientNetwork(address);
     const ofNetwork = (this.networks.get(network) ?? 0) + 1;
     const conversation: Conversation = {
-      network, startedMs: this.nowMs(), isTooMany: this.open.size >= this.limits.connections || ofNetwork > this.limits.connectionsPerNetwork,
-      commands: 0, refused: 0, recipients: new Map(), arriving: null, isStoring: false,
+      network,
+      startedMs: this.nowMs(),
+      isTooMany: this.open.size >= this.limits.connections || ofNetwork > this.limits.connectionsPerNetwork,
+      commands: 0,
+      refused: 0,
+      recipients: new Map(),
+      arriving: null,
+      isStoring: false,
     };
     this.networks.set(network, ofNetwork);
     this.open.set(id, conversation);

@@ -1,7 +1,7 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { isLooping } from '#engine/mail/mail-loops.js';
 import { fieldsOf } from '#engine/mail/message-head.js';
-import { IncomingMail, type AcceptedRecipient, type SmtpAnswer } from '#modules/inbox/contract.js';
+import { type AcceptedRecipient, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import type { Conversation } from './conversations.js';
 import type { SmtpLimits } from './limits.js';
 import { spool } from './spool.js';
@@ -28,7 +28,11 @@ export class Reception {
   /** Rejects only when the client went away: nothing was stored then. */
   async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
     const recipients = recipientsOf(session, conversation);
-    conversation.arriving = { progress: () => ({ bytes: stream.byteLength, isOpen: !stream.writableEnded }), sinceMs: this.nowMs(), sinceBytes: 0 };
+    conversation.arriving = {
+      progress: () => ({ bytes: stream.byteLength, isOpen: !stream.writableEnded }),
+      sinceMs: this.nowMs(),
+      sinceBytes: 0,
+    };
     const spooled = await spool(stream, this.limits.messageBytes).finally(() => (conversation.arriving = null));
     conversation.isStoring = true;
     try {
@@ -36,10 +40,16 @@ export class Reception {
       const { sizeBytes } = spooled;
       if (recipients.length === 0) return { answer: NOBODY, sizeBytes };
       if (isLooping(fieldsOf(spooled.head), this.ownName)) return { answer: LOOP, sizeBytes };
-      const answer = await this.mail.accept({
-        from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address, recipients, clientIp: session.remoteAddress,
-        helo: session.hostNameAppearsAs || '', tls: session.tlsOptions === false ? null : `${session.tlsOptions.version} ${session.tlsOptions.name}`,
-      }, spooled);
+      const answer = await this.mail.accept(
+        {
+          from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address,
+          recipients,
+          clientIp: session.remoteAddress,
+          helo: session.hostNameAppearsAs || '',
+          tls: session.tlsOptions === false ? null : `${session.tlsOptions.version} ${session.tlsOptions.name}`,
+        },
+        spooled,
+      );
       return { answer, sizeBytes };
     } finally {
       await spooled?.discard();
@@ -49,5 +59,7 @@ export class Reception {
 
 /** Those that the transaction has: one that was named twice is there once. */
 function recipientsOf(session: SMTPServerSession, { recipients }: Conversation): AcceptedRecipient[] {
-  return session.envelope.rcptTo.map(({ address }) => recipients.get(address.toLowerCase())).filter((recipient) => recipient !== undefined);
+  return session.envelope.rcptTo
+    .map(({ address }) => recipients.get(address.toLowerCase()))
+    .filter((recipient) => recipient !== undefined);
 }

@@ -1,20 +1,26 @@
-import { jest } from '@jest/globals';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { X509Certificate } from 'node:crypto';
-import { IncomingMail, type IncomingBytes, type MailEnvelope, type RecipientVerdict, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { loadConfig } from '#kernel/config.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
+import {
+  type IncomingBytes,
+  IncomingMail,
+  type MailEnvelope,
+  type RecipientVerdict,
+  type SmtpAnswer,
+} from '#modules/inbox/contract.js';
 import { SMTP_LIMITS } from './limits.js';
-import { SmtpListener } from './smtp-listener.js';
 import { SmtpMetrics } from './smtp.metrics.js';
+import { SmtpListener } from './smtp-listener.js';
 
 const TLS_FOLDER = path.resolve(import.meta.dirname, '../../test/support/tls');
 const WITHIN_MS = 15_000;
@@ -40,7 +46,8 @@ class HeldMail extends IncomingMail {
   held: Promise<void> = Promise.resolve();
 
   override async recipient(address: string): Promise<RecipientVerdict> {
-    if (!address.startsWith('box')) return { kind: 'refused', answer: { code: 550, enhanced: '5.1.1', text: 'No such mailbox.' } };
+    if (!address.startsWith('box'))
+      return { kind: 'refused', answer: { code: 550, enhanced: '5.1.1', text: 'No such mailbox.' } };
     return { kind: 'alias', route: { environmentId: 1, aliasId: address, maxSizeBytes: null, allowedSenders: [] } };
   }
 
@@ -66,13 +73,17 @@ class Client {
   private wake = (): void => undefined;
 
   constructor(readonly socket: Socket) {
-    socket.setEncoding('latin1').on('error', () => undefined).on('data', (chunk: string) => {
-      this.text += chunk;
-      this.wake();
-    }).on('close', () => {
-      this.closed = true;
-      this.wake();
-    });
+    socket
+      .setEncoding('latin1')
+      .on('error', () => undefined)
+      .on('data', (chunk: string) => {
+        this.text += chunk;
+        this.wake();
+      })
+      .on('close', () => {
+        this.closed = true;
+        this.wake();
+      });
   }
 
   async answer(): Promise<string> {
@@ -106,12 +117,26 @@ class Client {
   }
 }
 
-interface Listening { listener: SmtpListener; mail: HeldMail; clock: HeldClock; port: number; greeted(localAddress?: string): Promise<Client>; connections(): Promise<number> }
+interface Listening {
+  listener: SmtpListener;
+  mail: HeldMail;
+  clock: HeldClock;
+  port: number;
+  greeted(localAddress?: string): Promise<Client>;
+  connections(): Promise<number>;
+}
 
 const open: { listener: SmtpListener; sockets: Socket[] }[] = [];
 
 async function listening(env: Record<string, string> = {}): Promise<Listening> {
-  const config = loadConfig({ DATABASE_URL: 'postgres://nowhere.example/x', MASTER_KEY: Buffer.alloc(32).toString('base64'), HOST: '127.0.0.1', ROLE: 'smtp', SMTP_PORT: '0', ...env });
+  const config = loadConfig({
+    DATABASE_URL: 'postgres://nowhere.example/x',
+    MASTER_KEY: Buffer.alloc(32).toString('base64'),
+    HOST: '127.0.0.1',
+    ROLE: 'smtp',
+    SMTP_PORT: '0',
+    ...env,
+  });
   const [mail, clock, readiness] = [new HeldMail(), new HeldClock(), new Readiness()];
   const listener = new SmtpListener(config, mail, new SmtpMetrics(new Metrics()), clock, readiness);
   const sockets: Socket[] = [];
@@ -127,7 +152,14 @@ async function listening(env: Record<string, string> = {}): Promise<Listening> {
     await client.say('EHLO client.example');
     return client;
   };
-  return { listener, mail, clock, port, greeted, connections: async () => Number((await readiness.report()).parts['smtp']?.['connections']) };
+  return {
+    listener,
+    mail,
+    clock,
+    port,
+    greeted,
+    connections: async () => Number((await readiness.report()).parts['smtp']?.['connections']),
+  };
 }
 
 async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
@@ -192,7 +224,8 @@ describe('the certificate', () => {
     return fingerprint256;
   }
 
-  const fingerprint = (name: string): string => new X509Certificate(readFileSync(path.join(TLS_FOLDER, `${name}.pem`))).fingerprint256;
+  const fingerprint = (name: string): string =>
+    new X509Certificate(readFileSync(path.join(TLS_FOLDER, `${name}.pem`))).fingerprint256;
 
   it('that was replaced is shown without a restart, and a conversation of before goes on', async () => {
     const said = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
@@ -203,26 +236,38 @@ describe('the certificate', () => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     use('renewed-key', key());
     server.clock.ms += 6_000;
-    await until(async () => warned.mock.calls.length, (count) => count > 0);
+    await until(
+      async () => warned.mock.calls.length,
+      (count) => count > 0,
+    );
     expect(warned.mock.calls[0]?.[0]).toMatch(/certificate can't be read, the one of before stays/);
     expect(await shown(server)).toBe(fingerprint('localhost-cert'));
     use('renewed-cert', cert());
     server.clock.ms += 6_000;
-    await until(async () => said.mock.calls.flat().includes('The certificate was read anew.'), (isRead) => isRead);
+    await until(
+      async () => said.mock.calls.flat().includes('The certificate was read anew.'),
+      (isRead) => isRead,
+    );
 
     expect(await shown(server)).toBe(fingerprint('renewed-cert'));
     await before.begin();
     expect(await before.say('Subject: x\r\n\r\nx\r\n.')).toMatch(/^250/);
   });
 
-  it.each([['is no certificate', 'rubbish'], ['is empty', '']])('that %s, or is gone, leaves the one of before in force, and says so', async (_what, text) => {
+  it.each([
+    ['is no certificate', 'rubbish'],
+    ['is empty', ''],
+  ])('that %s, or is gone, leaves the one of before in force, and says so', async (_what, text) => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
     for (const spoil of [() => writeFileSync(cert(), text), () => rmSync(cert(), { force: true })]) {
       warned.mockClear();
       spoil();
       server.clock.ms += 6_000;
-      await until(async () => warned.mock.calls.length, (count) => count > 0);
+      await until(
+        async () => warned.mock.calls.length,
+        (count) => count > 0,
+      );
       expect(warned.mock.calls[0]?.[0]).toMatch(/the one of before stays/);
       expect(await shown(server)).toBe(fingerprint('localhost-cert'));
     }
@@ -241,7 +286,10 @@ describe('a stop', () => {
     mail.held = new Promise((resolve) => (release = resolve));
     await storing.begin();
     storing.socket.write('Subject: storing\r\n\r\nx\r\n.\r\n');
-    await until(async () => mail.taken.length, (count) => count === 1);
+    await until(
+      async () => mail.taken.length,
+      (count) => count === 1,
+    );
     const stopped = listener.beforeApplicationShutdown();
 
     expect(await idle.ended()).toEqual([expect.stringMatching(/^421 4\.3\.2 /)]);
@@ -250,9 +298,17 @@ describe('a stop', () => {
     await expect(once(late, 'connect')).rejects.toThrow(/ECONNREFUSED/);
     coming.socket.write(' second half\r\n.\r\n');
     release();
-    for (const client of [coming, storing]) expect(await client.ended()).toEqual([expect.stringMatching(/^250 2\.6\.0 /), expect.stringMatching(/^421 4\.3\.2 /)]);
+    for (const client of [coming, storing])
+      expect(await client.ended()).toEqual([
+        expect.stringMatching(/^250 2\.6\.0 /),
+        expect.stringMatching(/^421 4\.3\.2 /),
+      ]);
     await stopped;
-    expect(mail.taken.map(({ text }) => text.split('\r\n')[0]).sort()).toEqual(['Subject: coming', 'Subject: storing', 'Subject: used']);
+    expect(mail.taken.map(({ text }) => text.split('\r\n')[0]).sort()).toEqual([
+      'Subject: coming',
+      'Subject: storing',
+      'Subject: used',
+    ]);
     expect(mail.taken.find(({ text }) => text.includes('coming'))?.text).toContain('first half, second half');
   });
 });
@@ -260,8 +316,13 @@ describe('a stop', () => {
 describe('a flood of connections', () => {
   it('421 4.7.0 behind the last one that the listener bears, from however many addresses; those that are in are served', async () => {
     const { mail, greeted, port } = await listening();
-    const addresses = Array.from({ length: SMTP_LIMITS.connections / SMTP_LIMITS.connectionsPerNetwork }, (_, i) => `127.0.1.${i + 1}`);
-    const clients = await Promise.all(addresses.flatMap((address) => Array.from({ length: SMTP_LIMITS.connectionsPerNetwork }, () => greeted(address))));
+    const addresses = Array.from(
+      { length: SMTP_LIMITS.connections / SMTP_LIMITS.connectionsPerNetwork },
+      (_, i) => `127.0.1.${i + 1}`,
+    );
+    const clients = await Promise.all(
+      addresses.flatMap((address) => Array.from({ length: SMTP_LIMITS.connectionsPerNetwork }, () => greeted(address))),
+    );
     const late = new Client(connect({ port, host: '127.0.0.1', localAddress: '127.0.2.1' }));
 
     expect(await late.ended()).toEqual([expect.stringMatching(/^421 4\.7\.0 /)]);
@@ -269,7 +330,10 @@ describe('a flood of connections', () => {
     await first.begin();
     expect(await first.say('Subject: first\r\n\r\nx\r\n.')).toMatch(/^250/);
     for (const client of clients) client.socket.destroy();
-    const again = await until(() => greeted('127.0.2.2').then((client) => client.say('NOOP'), String), (answer) => answer.startsWith('250'));
+    const again = await until(
+      () => greeted('127.0.2.2').then((client) => client.say('NOOP'), String),
+      (answer) => answer.startsWith('250'),
+    );
     expect([again.slice(0, 3), mail.taken.length]).toEqual(['250', 1]);
   }, 60_000);
 });

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { receivingName } from '#engine/mail/platform-zone.js';
-import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Readiness } from '#kernel/readiness.js';
+import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import type { BoundedServer } from './bounded-server.js';
 import { CertificateFiles } from './certificate.js';
 import { type Conversation, Conversations, type Ending } from './conversations.js';
@@ -26,7 +26,11 @@ const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, conn
 const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
 const FAILED: SmtpAnswer = { code: 451, enhanced: '4.3.0', text: 'The message could not be taken, try again later.' };
 
-const BUSY: SmtpAnswer = { code: 451, enhanced: '4.3.2', text: 'Too much is being delivered at the moment, try again later.' };
+const BUSY: SmtpAnswer = {
+  code: 451,
+  enhanced: '4.3.2',
+  text: 'Too much is being delivered at the moment, try again later.',
+};
 
 /** SMTP_PORT: takes mail for aliases, and reports about mail of ours. It relays nothing, and lets nobody log in. */
 @Injectable()
@@ -67,10 +71,15 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     });
     server.listen(config.smtpPort, config.host);
     try {
-      await Promise.race([once(server.server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+      await Promise.race([
+        once(server.server, 'listening'),
+        once(server, 'error').then(([error]) => Promise.reject(error as Error)),
+      ]);
     } catch (error) {
       if (config.isSmtpPortAsked || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      this.logger.warn(`Port ${config.smtpPort} is taken by another process: this one receives no mail. SMTP_PORT names another port, or off.`);
+      this.logger.warn(
+        `Port ${config.smtpPort} is taken by another process: this one receives no mail. SMTP_PORT names another port, or off.`,
+      );
       return;
     }
     server.on('error', (error) => this.logger.debug(`A connection failed: ${error.message}`));
@@ -78,7 +87,10 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { port } = server.server.address() as AddressInfo;
     config.alsoListensOn(port);
     this.metrics.watch(() => this.conversations.count);
-    this.readiness.register('smtp', async () => ({ ready: server.server.listening, connections: this.conversations.count }));
+    this.readiness.register('smtp', async () => ({
+      ready: server.server.listening,
+      connections: this.conversations.count,
+    }));
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.logger.log(`Mail for ${this.name} on port ${port}${this.certificate === null ? ', without STARTTLS' : ''}`);
   }
@@ -100,16 +112,36 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { BoundedServer } = await import('./bounded-server.js');
     const tls = this.certificate?.changed() ?? null;
     const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
-    const server = new BoundedServer({
-      name: this.name, size: messageBytes, rejectOversized: true, maxRecipients: recipients, authOptional: true, disabledCommands: tls === null ? [...DISABLED, 'STARTTLS'] : DISABLED,
-      disableReverseLookup: true, hideENHANCEDSTATUSCODES: false, hideDSN: true, lenientAddressParsing: true, socketTimeout: idleMs, closeTimeout: closeMs, logger: false,
-      useXClient: false, useXForward: false, ...(tls !== null && { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const }),
-      onConnect: (session, callback) => this.connected(session, callback),
-      onMailFrom: (_address, session, callback) => void this.began(session).then(callback, () => callback(refusal(FAILED))),
-      onRcptTo: (address, session, callback) => void this.named(address, session).then(callback, () => callback(refusal(FAILED))),
-      onData: (stream, session, callback) => void this.take(stream, session, callback),
-      onClose: (session) => this.conversations.end(session.id),
-    }, this.config.smtpTrustProxy, this.conversations, { refused: (codes) => this.metrics.refused(codes) });
+    const server = new BoundedServer(
+      {
+        name: this.name,
+        size: messageBytes,
+        rejectOversized: true,
+        maxRecipients: recipients,
+        authOptional: true,
+        disabledCommands: tls === null ? [...DISABLED, 'STARTTLS'] : DISABLED,
+        disableReverseLookup: true,
+        hideENHANCEDSTATUSCODES: false,
+        hideDSN: true,
+        lenientAddressParsing: true,
+        socketTimeout: idleMs,
+        closeTimeout: closeMs,
+        logger: false,
+        useXClient: false,
+        useXForward: false,
+        ...(tls !== null && { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const }),
+        onConnect: (session, callback) => this.connected(session, callback),
+        onMailFrom: (_address, session, callback) =>
+          void this.began(session).then(callback, () => callback(refusal(FAILED))),
+        onRcptTo: (address, session, callback) =>
+          void this.named(address, session).then(callback, () => callback(refusal(FAILED))),
+        onData: (stream, session, callback) => void this.take(stream, session, callback),
+        onClose: (session) => this.conversations.end(session.id),
+      },
+      this.config.smtpTrustProxy,
+      this.conversations,
+      { refused: (codes) => this.metrics.refused(codes) },
+    );
     // Until it listens, an error is the start's; from then on that of one connection.
     server.on('error', () => undefined);
     return server;
@@ -142,12 +174,18 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     return refusal(verdict.answer);
   }
 
-  private async take(stream: Parameters<Reception['take']>[0], session: SMTPServerSession, callback: DataCallback): Promise<void> {
+  private async take(
+    stream: Parameters<Reception['take']>[0],
+    session: SMTPServerSession,
+    callback: DataCallback,
+  ): Promise<void> {
     const conversation = this.conversationOf(session);
     if (conversation === null) return callback(refusal(FAILED));
     try {
       const { answer, sizeBytes } = await this.timed(stream, session, conversation);
-      this.logger.debug(`${sizeBytes} bytes from ${session.remoteAddress}: ${answer.code} ${answer.enhanced} ${answer.text}`);
+      this.logger.debug(
+        `${sizeBytes} bytes from ${session.remoteAddress}: ${answer.code} ${answer.enhanced} ${answer.text}`,
+      );
       if (answer.code < 300) {
         this.conversations.delivered(conversation);
         callback(null, answer.text);
@@ -163,7 +201,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     }
   }
 
-  private async timed(stream: Parameters<Reception['take']>[0], session: SMTPServerSession, conversation: Conversation): ReturnType<Reception['take']> {
+  private async timed(
+    stream: Parameters<Reception['take']>[0],
+    session: SMTPServerSession,
+    conversation: Conversation,
+  ): ReturnType<Reception['take']> {
     let endedMs = this.clock.monotonicMs();
     stream.once('end', () => (endedMs = this.clock.monotonicMs()));
     const taken = await this.reception.take(stream, session, conversation);
@@ -199,7 +241,9 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private dismissIdle(server: BoundedServer): void {
     for (const { id, session } of [...server.connections]) {
       const conversation = this.conversations.of(id);
-      const isBusy = conversation !== null && (conversation.arriving !== null || conversation.isStoring || session.envelope?.mailFrom);
+      const isBusy =
+        conversation !== null &&
+        (conversation.arriving !== null || conversation.isStoring || session.envelope?.mailFrom);
       if (!isBusy) server.dismiss(id, STOPPING);
     }
   }

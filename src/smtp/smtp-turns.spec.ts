@@ -4,14 +4,22 @@ import type { Config } from '#kernel/config.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
 import type { IncomingMail } from '#modules/inbox/contract.js';
-import { SmtpListener } from './smtp-listener.js';
 import { SmtpMetrics } from './smtp.metrics.js';
+import { SmtpListener } from './smtp-listener.js';
 
-const ALIAS = { kind: 'alias', route: { environmentId: 1, aliasId: '019aa4c0-0000-7000-8000-000000000000', maxSizeBytes: null, allowedSenders: [] } } as const;
+const ALIAS = {
+  kind: 'alias',
+  route: { environmentId: 1, aliasId: '019aa4c0-0000-7000-8000-000000000000', maxSizeBytes: null, allowedSenders: [] },
+} as const;
 const TRANSACTION = 'MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\nDATA\r\n';
 
 /** A client that says what it is told to, and hears by lines. */
-async function connect(port: number): Promise<{ say: (text: string) => void; heard: (text: string) => Promise<void>; said: () => string; close: () => void }> {
+async function connect(port: number): Promise<{
+  say: (text: string) => void;
+  heard: (text: string) => Promise<void>;
+  said: () => string;
+  close: () => void;
+}> {
   const socket = net.connect({ port, host: '127.0.0.1' });
   let text = '';
   let look = (): void => undefined;
@@ -20,10 +28,11 @@ async function connect(port: number): Promise<{ say: (text: string) => void; hea
     text += chunk;
     look();
   });
-  const heard = (end: string): Promise<void> => new Promise((resolve) => {
-    look = () => text.includes(end) && resolve();
-    look();
-  });
+  const heard = (end: string): Promise<void> =>
+    new Promise((resolve) => {
+      look = () => text.includes(end) && resolve();
+      look();
+    });
   await heard('220 ');
   socket.write('EHLO client.example\r\n');
   await heard('\r\n250 ');
@@ -38,11 +47,21 @@ describe('the turns of senders', () => {
 
   beforeEach(async () => {
     const config = {
-      platformDomain: 'posthorn.example', smtpName: null, smtpTls: null, smtpPort: 0, host: '127.0.0.1', isListener: true, isSmtpPortAsked: true, smtpTrustProxy: [],
+      platformDomain: 'posthorn.example',
+      smtpName: null,
+      smtpTls: null,
+      smtpPort: 0,
+      host: '127.0.0.1',
+      isListener: true,
+      isSmtpPortAsked: true,
+      smtpTrustProxy: [],
       alsoListensOn: (bound: number) => (port = bound),
     } as unknown as Config;
     const mail = {
-      turn: () => turn(), recipient: async () => ALIAS, accept: async () => ({ code: 250, enhanced: '2.6.0', text: 'Accepted.' }), drained: async () => undefined,
+      turn: () => turn(),
+      recipient: async () => ALIAS,
+      accept: async () => ({ code: 250, enhanced: '2.6.0', text: 'Accepted.' }),
+      drained: async () => undefined,
     } as unknown as IncomingMail;
     const metrics = new Metrics();
     listener = new SmtpListener(config, mail, new SmtpMetrics(metrics), new SystemClock(), new Readiness());
@@ -80,7 +99,8 @@ describe('the turns of senders', () => {
   it('writes the answers to commands that came together at once, and what follows them behind', async () => {
     turn = async () => true;
     const written: string[] = [];
-    const connections = (listener as unknown as { server: { connections: Set<{ _socket: net.Socket }> } }).server.connections;
+    const connections = (listener as unknown as { server: { connections: Set<{ _socket: net.Socket }> } }).server
+      .connections;
     const client = await connect(port);
     const [connection] = connections;
     const socket = connection?._socket as net.Socket;

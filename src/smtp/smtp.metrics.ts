@@ -15,10 +15,21 @@ export class SmtpMetrics {
 
   constructor(private readonly metrics: Metrics) {
     this.connectionsTotal = metrics.counter('smtp_connections_total', 'Connections that the SMTP listener took.');
-    this.acceptedTotal = metrics.counter('smtp_messages_accepted_total', 'Messages that were answered with 250, after their commit.');
-    this.refusedTotal = metrics.counter('smtp_refused_total', 'Answers of 4xx and 5xx, with their enhanced status code.', ['code']);
+    this.acceptedTotal = metrics.counter(
+      'smtp_messages_accepted_total',
+      'Messages that were answered with 250, after their commit.',
+    );
+    this.refusedTotal = metrics.counter(
+      'smtp_refused_total',
+      'Answers of 4xx and 5xx, with their enhanced status code.',
+      ['code'],
+    );
     this.bytesTotal = metrics.counter('smtp_received_bytes_total', 'Bytes of messages that were received in full.');
-    this.commitSeconds = metrics.histogram('smtp_commit_seconds', 'Time from the end of a message to its answer.', [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]);
+    this.commitSeconds = metrics.histogram(
+      'smtp_commit_seconds',
+      'Time from the end of a message to its answer.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    );
   }
 
   /** Says how many connections are open when it is asked. */

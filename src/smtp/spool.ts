@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
 import { headOf } from '#engine/mail/message-head.js';
+import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
 
 const READ_BYTES = 256 * 1024;
 
@@ -55,7 +55,10 @@ export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Pr
   const whole = file === null ? Buffer.concat(held) : null;
   const complete = file;
   return {
-    sizeBytes, sha256: hash.digest(), whole, head: head ?? headOf(whole as Buffer),
+    sizeBytes,
+    sha256: hash.digest(),
+    whole,
+    head: head ?? headOf(whole as Buffer),
     read: () => (complete === null ? once(whole as Buffer) : chunksOf(complete, sizeBytes)),
     discard: async () => complete?.close().catch(() => undefined),
   };
@@ -70,7 +73,7 @@ async function openNameless(): Promise<FileHandle> {
 
 /** A write may take a part only. */
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -78,7 +81,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 async function* chunksOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < size; ) {
+  for (let at = 0; at < size;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(READ_BYTES, size - at)), 0, null, at);
     if (bytesRead === 0) throw new Error('The spooled message ended early.');
     yield buffer.subarray(0, bytesRead);

@@ -24,7 +24,10 @@ export class Client {
   async call(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(this.access.url + path, {
       method,
-      headers: { authorization: `Bearer ${this.access.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${this.access.apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -34,18 +37,24 @@ export class Client {
   /** The body of an answer with this status. Rejects with what came instead. */
   async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await this.call(method, path, body);
-    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status} instead of ${status}: ${answer.text}`);
+    if (answer.status !== status)
+      throw new Error(`${method} ${path} answered ${answer.status} instead of ${status}: ${answer.text}`);
     return answer.json ?? {};
   }
 }
 
 /** What `read` returns as soon as it is as expected. Rejects with what it was last, when that takes too long. */
-export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean, withinMs = WITHIN_MS): Promise<T> {
+export async function until<T>(
+  read: () => Promise<T>,
+  isExpected: (value: T) => boolean,
+  withinMs = WITHIN_MS,
+): Promise<T> {
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
     const value = await read();
     if (isExpected(value)) return value;
-    if (performance.now() > deadlineMs) throw new Error(`Not as expected within ${withinMs} ms: ${JSON.stringify(value)}`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`Not as expected within ${withinMs} ms: ${JSON.stringify(value)}`);
     await sleep(EVERY_MS);
   }
 }

@@ -15,12 +15,17 @@ export function deliveryChecks(scene: DestinationScene): ConformanceCheck[] {
   return [
     { name: 'the payload arrives character by character, with its id and time', run: () => deliversAsIs(scene) },
     { name: 'the signature verifies, with both secrets while a rotation lasts', run: () => signs(scene) },
-    { name: 'the headers of the destination arrive, and cannot replace the signed ones', run: () => sendsHeaders(scene) },
+    {
+      name: 'the headers of the destination arrive, and cannot replace the signed ones',
+      run: () => sendsHeaders(scene),
+    },
     { name: 'an event for two destinations at one target reaches it twice', run: () => servesTwo(scene) },
     { name: 'a replay arrives once more, and is marked', run: () => replays(scene) },
     { name: 'what is sent during an outage arrives after it, once', run: () => outlastsOutage(scene) },
     { name: 'the circuit of a target that is away opens', run: () => opensCircuit(scene) },
-    ...(scene.subject.freezeTarget ? [{ name: 'an attempt ends within its time-out when nothing answers', run: () => endsInTime(scene) }] : []),
+    ...(scene.subject.freezeTarget
+      ? [{ name: 'an attempt ends within its time-out when nothing answers', run: () => endsInTime(scene) }]
+      : []),
   ];
 }
 
@@ -38,7 +43,8 @@ async function deliversAsIs(scene: DestinationScene): Promise<void> {
 
 async function signs(scene: DestinationScene): Promise<void> {
   const [client, destination] = [await scene.client(), await scene.destination()];
-  const secretOf = async (): Promise<string> => (await client.expect(200, 'GET', `/v1/destinations/${destination}/secret`))['secret'] as string;
+  const secretOf = async (): Promise<string> =>
+    (await client.expect(200, 'GET', `/v1/destinations/${destination}/secret`))['secret'] as string;
   const before = await secretOf();
   const [message] = await scene.arrived(await scene.send(destination), 1);
   assert.ok(isSignedWith(before, message), 'The signature does not verify.');
@@ -58,11 +64,21 @@ async function sendsHeaders(scene: DestinationScene): Promise<void> {
 /** As two routes of one endpoint: a target that drops what it knows must not know a message by its id alone. */
 async function servesTwo(scene: DestinationScene): Promise<void> {
   const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
-  const { url } = await client.expect(201, 'POST', '/v1/endpoints', { slug: `conformance-${scene.subject.type}`, destinations });
-  const response = await fetch(url as string, { method: 'POST', headers: { 'content-type': 'application/json' }, body: PAYLOAD });
+  const { url } = await client.expect(201, 'POST', '/v1/endpoints', {
+    slug: `conformance-${scene.subject.type}`,
+    destinations,
+  });
+  const response = await fetch(url as string, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: PAYLOAD,
+  });
   const { id } = (await response.json()) as { id: string };
   const messages = await scene.arrived(id, 2);
-  assert.deepEqual(messages.map(({ body }) => body.toString()), [PAYLOAD, PAYLOAD]);
+  assert.deepEqual(
+    messages.map(({ body }) => body.toString()),
+    [PAYLOAD, PAYLOAD],
+  );
   await scene.delivered(id);
 }
 
@@ -116,7 +132,10 @@ async function endsInTime(scene: DestinationScene): Promise<void> {
   const [attempt] = event.attempts;
   assert.equal(attempt?.error, 'timeout');
   // Twice as long is for a busy machine; what waits for the target itself waits for ever.
-  assert.ok(attempt.duration_ms >= TIMEOUT_MS * 0.9 && attempt.duration_ms < TIMEOUT_MS * 2, `It took ${attempt.duration_ms} ms.`);
+  assert.ok(
+    attempt.duration_ms >= TIMEOUT_MS * 0.9 && attempt.duration_ms < TIMEOUT_MS * 2,
+    `It took ${attempt.duration_ms} ms.`,
+  );
   await scene.delivered(id);
 }
 
@@ -134,6 +153,9 @@ function isSignedWith(secret: string, message: ReceivedMessage | undefined): boo
   if (message === undefined) return false;
   const { headers, body } = message;
   const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
-  const expected = hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body).digest('base64');
+  const expected = hmac
+    .update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`)
+    .update(body)
+    .digest('base64');
   return (headers['webhook-signature'] ?? '').split(' ').includes(`v1,${expected}`);
 }

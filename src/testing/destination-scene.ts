@@ -1,5 +1,10 @@
 import { Client, until } from './client.js';
-import type { DestinationDraft, DestinationUnderTest, PosthornUnderTest, ReceivedMessage } from './destination-under-test.js';
+import type {
+  DestinationDraft,
+  DestinationUnderTest,
+  PosthornUnderTest,
+  ReceivedMessage,
+} from './destination-under-test.js';
 
 type Json = Record<string, unknown>;
 
@@ -36,13 +41,22 @@ export class DestinationScene {
 
   /** The body of `POST /v1/destinations`. */
   body({ url, config, credentials }: DestinationDraft = this.subject.draft(), settings: Json = {}): Json {
-    return { name: 'Conformance', type: this.subject.type, url, credentials, ...settings, config: { ...config, ...settings['config'] as Json } };
+    return {
+      name: 'Conformance',
+      type: this.subject.type,
+      url,
+      credentials,
+      ...settings,
+      config: { ...config, ...(settings['config'] as Json) },
+    };
   }
 
   /** A destination that works; its circuit stays closed unless `settings` say otherwise. */
   async destination(settings: Json = {}): Promise<string> {
-    const config = { circuit_breaker: { failure_threshold: 1000 }, ...settings['config'] as Json };
-    const made = await (await this.client()).expect(201, 'POST', '/v1/destinations', this.body(undefined, { retry: PERSISTENT, ...settings, config }));
+    const config = { circuit_breaker: { failure_threshold: 1000 }, ...(settings['config'] as Json) };
+    const made = await (
+      await this.client()
+    ).expect(201, 'POST', '/v1/destinations', this.body(undefined, { retry: PERSISTENT, ...settings, config }));
     return made['id'] as string;
   }
 
@@ -58,16 +72,25 @@ export class DestinationScene {
 
   /** The event as soon as it has so many attempts. */
   attempted(id: string, count: number): Promise<EventView> {
-    return until(() => this.event(id), ({ attempts }) => attempts.length >= count);
+    return until(
+      () => this.event(id),
+      ({ attempts }) => attempts.length >= count,
+    );
   }
 
   delivered(id: string): Promise<EventView> {
-    return until(() => this.event(id), ({ status }) => status === 'delivered');
+    return until(
+      () => this.event(id),
+      ({ status }) => status === 'delivered',
+    );
   }
 
   /** What came to the target of a message, as soon as there are so many. */
   arrived(id: string, count: number): Promise<ReceivedMessage[]> {
-    return until(() => this.receivedOf(id), (messages) => messages.length >= count);
+    return until(
+      () => this.receivedOf(id),
+      (messages) => messages.length >= count,
+    );
   }
 
   async receivedOf(id: string): Promise<ReceivedMessage[]> {

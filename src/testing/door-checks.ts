@@ -38,7 +38,12 @@ export interface PolicyUnderTest {
   /** Refused, with a reason that matches. */
   refused: MessageDraft & { reason: RegExp };
   /** What it rules on emails: texts of one that it takes, which then has these headers, and of one that it refuses. Left out for a policy that takes every email as it is. */
-  email?: { taken: string; headers?: (organization: string) => Record<string, string>; refused: string; reason: RegExp };
+  email?: {
+    taken: string;
+    headers?: (organization: string) => Record<string, string>;
+    refused: string;
+    reason: RegExp;
+  };
 }
 
 /** A listener, in a service that runs. */
@@ -53,19 +58,43 @@ type Json = Record<string, unknown>;
 
 /** What an authenticator beside the keys promises. */
 export function authenticatorConformance(subject: AuthenticatorUnderTest): ConformanceCheck[] {
-  const as = async (token: string): Promise<Client> => new Client({ url: (await subject.service()).url, apiKey: token });
+  const as = async (token: string): Promise<Client> =>
+    new Client({ url: (await subject.service()).url, apiKey: token });
   const own = async (): Promise<Client> => new Client(await subject.service());
   return [
-    { name: 'a token speaks for its organization and environment', run: async () => assert.deepEqual(
-      await (await as(subject.token('admin'))).expect(200, 'GET', '/v1/org'), await (await own()).expect(200, 'GET', '/v1/org')) },
-    { name: 'a token has its scope and no more', run: async () => {
-      await (await as(subject.token('read'))).expect(200, 'GET', '/v1/destinations');
-      await (await as(subject.token('read'))).expect(403, 'POST', '/v1/destinations', { name: 'Conformance', type: 'pull' });
-      await (await as(subject.token('write'))).expect(201, 'POST', '/v1/destinations', { name: 'Conformance', type: 'pull' });
-    } },
-    { name: 'keys sign in as before', run: async () => void (await (await own()).expect(200, 'GET', '/v1/destinations')) },
-    { name: 'refused: a token that was cut', run: async () => void (await (await as(subject.token('admin').slice(0, -2))).expect(401, 'GET', '/v1/destinations')) },
-    ...subject.refused.map(({ name, token }) => ({ name: `refused: ${name}`, run: async () => void (await (await as(token())).expect(401, 'GET', '/v1/destinations')) })),
+    {
+      name: 'a token speaks for its organization and environment',
+      run: async () =>
+        assert.deepEqual(
+          await (await as(subject.token('admin'))).expect(200, 'GET', '/v1/org'),
+          await (await own()).expect(200, 'GET', '/v1/org'),
+        ),
+    },
+    {
+      name: 'a token has its scope and no more',
+      run: async () => {
+        await (await as(subject.token('read'))).expect(200, 'GET', '/v1/destinations');
+        await (
+          await as(subject.token('read'))
+        ).expect(403, 'POST', '/v1/destinations', { name: 'Conformance', type: 'pull' });
+        await (
+          await as(subject.token('write'))
+        ).expect(201, 'POST', '/v1/destinations', { name: 'Conformance', type: 'pull' });
+      },
+    },
+    {
+      name: 'keys sign in as before',
+      run: async () => void (await (await own()).expect(200, 'GET', '/v1/destinations')),
+    },
+    {
+      name: 'refused: a token that was cut',
+      run: async () =>
+        void (await (await as(subject.token('admin').slice(0, -2))).expect(401, 'GET', '/v1/destinations')),
+    },
+    ...subject.refused.map(({ name, token }) => ({
+      name: `refused: ${name}`,
+      run: async () => void (await (await as(token())).expect(401, 'GET', '/v1/destinations')),
+    })),
   ];
 }
 
@@ -78,42 +107,83 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
     assert.equal(details['check'], 'policy');
   };
   return [
-    { name: 'what it takes arrives, with the headers that it adds', run: async () => {
-      const id = await scene.send(subject.taken);
-      const [message] = await until(async () => scene.of(id), (messages) => messages.length > 0);
-      const expected = subject.taken.headers?.(await scene.organization()) ?? {};
-      for (const [name, value] of Object.entries(expected)) assert.equal(message?.headers[name], value);
-    } },
-    { name: 'a send that it refuses is 422 with its reason, and stored nowhere', run: async () => {
-      const client = await scene.client();
-      const before = await client.expect(200, 'GET', '/v1/events?limit=1');
-      refusal(await client.expect(422, 'POST', '/v1/send', { ...message(subject.refused), destination: await scene.destination() }));
-      assert.deepEqual((await client.expect(200, 'GET', '/v1/events?limit=1'))['data'], before['data']);
-    } },
-    { name: 'a fan-out that it refuses is 422 with its reason', run: async () =>
-      refusal(await (await scene.client()).expect(422, 'POST', '/v1/app/conformance/event', message(subject.refused))) },
-    { name: 'a receipt that it refuses is 422 with its reason, and one that it takes arrives with its headers', run: async () => {
-      const client = await scene.client();
-      const { url } = await client.expect(201, 'POST', '/v1/endpoints', { slug: 'conformance-policy', destinations: [await scene.destination()] });
-      const post = async ({ payload }: MessageDraft): Promise<Response> =>
-        fetch(url as string, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(payload) });
-      const [refused, taken] = [await post(subject.refused), await post(subject.taken)];
-      assert.deepEqual([refused.status, taken.status], [422, 200]);
-      refusal((await refused.json()) as Json);
-      const { id } = (await taken.json()) as { id: string };
-      const [arrived] = await until(async () => scene.of(id), (messages) => messages.length > 0);
-      const expected = subject.taken.headers?.(await scene.organization()) ?? {};
-      for (const [name, value] of Object.entries(expected)) assert.equal(arrived?.headers[name], value);
-    } },
-    { name: 'an email that it refuses is 422 with its reason, also one for later, and one that it takes has its headers', run: async () => {
-      const { email } = subject;
-      const [client, taken] = [await scene.client(), email?.taken ?? 'A message.'];
-      if (email !== undefined) for (const more of [{}, { scheduled_at: 'in 1 day' }]) refusal(await client.expect(422, 'POST', '/v1/emails', { ...EMAIL, text: email.refused, ...more }), email.reason);
-      const { id } = await client.expect(202, 'POST', '/v1/emails', { ...EMAIL, text: taken });
-      const { text: raw } = await client.call('GET', `/v1/emails/${id as string}/raw`);
-      const expected = email?.headers?.(await scene.organization()) ?? {};
-      for (const [name, value] of Object.entries(expected)) assert.match(raw, new RegExp(`^${name}: ${value}\\r$`, 'im'));
-    } },
+    {
+      name: 'what it takes arrives, with the headers that it adds',
+      run: async () => {
+        const id = await scene.send(subject.taken);
+        const [message] = await until(
+          async () => scene.of(id),
+          (messages) => messages.length > 0,
+        );
+        const expected = subject.taken.headers?.(await scene.organization()) ?? {};
+        for (const [name, value] of Object.entries(expected)) assert.equal(message?.headers[name], value);
+      },
+    },
+    {
+      name: 'a send that it refuses is 422 with its reason, and stored nowhere',
+      run: async () => {
+        const client = await scene.client();
+        const before = await client.expect(200, 'GET', '/v1/events?limit=1');
+        refusal(
+          await client.expect(422, 'POST', '/v1/send', {
+            ...message(subject.refused),
+            destination: await scene.destination(),
+          }),
+        );
+        assert.deepEqual((await client.expect(200, 'GET', '/v1/events?limit=1'))['data'], before['data']);
+      },
+    },
+    {
+      name: 'a fan-out that it refuses is 422 with its reason',
+      run: async () =>
+        refusal(
+          await (await scene.client()).expect(422, 'POST', '/v1/app/conformance/event', message(subject.refused)),
+        ),
+    },
+    {
+      name: 'a receipt that it refuses is 422 with its reason, and one that it takes arrives with its headers',
+      run: async () => {
+        const client = await scene.client();
+        const { url } = await client.expect(201, 'POST', '/v1/endpoints', {
+          slug: 'conformance-policy',
+          destinations: [await scene.destination()],
+        });
+        const post = async ({ payload }: MessageDraft): Promise<Response> =>
+          fetch(url as string, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(payload),
+          });
+        const [refused, taken] = [await post(subject.refused), await post(subject.taken)];
+        assert.deepEqual([refused.status, taken.status], [422, 200]);
+        refusal((await refused.json()) as Json);
+        const { id } = (await taken.json()) as { id: string };
+        const [arrived] = await until(
+          async () => scene.of(id),
+          (messages) => messages.length > 0,
+        );
+        const expected = subject.taken.headers?.(await scene.organization()) ?? {};
+        for (const [name, value] of Object.entries(expected)) assert.equal(arrived?.headers[name], value);
+      },
+    },
+    {
+      name: 'an email that it refuses is 422 with its reason, also one for later, and one that it takes has its headers',
+      run: async () => {
+        const { email } = subject;
+        const [client, taken] = [await scene.client(), email?.taken ?? 'A message.'];
+        if (email !== undefined)
+          for (const more of [{}, { scheduled_at: 'in 1 day' }])
+            refusal(
+              await client.expect(422, 'POST', '/v1/emails', { ...EMAIL, text: email.refused, ...more }),
+              email.reason,
+            );
+        const { id } = await client.expect(202, 'POST', '/v1/emails', { ...EMAIL, text: taken });
+        const { text: raw } = await client.call('GET', `/v1/emails/${id as string}/raw`);
+        const expected = email?.headers?.(await scene.organization()) ?? {};
+        for (const [name, value] of Object.entries(expected))
+          assert.match(raw, new RegExp(`^${name}: ${value}\\r$`, 'im'));
+      },
+    },
   ];
 }
 
@@ -125,21 +195,36 @@ export function listenerConformance(subject: ListenerUnderTest): ConformanceChec
   const scene = new DoorScene(subject);
   const draft: MessageDraft = { event_type: 'conformance.heard', payload: { a: 1 } };
   return [
-    { name: 'it hears once of a delivery that arrived', run: async () => {
-      const before = await subject.told();
-      await scene.delivered(await scene.send(draft));
-      const after = await until(() => subject.told(), ({ delivered }) => delivered > before.delivered);
-      assert.deepEqual(after, { ...before, delivered: before.delivered + 1 });
-    } },
-    { name: 'it hears of each attempt that failed, and then of the delivery', run: async () => {
-      const before = await subject.told();
-      subject.target.answer(500);
-      const id = await scene.send(draft);
-      await until(() => subject.told(), ({ failed }) => failed > before.failed);
-      subject.target.answer(200);
-      await scene.delivered(id);
-      await until(() => subject.told(), ({ delivered }) => delivered > before.delivered);
-    } },
+    {
+      name: 'it hears once of a delivery that arrived',
+      run: async () => {
+        const before = await subject.told();
+        await scene.delivered(await scene.send(draft));
+        const after = await until(
+          () => subject.told(),
+          ({ delivered }) => delivered > before.delivered,
+        );
+        assert.deepEqual(after, { ...before, delivered: before.delivered + 1 });
+      },
+    },
+    {
+      name: 'it hears of each attempt that failed, and then of the delivery',
+      run: async () => {
+        const before = await subject.told();
+        subject.target.answer(500);
+        const id = await scene.send(draft);
+        await until(
+          () => subject.told(),
+          ({ failed }) => failed > before.failed,
+        );
+        subject.target.answer(200);
+        await scene.delivered(id);
+        await until(
+          () => subject.told(),
+          ({ delivered }) => delivered > before.delivered,
+        );
+      },
+    },
   ];
 }
 
@@ -164,11 +249,18 @@ class DoorScene {
   }
 
   async send(draft: MessageDraft): Promise<string> {
-    return (await (await this.client()).expect(202, 'POST', '/v1/send', { ...message(draft), destination: await this.destination() }))['message_id'] as string;
+    return (
+      await (
+        await this.client()
+      ).expect(202, 'POST', '/v1/send', { ...message(draft), destination: await this.destination() })
+    )['message_id'] as string;
   }
 
   async delivered(id: string): Promise<void> {
-    await until(async () => (await this.client()).expect(200, 'GET', `/v1/events/${id}`), ({ status }) => status === 'delivered');
+    await until(
+      async () => (await this.client()).expect(200, 'GET', `/v1/events/${id}`),
+      ({ status }) => status === 'delivered',
+    );
   }
 
   of(id: string): readonly ReceivedMessage[] {
@@ -177,7 +269,13 @@ class DoorScene {
 
   private async create(): Promise<string> {
     const retry = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
-    const body = { name: 'Conformance', type: 'https', url: this.subject.target.url, retry, config: { circuit_breaker: { failure_threshold: 1000 } } };
+    const body = {
+      name: 'Conformance',
+      type: 'https',
+      url: this.subject.target.url,
+      retry,
+      config: { circuit_breaker: { failure_threshold: 1000 } },
+    };
     return (await (await this.client()).expect(201, 'POST', '/v1/destinations', body))['id'] as string;
   }
 }

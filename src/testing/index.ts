@@ -4,9 +4,22 @@ export type { Access, Answer } from './client.js';
 export type { ConformanceCheck } from './conformance-check.js';
 export { destinationConformance } from './destination-conformance.js';
 export type { DestinationConformance } from './destination-conformance.js';
-export type { BrokenDraft, DestinationDraft, DestinationUnderTest, PosthornUnderTest, ReceivedMessage } from './destination-under-test.js';
+export type {
+  BrokenDraft,
+  DestinationDraft,
+  DestinationUnderTest,
+  PosthornUnderTest,
+  ReceivedMessage,
+} from './destination-under-test.js';
 export { authenticatorConformance, listenerConformance, policyConformance } from './door-checks.js';
-export type { AuthenticatorUnderTest, ListenerUnderTest, MessageDraft, PolicyUnderTest, RefusedToken, TargetUnderTest } from './door-checks.js';
+export type {
+  AuthenticatorUnderTest,
+  ListenerUnderTest,
+  MessageDraft,
+  PolicyUnderTest,
+  RefusedToken,
+  TargetUnderTest,
+} from './door-checks.js';
 export { retryPolicyConformance } from './retry-policy-checks.js';
 export type { RetryPolicyUnderTest } from './retry-policy-checks.js';
 export { startPosthorn } from './posthorn.js';

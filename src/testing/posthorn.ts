@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -38,11 +38,17 @@ export async function startPosthorn({ extensions = [], env = {} }: PosthornOptio
   // As root, PostgreSQL runs as another user, who must be able to pass.
   chmodSync(folder, 0o711);
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment(folder, extensions), ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...environment(folder, extensions),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const said = (pattern: RegExp): string | undefined => pattern.exec(output)?.[1];
   try {
     await started(child, () => said(/(listening on \S+\n)/) !== undefined);
@@ -99,5 +105,6 @@ async function stop(child: ChildProcess, output: () => string): Promise<void> {
     await gone;
     clearTimeout(late);
   }
-  if (child.exitCode !== 0) throw new Error(`Posthorn ended with ${child.signalCode ?? child.exitCode}. It wrote:\n${output()}`);
+  if (child.exitCode !== 0)
+    throw new Error(`Posthorn ended with ${child.signalCode ?? child.exitCode}. It wrote:\n${output()}`);
 }

@@ -13,11 +13,25 @@ export function registrationChecks(scene: DestinationScene): ConformanceCheck[] 
   const { subject } = scene;
   return [
     { name: 'a destination that can be reached is created, and is valid', run: () => creates(scene) },
-    { name: 'a key of config that nobody knows is refused', run: () => refuses(scene, withUnknownKey(subject.draft()), 'config.nobody_knows_this') },
-    ...subject.brokenDrafts.map(({ name, draft, path }) => ({ name: `refused: ${name}`, run: () => refuses(scene, draft, path) })),
-    { name: 'a target that cannot be reached is refused, and nothing is stored', run: () => refusesAfterProbe(scene, subject.unreachableDraft(), 'connectivity') },
-    ...(subject.refusedDraft ? [{ name: 'credentials that the target refuses are refused', run: () => refusesSignIn(scene) }] : []),
-    { name: 'credentials are never shown: not by the API, not in an error, not in the log', run: () => hidesCredentials(scene) },
+    {
+      name: 'a key of config that nobody knows is refused',
+      run: () => refuses(scene, withUnknownKey(subject.draft()), 'config.nobody_knows_this'),
+    },
+    ...subject.brokenDrafts.map(({ name, draft, path }) => ({
+      name: `refused: ${name}`,
+      run: () => refuses(scene, draft, path),
+    })),
+    {
+      name: 'a target that cannot be reached is refused, and nothing is stored',
+      run: () => refusesAfterProbe(scene, subject.unreachableDraft(), 'connectivity'),
+    },
+    ...(subject.refusedDraft
+      ? [{ name: 'credentials that the target refuses are refused', run: () => refusesSignIn(scene) }]
+      : []),
+    {
+      name: 'credentials are never shown: not by the API, not in an error, not in the log',
+      run: () => hidesCredentials(scene),
+    },
     { name: 'a private address is refused unless the operator opens it', run: () => refusesPrivate(scene) },
   ];
 }
@@ -53,7 +67,10 @@ async function hidesCredentials(scene: DestinationScene): Promise<void> {
   const client = await scene.client();
   const answers: Answer[] = [await client.call('POST', '/v1/destinations', scene.body())];
   const id = answers[0]?.json?.['id'] as string;
-  answers.push(await client.call('GET', `/v1/destinations/${id}`), await client.call('GET', '/v1/destinations?limit=100'));
+  answers.push(
+    await client.call('GET', `/v1/destinations/${id}`),
+    await client.call('GET', '/v1/destinations?limit=100'),
+  );
   const failing = [scene.subject.unreachableDraft(), scene.subject.refusedDraft?.() ?? {}];
   for (const draft of failing) answers.push(await client.call('POST', '/v1/destinations', scene.body(draft)));
   const secrets = [scene.subject.draft(), ...failing].flatMap(secretsOf);

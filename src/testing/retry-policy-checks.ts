@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FailedAttempt } from '#engine/outcome.js';
 import type { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
-import { Client, until, type Access } from './client.js';
+import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { TargetUnderTest } from './door-checks.js';
 
@@ -24,48 +24,79 @@ const DOWN = 500;
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());
-  const draft = (retry: object): Json =>
-    ({ name: 'Conformance', type: 'https', url: target.url, retry, config: { circuit_breaker: { failure_threshold: 1000 } } });
+  const draft = (retry: object): Json => ({
+    name: 'Conformance',
+    type: 'https',
+    url: target.url,
+    retry,
+    config: { circuit_breaker: { failure_threshold: 1000 } },
+  });
   return [
-    { name: 'whatever an attempt came to, its ruling is within its schedule, and the same when it is asked again', run: async () => {
-      const policy = await subject.policy();
-      for (const failed of everyFailure(policy.maxAttempts)) {
-        const said = JSON.stringify(failed);
-        const delaySeconds = policy.delaySeconds?.({ ...failed }) ?? null;
-        const stepSeconds = stepAfter(policy, failed.number);
-        assert.ok(delaySeconds === null || (delaySeconds >= 0 && delaySeconds <= stepSeconds), `waits ${delaySeconds} s of ${stepSeconds} after ${said}`);
-        assert.equal(policy.delaySeconds?.({ ...failed }) ?? null, delaySeconds, said);
-        assert.equal(typeof (policy.isRetryable?.({ ...failed }) ?? true), 'boolean', said);
-      }
-    } },
-    { name: 'a destination that names it shows it with its numbers', run: async () => {
-      const { name, maxAttempts, scheduleSeconds } = await subject.policy();
-      const created = await (await client()).expect(201, 'POST', '/v1/destinations', draft({ policy: name }));
-      assert.deepEqual(created['retry'], { policy: name, max_attempts: maxAttempts, schedule: [...scheduleSeconds] });
-    } },
-    { name: 'it is named alone, and known by its name: 422 otherwise', run: async () => {
-      const [api, { name }] = [await client(), await subject.policy()];
-      const both = await api.expect(422, 'POST', '/v1/destinations', draft({ policy: name, max_attempts: 2 }));
-      assert.match(JSON.stringify(both), /"retry\.policy"/);
-      const unknown = await api.expect(422, 'POST', '/v1/destinations', draft({ policy: `${name}-else`.slice(-64) }));
-      assert.ok(JSON.stringify(unknown).includes(name));
-    } },
-    { name: 'a delivery that failed is tried again when it says, or dead-lettered when it says that', run: async () => {
-      const [api, policy] = [await client(), await subject.policy()];
-      const { id: destination } = await api.expect(201, 'POST', '/v1/destinations', draft({ policy: policy.name }));
-      target.answer(DOWN);
-      const { message_id: id } = await api.expect(202, 'POST', '/v1/send', { destination, event_type: 'conformance.retried', payload: { a: 1 } });
-      const event = await until(() => api.expect(200, 'GET', `/v1/events/${id as string}`), ({ attempts }) => (attempts as Json[]).length > 0);
-      target.answer(200);
-      const failed: FailedAttempt = { number: 1, outcome: 'failed', status: DOWN, error: null };
-      if (policy.maxAttempts === 1 || policy.isRetryable?.(failed) === false) return assert.equal(event['status'], 'dlq');
-      const [[delivery], [attempt]] = [event['deliveries'] as Json[], event['attempts'] as Json[]];
-      const boundSeconds = policy.delaySeconds?.(failed) ?? stepAfter(policy, 1);
-      const dueMs = Date.parse(String(delivery?.['next_attempt_at']));
-      const endedMs = Date.parse(attempt?.['at'] as string) + (attempt?.['duration_ms'] as number);
-      // Nothing is due any more when the next attempt came before we looked.
-      assert.ok(Number.isNaN(dueMs) || dueMs <= endedMs + boundSeconds * 1000 + TOLERANCE_MS, `is tried again at ${dueMs}, after ${endedMs}`);
-    } },
+    {
+      name: 'whatever an attempt came to, its ruling is within its schedule, and the same when it is asked again',
+      run: async () => {
+        const policy = await subject.policy();
+        for (const failed of everyFailure(policy.maxAttempts)) {
+          const said = JSON.stringify(failed);
+          const delaySeconds = policy.delaySeconds?.({ ...failed }) ?? null;
+          const stepSeconds = stepAfter(policy, failed.number);
+          assert.ok(
+            delaySeconds === null || (delaySeconds >= 0 && delaySeconds <= stepSeconds),
+            `waits ${delaySeconds} s of ${stepSeconds} after ${said}`,
+          );
+          assert.equal(policy.delaySeconds?.({ ...failed }) ?? null, delaySeconds, said);
+          assert.equal(typeof (policy.isRetryable?.({ ...failed }) ?? true), 'boolean', said);
+        }
+      },
+    },
+    {
+      name: 'a destination that names it shows it with its numbers',
+      run: async () => {
+        const { name, maxAttempts, scheduleSeconds } = await subject.policy();
+        const created = await (await client()).expect(201, 'POST', '/v1/destinations', draft({ policy: name }));
+        assert.deepEqual(created['retry'], { policy: name, max_attempts: maxAttempts, schedule: [...scheduleSeconds] });
+      },
+    },
+    {
+      name: 'it is named alone, and known by its name: 422 otherwise',
+      run: async () => {
+        const [api, { name }] = [await client(), await subject.policy()];
+        const both = await api.expect(422, 'POST', '/v1/destinations', draft({ policy: name, max_attempts: 2 }));
+        assert.match(JSON.stringify(both), /"retry\.policy"/);
+        const unknown = await api.expect(422, 'POST', '/v1/destinations', draft({ policy: `${name}-else`.slice(-64) }));
+        assert.ok(JSON.stringify(unknown).includes(name));
+      },
+    },
+    {
+      name: 'a delivery that failed is tried again when it says, or dead-lettered when it says that',
+      run: async () => {
+        const [api, policy] = [await client(), await subject.policy()];
+        const { id: destination } = await api.expect(201, 'POST', '/v1/destinations', draft({ policy: policy.name }));
+        target.answer(DOWN);
+        const { message_id: id } = await api.expect(202, 'POST', '/v1/send', {
+          destination,
+          event_type: 'conformance.retried',
+          payload: { a: 1 },
+        });
+        const event = await until(
+          () => api.expect(200, 'GET', `/v1/events/${id as string}`),
+          ({ attempts }) => (attempts as Json[]).length > 0,
+        );
+        target.answer(200);
+        const failed: FailedAttempt = { number: 1, outcome: 'failed', status: DOWN, error: null };
+        if (policy.maxAttempts === 1 || policy.isRetryable?.(failed) === false)
+          return assert.equal(event['status'], 'dlq');
+        const [[delivery], [attempt]] = [event['deliveries'] as Json[], event['attempts'] as Json[]];
+        const boundSeconds = policy.delaySeconds?.(failed) ?? stepAfter(policy, 1);
+        const dueMs = Date.parse(String(delivery?.['next_attempt_at']));
+        const endedMs = Date.parse(attempt?.['at'] as string) + (attempt?.['duration_ms'] as number);
+        // Nothing is due any more when the next attempt came before we looked.
+        assert.ok(
+          Number.isNaN(dueMs) || dueMs <= endedMs + boundSeconds * 1000 + TOLERANCE_MS,
+          `is tried again at ${dueMs}, after ${endedMs}`,
+        );
+      },
+    },
   ];
 }
 
@@ -75,7 +106,12 @@ const TOLERANCE_MS = 5_000;
 function everyFailure(maxAttempts: number): FailedAttempt[] {
   const numbers = Array.from({ length: maxAttempts - 1 }, (_, i) => i + 1);
   return numbers.flatMap((number) => [
-    ...STATUSES.map((status): FailedAttempt => ({ number, outcome: status === 429 || (status >= 502 && status <= 504) ? 'throttled' : 'failed', status, error: null })),
+    ...STATUSES.map((status): FailedAttempt => ({
+      number,
+      outcome: status === 429 || (status >= 502 && status <= 504) ? 'throttled' : 'failed',
+      status,
+      error: null,
+    })),
     ...ERRORS.map((error): FailedAttempt => ({ number, outcome: 'failed', status: null, error })),
   ]);
 }

@@ -13,6 +13,10 @@ async function leavesNothing(scene: DestinationScene): Promise<void> {
   await scene.delivered(await scene.send(await scene.destination()));
   // Rejects unless the process ends by itself, in time and with 0.
   await scene.end();
-  if (scene.subject.connections) await until(async () => scene.subject.connections?.(), (count) => count === 0);
+  if (scene.subject.connections)
+    await until(
+      async () => scene.subject.connections?.(),
+      (count) => count === 0,
+    );
   assert.doesNotMatch(service.logs(), /unhandled/i);
 }

@@ -20,9 +20,20 @@ export interface Agent {
 }
 
 /** Connects as an agent does. `revision` `legacy` is the handshake of 2025, which most agents still do. */
-export async function connectAgent(server: Pick<PosthornServer, 'url'>, key: string, revision: 'modern' | 'legacy' = 'modern'): Promise<Agent> {
-  const client = new Client({ name: 'test agent', version: '1' }, revision === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {});
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${key}` } } }));
+export async function connectAgent(
+  server: Pick<PosthornServer, 'url'>,
+  key: string,
+  revision: 'modern' | 'legacy' = 'modern',
+): Promise<Agent> {
+  const client = new Client(
+    { name: 'test agent', version: '1' },
+    revision === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {},
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${key}` } },
+    }),
+  );
   return {
     client,
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
@@ -30,7 +41,12 @@ export async function connectAgent(server: Pick<PosthornServer, 'url'>, key: str
       const answer = await client.callTool({ name, arguments: args });
       const [first] = answer.content;
       const text = first?.type === 'text' ? first.text : '';
-      return { isError: answer.isError === true, content: answer.structuredContent ?? JSON.parse(text), text, bytes: Buffer.byteLength(JSON.stringify(answer)) };
+      return {
+        isError: answer.isError === true,
+        content: answer.structuredContent ?? JSON.parse(text),
+        text,
+        bytes: Buffer.byteLength(JSON.stringify(answer)),
+      };
     },
     close: () => client.close(),
   };

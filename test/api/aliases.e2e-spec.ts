@@ -1,7 +1,7 @@
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf, type Sql, type Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, type Sql, startTargets, type Targets, uuidOf } from './scene.js';
 import { createAlias } from './smtp-client.js';
 
 const PLATFORM = 'posthorn.example';
@@ -30,68 +30,163 @@ describe('/v1/aliases', () => {
 
   /** A verified domain that receives, as the checks leave one. */
   async function receivingDomain(host: string, kind = 'email'): Promise<string> {
-    const { id } = expectStatus(await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }), 201).json;
+    const { id } = expectStatus(
+      await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }),
+      201,
+    ).json;
     await sql.rows(
       `update domains set state = 'verified', is_owner = true, sending_enabled = true, receiving_enabled = $2, next_check_at = now() + interval '1 day' where id = $1`,
-      [uuidOf(id), kind === 'email']);
+      [uuidOf(id), kind === 'email'],
+    );
     return id as string;
   }
 
   it('201: a platform alias has the slug of the organization in an address that the server computes', async () => {
-    const body = { kind: 'platform', localPart: 'In.Voices', destinationIds: [destination], allowedSenders: ['Anna@Example.org', '@example.com', '*.example.net'], maxSizeBytes: 2048 };
+    const body = {
+      kind: 'platform',
+      localPart: 'In.Voices',
+      destinationIds: [destination],
+      allowedSenders: ['Anna@Example.org', '@example.com', '*.example.net'],
+      maxSizeBytes: 2048,
+    };
     const answer = expectStatus(await server.api('POST', '/v1/aliases', body), 201);
 
     expect(answer.json).toEqual({
-      id: expect.stringMatching(/^al_/), address: `in.voices.default@${PLATFORM}`, kind: 'platform', localPart: 'in.voices', domain: PLATFORM, destinationIds: [destination],
+      id: expect.stringMatching(/^al_/),
+      address: `in.voices.default@${PLATFORM}`,
+      kind: 'platform',
+      localPart: 'in.voices',
+      domain: PLATFORM,
+      destinationIds: [destination],
       routes: [{ destination, filter: null }],
-      allowedSenders: ['anna@example.org', '@example.com', '*.example.net'], maxSizeBytes: 2048, createdAt: expect.stringMatching(TIMESTAMP),
+      allowedSenders: ['anna@example.org', '@example.com', '*.example.net'],
+      maxSizeBytes: 2048,
+      createdAt: expect.stringMatching(TIMESTAMP),
     });
     expect((await server.api('GET', `/v1/aliases/${answer.json.id}`)).json).toEqual(answer.json);
-    expect((await server.api('GET', `/v1/aliases/${encodeURIComponent('In.Voices.DEFAULT@Posthorn.example')}`)).json).toEqual(answer.json);
+    expect(
+      (await server.api('GET', `/v1/aliases/${encodeURIComponent('In.Voices.DEFAULT@Posthorn.example')}`)).json,
+    ).toEqual(answer.json);
   });
 
-  it('201: a custom alias is on a verified domain of one\'s own, and a catch-all too', async () => {
+  it("201: a custom alias is on a verified domain of one's own, and a catch-all too", async () => {
     const exact = await createAlias(server, { kind: 'custom', domainId: domain, localPart: 'support' });
     const all = await createAlias(server, { kind: 'custom', domainId: domain, localPart: '*' });
 
     expect([exact.address, all.address]).toEqual(['support@mail.customer.example', '*@mail.customer.example']);
   });
 
-  it.each(['postmaster', 'Abuse', 'mailer-daemon', 'bounces', 'a..b', 'a b', 'a+b', 'ü', '', '*', 'x'.repeat(65), 'x'.repeat(60)])('400: %j is no local part of a platform alias', async (localPart) => {
+  it.each([
+    'postmaster',
+    'Abuse',
+    'mailer-daemon',
+    'bounces',
+    'a..b',
+    'a b',
+    'a+b',
+    'ü',
+    '',
+    '*',
+    'x'.repeat(65),
+    'x'.repeat(60),
+  ])('400: %j is no local part of a platform alias', async (localPart) => {
     expectRefusal(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }), 400);
   });
 
   it('409: an address is there once in the organization, in both of its environments', async () => {
     const { localPart } = await createAlias(server);
 
-    expectRefusal(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: localPart.toUpperCase() }), 409);
+    expectRefusal(
+      await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: localPart.toUpperCase() }),
+      409,
+    );
     expectRefusal(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }, as(testKey)), 409);
   });
 
   it('201: of many who ask for one address at once, one gets it', async () => {
-    const asked = await Promise.all(Array.from({ length: 8 }, () => server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'at-once' })));
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, () => server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'at-once' })),
+    );
 
     expect(asked.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
   it('422: a domain that does not receive, is not there, or does not belong to it; destinations and senders that are none', async () => {
     const sending = await receivingDomain('send.customer.example', 'email-send');
-    const pending = expectStatus(await server.api('POST', '/v1/domains', { domain: 'later.customer.example', kind: 'email', acknowledge_mx_conflict: true }), 201).json.id;
-    const custom = (domainId?: string, headers = {}) => server.api('POST', '/v1/aliases', { kind: 'custom', localPart: 'x', ...(domainId && { domainId }) }, headers);
+    const pending = expectStatus(
+      await server.api('POST', '/v1/domains', {
+        domain: 'later.customer.example',
+        kind: 'email',
+        acknowledge_mx_conflict: true,
+      }),
+      201,
+    ).json.id;
+    const custom = (domainId?: string, headers = {}) =>
+      server.api('POST', '/v1/aliases', { kind: 'custom', localPart: 'x', ...(domainId && { domainId }) }, headers);
 
-    for (const answer of [await custom(sending), await custom(pending), await custom('dom_nonsense'), await custom(), await custom(domain, as(testKey))]) expectInvalid(answer, 'schema', 'domainId');
-    expectInvalid(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', domainId: domain }), 'schema', 'domainId');
-    expectInvalid(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', destinationIds: [destination, 'dst_x'], allowedSenders: ['a@b.example', 'nobody'] }), 'schema', 'destinationIds.1', 'allowedSenders.1');
-    expectInvalid(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', destinationIds: [destination] }, as(testKey)), 'schema', 'destinationIds.0');
-    expectInvalid(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', maxSizeBytes: 10 }), 'schema', 'maxSizeBytes');
+    for (const answer of [
+      await custom(sending),
+      await custom(pending),
+      await custom('dom_nonsense'),
+      await custom(),
+      await custom(domain, as(testKey)),
+    ])
+      expectInvalid(answer, 'schema', 'domainId');
+    expectInvalid(
+      await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', domainId: domain }),
+      'schema',
+      'domainId',
+    );
+    expectInvalid(
+      await server.api('POST', '/v1/aliases', {
+        kind: 'platform',
+        localPart: 'x',
+        destinationIds: [destination, 'dst_x'],
+        allowedSenders: ['a@b.example', 'nobody'],
+      }),
+      'schema',
+      'destinationIds.1',
+      'allowedSenders.1',
+    );
+    expectInvalid(
+      await server.api(
+        'POST',
+        '/v1/aliases',
+        { kind: 'platform', localPart: 'x', destinationIds: [destination] },
+        as(testKey),
+      ),
+      'schema',
+      'destinationIds.0',
+    );
+    expectInvalid(
+      await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'x', maxSizeBytes: 10 }),
+      'schema',
+      'maxSizeBytes',
+    );
   });
 
   it('200: what is left out of a change stays, null clears; 422 for everything that is part of the address', async () => {
-    const { id, address } = await createAlias(server, { destinationIds: [destination], allowedSenders: ['@example.org'], maxSizeBytes: 4096 });
+    const { id, address } = await createAlias(server, {
+      destinationIds: [destination],
+      allowedSenders: ['@example.org'],
+      maxSizeBytes: 4096,
+    });
 
-    const changed = expectStatus(await server.api('PATCH', `/v1/aliases/${encodeURIComponent(address)}`, { maxSizeBytes: null, allowedSenders: [] }), 200);
+    const changed = expectStatus(
+      await server.api('PATCH', `/v1/aliases/${encodeURIComponent(address)}`, {
+        maxSizeBytes: null,
+        allowedSenders: [],
+      }),
+      200,
+    );
     expect(changed.json).toMatchObject({ id, destinationIds: [destination], allowedSenders: [], maxSizeBytes: null });
-    for (const [field, value] of Object.entries({ kind: 'custom', localPart: 'other', domainId: domain, address: 'a@b.example', domain: 'b.example' })) {
+    for (const [field, value] of Object.entries({
+      kind: 'custom',
+      localPart: 'other',
+      domainId: domain,
+      address: 'a@b.example',
+      domain: 'b.example',
+    })) {
       expectInvalid(await server.api('PATCH', `/v1/aliases/${id}`, { [field]: value }), 'schema', field);
     }
   });
@@ -100,14 +195,19 @@ describe('/v1/aliases', () => {
     const { id, address, localPart } = await createAlias(server);
 
     expectStatus(await server.api('DELETE', `/v1/aliases/${encodeURIComponent(address)}`), 204);
-    for (const [method, path] of [['GET', id], ['DELETE', id], ['GET', encodeURIComponent(address)]] as const) expectRefusal(await server.api(method, `/v1/aliases/${path}`), 404);
+    for (const [method, path] of [
+      ['GET', id],
+      ['DELETE', id],
+      ['GET', encodeURIComponent(address)],
+    ] as const)
+      expectRefusal(await server.api(method, `/v1/aliases/${path}`), 404);
     const again = await createAlias(server, { localPart });
     expect([again.address, again.id === id]).toEqual([address, false]);
     const listed = (await server.api('GET', '/v1/aliases?limit=100')).json.data.map((each: { id: string }) => each.id);
     expect([listed.includes(again.id), listed.includes(id)]).toEqual([true, false]);
   });
 
-  it('404: another environment\'s alias, by its id and by its address', async () => {
+  it("404: another environment's alias, by its id and by its address", async () => {
     const { id, address } = await createAlias(server);
 
     for (const text of [id, encodeURIComponent(address)]) {
@@ -115,11 +215,16 @@ describe('/v1/aliases', () => {
       expectRefusal(await server.api('PATCH', `/v1/aliases/${text}`, { maxSizeBytes: null }, as(testKey)), 404);
       expectRefusal(await server.api('DELETE', `/v1/aliases/${text}`, undefined, as(testKey)), 404);
     }
-    expect((await server.api('GET', '/v1/aliases', undefined, as(testKey))).json).toEqual({ data: [], next_cursor: null });
+    expect((await server.api('GET', '/v1/aliases', undefined, as(testKey))).json).toEqual({
+      data: [],
+      next_cursor: null,
+    });
   });
 
   it('200: pages follow one another, newest first', async () => {
-    const made = [await createAlias(server), await createAlias(server), await createAlias(server)].map(({ id }) => id).reverse();
+    const made = [await createAlias(server), await createAlias(server), await createAlias(server)]
+      .map(({ id }) => id)
+      .reverse();
 
     const first = (await server.api('GET', '/v1/aliases?limit=2')).json;
     const second = (await server.api('GET', `/v1/aliases?limit=2&cursor=${first.next_cursor}`)).json;
@@ -129,9 +234,17 @@ describe('/v1/aliases', () => {
   it('409: a domain with aliases is neither converted nor deleted, and a destination that one leads to is not deleted', async () => {
     const used = await receivingDomain('used.customer.example');
     const lonely = await destinationAt(server, targets.open().url);
-    const { id } = await createAlias(server, { kind: 'custom', domainId: used, localPart: 'x', destinationIds: [lonely] });
+    const { id } = await createAlias(server, {
+      kind: 'custom',
+      domainId: used,
+      localPart: 'x',
+      destinationIds: [lonely],
+    });
 
-    for (const answer of [await server.api('PATCH', `/v1/domains/${used}`, { kind: 'email-send' }), await server.api('DELETE', `/v1/domains/${used}`)]) {
+    for (const answer of [
+      await server.api('PATCH', `/v1/domains/${used}`, { kind: 'email-send' }),
+      await server.api('DELETE', `/v1/domains/${used}`),
+    ]) {
       expectRefusal(answer, 409);
       expect(answer.json.error.details.used_by).toEqual([id]);
     }
@@ -146,21 +259,45 @@ describe('/v1/aliases', () => {
     expectStatus(await server.api('PATCH', '/v1/org', { slug: 'renamed' }), 200);
 
     const after = await createAlias(server);
-    expect([(await server.api('GET', `/v1/aliases/${before.id}`)).json.address, after.address]).toEqual([`${before.localPart}.default@${PLATFORM}`, `${after.localPart}.renamed@${PLATFORM}`]);
+    expect([(await server.api('GET', `/v1/aliases/${before.id}`)).json.address, after.address]).toEqual([
+      `${before.localPart}.default@${PLATFORM}`,
+      `${after.localPart}.renamed@${PLATFORM}`,
+    ]);
     expectStatus(await server.api('PATCH', '/v1/org', { slug: 'default' }), 200);
   });
 
-  it.each(['live', 'test'])('what the %s environment sends to an alias of the installation comes in there with EMAIL_TRANSPORT=capture:, the same bytes', async (mode) => {
-    const headers: Record<string, string> = mode === 'test' ? as(testKey) : {};
-    const localPart = `loop-${mode}`;
-    const alias = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }, headers), 201).json;
-    const email = { from: `Shop <shop@simulator.${PLATFORM}>`, to: [alias.address, 'somebody@else.example'], subject: 'Round and round', text: 'Hello' };
+  it.each(['live', 'test'])(
+    'what the %s environment sends to an alias of the installation comes in there with EMAIL_TRANSPORT=capture:, the same bytes',
+    async (mode) => {
+      const headers: Record<string, string> = mode === 'test' ? as(testKey) : {};
+      const localPart = `loop-${mode}`;
+      const alias = expectStatus(
+        await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }, headers),
+        201,
+      ).json;
+      const email = {
+        from: `Shop <shop@simulator.${PLATFORM}>`,
+        to: [alias.address, 'somebody@else.example'],
+        subject: 'Round and round',
+        text: 'Hello',
+      };
 
-    const { id } = expectStatus(await server.api('POST', '/v1/emails', email, headers), 202).json;
-    const [row] = await until(() => sql.rows<{ raw: Buffer; client_ip: string }>('select raw, client_ip from inbox_messages where alias_id = $1', [uuidOf(alias.id)]), (rows) => rows.length > 0);
-    expect(row?.client_ip).toBe('127.0.0.1');
-    expect(row?.raw.toString()).toBe((await server.api('GET', `/v1/emails/${id}/raw`, undefined, headers)).text);
-    const sent = await until(async () => (await server.api('GET', `/v1/emails/${id}`, undefined, headers)).json, ({ status }) => status === 'delivered');
-    expect(sent.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'delivered']);
-  });
+      const { id } = expectStatus(await server.api('POST', '/v1/emails', email, headers), 202).json;
+      const [row] = await until(
+        () =>
+          sql.rows<{ raw: Buffer; client_ip: string }>(
+            'select raw, client_ip from inbox_messages where alias_id = $1',
+            [uuidOf(alias.id)],
+          ),
+        (rows) => rows.length > 0,
+      );
+      expect(row?.client_ip).toBe('127.0.0.1');
+      expect(row?.raw.toString()).toBe((await server.api('GET', `/v1/emails/${id}/raw`, undefined, headers)).text);
+      const sent = await until(
+        async () => (await server.api('GET', `/v1/emails/${id}`, undefined, headers)).json,
+        ({ status }) => status === 'delivered',
+      );
+      expect(sent.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'delivered']);
+    },
+  );
 });

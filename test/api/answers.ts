@@ -39,7 +39,11 @@ export function expectRefusal(answer: ApiAnswer, status: number): void {
 }
 
 /** Expects 422 of one check, `fields` among its faults, and returns all their paths. */
-export function expectInvalid(answer: ApiAnswer, check: 'schema' | 'credentials' | 'connectivity', ...paths: string[]): string[] {
+export function expectInvalid(
+  answer: ApiAnswer,
+  check: 'schema' | 'credentials' | 'connectivity',
+  ...paths: string[]
+): string[] {
   expectRefusal(answer, 422);
   const { details } = answer.json.error;
   expect(details.check).toBe(check);
@@ -50,14 +54,19 @@ export function expectInvalid(answer: ApiAnswer, check: 'schema' | 'credentials'
 
 /** Expects the three headers of the rate limit, whole numbers that fit together. */
 export function expectRateLimitHeaders(headers: Headers): void {
-  const [limit, remaining, reset] = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
+  const [limit, remaining, reset] = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) =>
+    headers.get(name),
+  );
   for (const value of [limit, remaining, reset]) expect(value).toMatch(/^\d+$/);
   expect(Number(limit)).toBeGreaterThan(0);
   expect(Number(remaining)).toBeLessThanOrEqual(Number(limit));
 }
 
 /** Makes a key through the API; returns it whole, its text in `key`. */
-export async function createKey(server: PosthornServer, body: Record<string, unknown>): Promise<{ id: string; key: string }> {
+export async function createKey(
+  server: PosthornServer,
+  body: Record<string, unknown>,
+): Promise<{ id: string; key: string }> {
   const answer = await server.api('POST', '/v1/keys', { name: 'A key', ...body });
   expect({ status: answer.status, text: answer.text }).toEqual({ status: 201, text: expect.any(String) });
   return answer.json;

@@ -3,8 +3,8 @@ import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
-import { expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
 const UNKNOWN = 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -25,24 +25,45 @@ describe('applications', () => {
   });
 
   it('201: shows what it was given, and is found by its id and by its uid', async () => {
-    const { json } = expectStatus(await server.api('POST', '/v1/app', { uid: 'shown', name: 'Acme', metadata: { plan: 'pro' } }), 201);
+    const { json } = expectStatus(
+      await server.api('POST', '/v1/app', { uid: 'shown', name: 'Acme', metadata: { plan: 'pro' } }),
+      201,
+    );
 
     expect(json).toEqual({
-      id: expect.stringMatching(/^app_/), uid: 'shown', name: 'Acme', metadata: { plan: 'pro' }, endpoint_count: 0,
-      created_at: expect.stringMatching(TIMESTAMP), updated_at: json.created_at,
+      id: expect.stringMatching(/^app_/),
+      uid: 'shown',
+      name: 'Acme',
+      metadata: { plan: 'pro' },
+      endpoint_count: 0,
+      created_at: expect.stringMatching(TIMESTAMP),
+      updated_at: json.created_at,
     });
     for (const name of [json.id, 'shown']) expect((await server.api('GET', `/v1/app/${name}`)).json).toEqual(json);
   });
 
   it('201: the name is the uid when it is left out; one of them is required', async () => {
-    expect((await server.api('POST', '/v1/app', { uid: 'only-a-uid' })).json).toMatchObject({ uid: 'only-a-uid', name: 'only-a-uid' });
-    expect((await server.api('POST', '/v1/app', { name: 'Only a name' })).json).toMatchObject({ uid: null, name: 'Only a name' });
+    expect((await server.api('POST', '/v1/app', { uid: 'only-a-uid' })).json).toMatchObject({
+      uid: 'only-a-uid',
+      name: 'only-a-uid',
+    });
+    expect((await server.api('POST', '/v1/app', { name: 'Only a name' })).json).toMatchObject({
+      uid: null,
+      name: 'Only a name',
+    });
     expectInvalid(await server.api('POST', '/v1/app', {}), 'schema', 'name');
   });
 
   it.each([
-    ['uid', { uid: 'app_mine' }], ['uid', { uid: 'a b' }], ['uid', { uid: '' }], ['uid', { uid: 'x'.repeat(257) }], ['uid', { uid: 1 }], ['name', { uid: 'a', name: '' }],
-    ['metadata', { uid: 'a', metadata: { ['k'.repeat(41)]: 'v' } }], ['metadata', { uid: 'a', metadata: { '': 'v' } }], ['metadata.a', { uid: 'a', metadata: { a: 1 } }],
+    ['uid', { uid: 'app_mine' }],
+    ['uid', { uid: 'a b' }],
+    ['uid', { uid: '' }],
+    ['uid', { uid: 'x'.repeat(257) }],
+    ['uid', { uid: 1 }],
+    ['name', { uid: 'a', name: '' }],
+    ['metadata', { uid: 'a', metadata: { ['k'.repeat(41)]: 'v' } }],
+    ['metadata', { uid: 'a', metadata: { '': 'v' } }],
+    ['metadata.a', { uid: 'a', metadata: { a: 1 } }],
     ['metadata.k', { uid: 'a', metadata: { k: 'v'.repeat(501) } }],
     ['metadata', { uid: 'a', metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 'v'])) }],
   ])('422 at %s, and nothing is stored (%#)', async (path, body) => {
@@ -56,12 +77,17 @@ describe('applications', () => {
     const known = (await server.api('POST', '/v1/app', { uid: 'taken' })).json;
 
     expectRefusal(await server.api('POST', '/v1/app', { uid: 'taken', name: 'Other' }), 409);
-    expect(await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'taken', name: 'Other' })).toMatchObject({ status: 200, json: known });
+    expect(await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'taken', name: 'Other' })).toMatchObject({
+      status: 200,
+      json: known,
+    });
     expect((await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'not-taken' })).status).toBe(201);
   });
 
   it('a uid is made once, however many create it at the same moment', async () => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => server.api('POST', '/v1/app?get_if_exists=true', { uid: 'at-once' })));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => server.api('POST', '/v1/app?get_if_exists=true', { uid: 'at-once' })),
+    );
 
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 11 }, () => 200), 201]);
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
@@ -94,7 +120,8 @@ describe('applications', () => {
   it('lists newest first, in pages without a gap or a repetition', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const made: string[] = [];
-    for (let i = 0; i < 5; i += 1) made.unshift(expectStatus(await server.api('POST', '/v1/app', { name: `No ${i}` }, as(key)), 201).json.id);
+    for (let i = 0; i < 5; i += 1)
+      made.unshift(expectStatus(await server.api('POST', '/v1/app', { name: `No ${i}` }, as(key)), 201).json.id);
 
     const seen: string[] = [];
     for (let cursor = ''; ;) {
@@ -111,8 +138,22 @@ describe('applications', () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const foreign = await applicationOf(server, { uid: 'only-live' });
 
-    for (const [name, headers] of [[UNKNOWN, {}], ['app_nonsense', {}], ['no-such', {}], ['%20', {}], [foreign, as(key)], ['only-live', as(key)]] as const) {
-      for (const [method, rest] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/endpoints'], ['POST', '/endpoints'], ['GET', '/messages']] as const) {
+    for (const [name, headers] of [
+      [UNKNOWN, {}],
+      ['app_nonsense', {}],
+      ['no-such', {}],
+      ['%20', {}],
+      [foreign, as(key)],
+      ['only-live', as(key)],
+    ] as const) {
+      for (const [method, rest] of [
+        ['GET', ''],
+        ['PATCH', ''],
+        ['DELETE', ''],
+        ['GET', '/endpoints'],
+        ['POST', '/endpoints'],
+        ['GET', '/messages'],
+      ] as const) {
         const body = { POST: { url: 'https://example.com' }, PATCH: { name: 'Other' } }[method as string];
         expectRefusal(await server.api(method, `/v1/app/${name}${rest}`, body, headers), 404);
       }
@@ -122,7 +163,10 @@ describe('applications', () => {
   it('204: takes its endpoints with it, with what they own; what waits ends as failed; 404 the second time', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const application = await applicationOf(server, { uid: 'goes' });
-    const [first] = [await endpointAt(server, application, target.url), await endpointAt(server, application, target.url)];
+    const [first] = [
+      await endpointAt(server, application, target.url),
+      await endpointAt(server, application, target.url),
+    ];
     await server.api('POST', '/v1/secrets', { name: 'GOES', value: 'x' });
     await server.api('PATCH', `/v1/app/goes/endpoints/${first.id}`, { headers: { 'x-a': '{{secrets.GOES}}' } });
     const { message_id: message } = await emit(server, 'goes');
@@ -134,20 +178,30 @@ describe('applications', () => {
     expectRefusal(await server.api('GET', `/v1/app/${application}`), 404);
     expectRefusal(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {} }), 404);
     await eventsIn(server, message, 2, 'failed');
-    expect(await sql.rows('select from application_endpoints where application_id = $1', [uuidOf(application)])).toEqual([]);
+    expect(
+      await sql.rows('select from application_endpoints where application_id = $1', [uuidOf(application)]),
+    ).toEqual([]);
     expect(await sql.rows('select from destinations where owner_id = $1', [uuidOf(application)])).toEqual([]);
     const secrets = (await server.api('GET', '/v1/secrets')).json.data as { id: string; name: string }[];
-    expect((await server.api('DELETE', `/v1/secrets/${secrets.find(({ name }) => name === 'GOES')?.id}`)).status).toBe(204);
+    expect((await server.api('DELETE', `/v1/secrets/${secrets.find(({ name }) => name === 'GOES')?.id}`)).status).toBe(
+      204,
+    );
     expect((await emit(server, 'goes')).fanout).toBe(0);
     expect((await server.api('GET', '/v1/app/goes')).json.id).not.toBe(application);
   });
 
   it('201: the same Idempotency-Key creates once and repeats the answer, the secret of an endpoint too', async () => {
     const [one, other] = [{ 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
-    const created = [await server.api('POST', '/v1/app', { name: 'Once' }, one), await server.api('POST', '/v1/app', { name: 'Once' }, one)];
+    const created = [
+      await server.api('POST', '/v1/app', { name: 'Once' }, one),
+      await server.api('POST', '/v1/app', { name: 'Once' }, one),
+    ];
     const path = `/v1/app/${created[0]?.json.id}/endpoints`;
 
-    const endpoints = [await server.api('POST', path, { url: 'https://example.com/' }, other), await server.api('POST', path, { url: 'https://example.com/' }, other)];
+    const endpoints = [
+      await server.api('POST', path, { url: 'https://example.com/' }, other),
+      await server.api('POST', path, { url: 'https://example.com/' }, other),
+    ];
 
     for (const [first, again] of [created, endpoints]) {
       expect(again?.text).toBe(first?.text);
@@ -167,8 +221,22 @@ describe('applications', () => {
     const rest = (await server.api('GET', `/v1/app/${application}/messages?limit=1&cursor=${page.next_cursor}`)).json;
 
     expect([...page.data, ...rest.data]).toEqual([
-      { id: second.message_id, event_type: 'c.d', channels: [], fanout: 1, payload_bytes: 10, created_at: expect.stringMatching(TIMESTAMP) },
-      { id: first.message_id, event_type: 'a.b', channels: ['one'], fanout: 0, payload_bytes: 17, created_at: expect.stringMatching(TIMESTAMP) },
+      {
+        id: second.message_id,
+        event_type: 'c.d',
+        channels: [],
+        fanout: 1,
+        payload_bytes: 10,
+        created_at: expect.stringMatching(TIMESTAMP),
+      },
+      {
+        id: first.message_id,
+        event_type: 'a.b',
+        channels: ['one'],
+        fanout: 0,
+        payload_bytes: 17,
+        created_at: expect.stringMatching(TIMESTAMP),
+      },
     ]);
     expect(rest.next_cursor).toBeNull();
     expectRefusal(await server.api('GET', '/v1/app/sent-to/messages?cursor=x.y'), 400);

@@ -14,23 +14,36 @@ export async function applicationOf(server: PosthornServer, fields: object = { n
 }
 
 /** Makes an endpoint of an application. */
-export async function endpointAt(server: PosthornServer, application: string, url: string, fields: object = {}): Promise<CreatedEndpoint> {
+export async function endpointAt(
+  server: PosthornServer,
+  application: string,
+  url: string,
+  fields: object = {},
+): Promise<CreatedEndpoint> {
   return expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { url, ...fields }), 201).json;
 }
 
 /** Emits an event; the answer's body. */
 export async function emit(
-  server: PosthornServer, application: string, fields: object = {},
+  server: PosthornServer,
+  application: string,
+  fields: object = {},
 ): Promise<{ message_id: string; fanout: number }> {
   const body = { event_type: 'invoice.paid', payload: { hello: 'world' }, ...fields };
-  return expectStatus(await server.api('POST', `/v1/app/${application}/event`, body), 202).json as { message_id: string; fanout: number };
+  return expectStatus(await server.api('POST', `/v1/app/${application}/event`, body), 202).json as {
+    message_id: string;
+    fanout: number;
+  };
 }
 
 /** The events of a message. */
 export async function eventsOf(server: PosthornServer, messageId: string, filter = ''): Promise<ApiAnswer['json'][]> {
   const found: ApiAnswer['json'][] = [];
   for (let cursor = ''; ;) {
-    const { json } = expectStatus(await server.api('GET', `/v1/events?message_id=${messageId}&limit=100${filter}${cursor}`), 200);
+    const { json } = expectStatus(
+      await server.api('GET', `/v1/events?message_id=${messageId}&limit=100${filter}${cursor}`),
+      200,
+    );
     found.push(...json.data);
     if (json.next_cursor === null) return found;
     cursor = `&cursor=${json.next_cursor}`;
@@ -38,6 +51,16 @@ export async function eventsOf(server: PosthornServer, messageId: string, filter
 }
 
 /** The same as soon as there are so many, all of one status. */
-export async function eventsIn(server: PosthornServer, messageId: string, count: number, status: string, withinMs = WITHIN_MS): Promise<ApiAnswer['json'][]> {
-  return until(() => eventsOf(server, messageId), (events) => events.length === count && events.every((event) => event.status === status), withinMs);
+export async function eventsIn(
+  server: PosthornServer,
+  messageId: string,
+  count: number,
+  status: string,
+  withinMs = WITHIN_MS,
+): Promise<ApiAnswer['json'][]> {
+  return until(
+    () => eventsOf(server, messageId),
+    (events) => events.length === count && events.every((event) => event.status === status),
+    withinMs,
+  );
 }

@@ -1,4 +1,4 @@
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { connectAgent } from './agent.js';
 import { as, createKey, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
 import { browserOf, CALLBACK, codeFor, form, pkce, registered } from './oauth.js';
@@ -36,13 +36,24 @@ describe('the audit log', () => {
   });
 
   async function entries(query: Record<string, string> = {}, key = server.apiKey): Promise<Entry[]> {
-    return expectStatus(await server.api('GET', `/v1/audit?${new URLSearchParams({ limit: '100', ...query }).toString()}`, undefined, as(key)), 200).json.data;
+    return expectStatus(
+      await server.api(
+        'GET',
+        `/v1/audit?${new URLSearchParams({ limit: '100', ...query }).toString()}`,
+        undefined,
+        as(key),
+      ),
+      200,
+    ).json.data;
   }
 
   it('says who did what, from where, and what it was before and after', async () => {
     const { id, key } = await createKey(server, { name: 'Deployer', scope: 'admin' });
     const headers = { ...as(key), 'user-agent': 'deployer/1.0', 'x-forwarded-for': '203.0.113.7' };
-    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' }, headers), 201);
+    const pull = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' }, headers),
+      201,
+    );
     expectStatus(await server.api('PATCH', `/v1/destinations/${pull.json.id}`, { name: 'Second' }, headers), 200);
     expectStatus(await server.api('DELETE', `/v1/destinations/${pull.json.id}`, undefined, headers), 204);
 
@@ -50,11 +61,22 @@ describe('the audit log', () => {
 
     expect(older).toEqual([]);
     expect(made).toMatchObject({
-      actor: { kind: 'key', id, name: 'Deployer', source: 'api' }, action: 'POST /v1/destinations', resource_type: 'destinations', resource_id: pull.json.id,
-      ip: '203.0.113.7', user_agent: 'deployer/1.0', request_id: pull.headers.get('x-request-id'), before: null, after: { id: pull.json.id, name: 'First' },
+      actor: { kind: 'key', id, name: 'Deployer', source: 'api' },
+      action: 'POST /v1/destinations',
+      resource_type: 'destinations',
+      resource_id: pull.json.id,
+      ip: '203.0.113.7',
+      user_agent: 'deployer/1.0',
+      request_id: pull.headers.get('x-request-id'),
+      before: null,
+      after: { id: pull.json.id, name: 'First' },
     });
     expect([made?.at, made?.request_id]).toEqual([expect.stringMatching(TIMESTAMP), expect.stringMatching(REQUEST_ID)]);
-    expect(changed).toMatchObject({ action: 'PATCH /v1/destinations/:id', before: { name: 'First' }, after: { name: 'Second' } });
+    expect(changed).toMatchObject({
+      action: 'PATCH /v1/destinations/:id',
+      before: { name: 'First' },
+      after: { name: 'Second' },
+    });
     expect(Object.keys(changed?.before ?? {})).not.toContain('type');
     expect(removed).toMatchObject({ action: 'DELETE /v1/destinations/:id', before: { name: 'Second' }, after: null });
   });
@@ -70,20 +92,27 @@ describe('the audit log', () => {
     const changed = expectStatus(await server.api('PATCH', `/v1/destinations/${pull}`, { name }, as(key)), 200);
 
     expect(changed.json.name).toBe(name);
-    expect(await entries({ actor: id })).toMatchObject([{ action: 'PATCH /v1/destinations/:id', before: { name: 'Plain' }, after: { name } }]);
+    expect(await entries({ actor: id })).toMatchObject([
+      { action: 'PATCH /v1/destinations/:id', before: { name: 'Plain' }, after: { name } },
+    ]);
   });
 
   it('201: a field name of the six characters \\u0000 stands in the entry as it is', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
 
-    expectStatus(await server.api('POST', '/v1/app', { name: 'A customer', metadata: { '\\u0000': '\\ud800' } }, as(key)), 201);
+    expectStatus(
+      await server.api('POST', '/v1/app', { name: 'A customer', metadata: { '\\u0000': '\\ud800' } }, as(key)),
+      201,
+    );
 
     expect(await entries({ actor: id })).toMatchObject([{ after: { metadata: { '\\u0000': '\\ud800' } } }]);
   });
 
   it('503: nothing is changed while a month of the log is missing, which the call makes; 200 for the next one', async () => {
     const pull = (await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' })).json.id as string;
-    await sql.rows(`do $$ begin execute 'alter table audit_log detach partition audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); execute 'drop table audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); end $$`);
+    await sql.rows(
+      `do $$ begin execute 'alter table audit_log detach partition audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); execute 'drop table audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); end $$`,
+    );
 
     const refused = await server.api('PATCH', `/v1/destinations/${pull}`, { name: 'Second' });
     const kept = await server.api('GET', `/v1/destinations/${pull}`);
@@ -99,26 +128,41 @@ describe('the audit log', () => {
     const rotated = await server.api('POST', '/v1/signing-secret/rotate', { grace_seconds: 0 });
     const endpoint = await server.api('POST', '/v1/endpoints', { slug: 'audited' });
     await server.api('PUT', `/v1/endpoints/${endpoint.json.id}/secret`, { secret: 'hunter4-hunter4' });
-    const { json: again } = await server.api('POST', `/v1/keys/${(await createKey(server, { scope: 'read' })).id}/rotate`, {});
+    const { json: again } = await server.api(
+      'POST',
+      `/v1/keys/${(await createKey(server, { scope: 'read' })).id}/rotate`,
+      {},
+    );
 
-    const [{ log } = { log: '' }] = await sql.rows<{ log: string }>('select string_agg(audit_log::text, chr(10)) as log from audit_log');
+    const [{ log } = { log: '' }] = await sql.rows<{ log: string }>(
+      'select string_agg(audit_log::text, chr(10)) as log from audit_log',
+    );
 
     expect(log).toContain('PUT /v1/endpoints/:id/secret');
     expect(log).toContain('[secret]');
-    for (const text of [key, 'hunter2', 'hunter3', 'hunter4', rotated.json.secret, again.key, server.apiKey]) expect(log).not.toContain(text);
+    for (const text of [key, 'hunter2', 'hunter3', 'hunter4', rotated.json.secret, again.key, server.apiKey])
+      expect(log).not.toContain(text);
   });
 
   it('copies nothing that was sent or received: what is erased is gone', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Held', type: 'pull' })).json.id as string;
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'held', destinations: [pull] })).json;
-    const received = await (await fetch(endpoint.url, { method: 'POST', body: 'a-private-text' })).json() as { id: string };
-    expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/req_${received.id.slice(4)}/replay`, {}, as(key)), 202);
+    const received = (await (await fetch(endpoint.url, { method: 'POST', body: 'a-private-text' })).json()) as {
+      id: string;
+    };
+    expectStatus(
+      await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/req_${received.id.slice(4)}/replay`, {}, as(key)),
+      202,
+    );
     expectStatus(await server.api('DELETE', `/v1/events/${received.id}/payload`, undefined, as(key)), 204);
 
     const noted = await entries({ actor: id });
 
-    expect(noted.map(({ action }) => action)).toEqual(['DELETE /v1/events/:id/payload', 'POST /v1/endpoints/:id/requests/:requestId/replay']);
+    expect(noted.map(({ action }) => action)).toEqual([
+      'DELETE /v1/events/:id/payload',
+      'POST /v1/endpoints/:id/requests/:requestId/replay',
+    ]);
     expect(noted[0]).toMatchObject({ resource_type: 'events', resource_id: received.id, before: null, after: null });
     expect(JSON.stringify(noted)).not.toContain('private');
   });
@@ -129,7 +173,11 @@ describe('the audit log', () => {
     const app = (await server.api('POST', '/v1/app', { name: 'Audited' })).json.id as string;
     const { json: made } = await server.api('POST', '/v1/event-types', { name: 'audited.made' });
 
-    expect((await entries({ resource: old.id }))[0]).toMatchObject({ action: 'POST /v1/keys/:id/rotate', before: { expires_at: null }, after: { made: next.id } });
+    expect((await entries({ resource: old.id }))[0]).toMatchObject({
+      action: 'POST /v1/keys/:id/rotate',
+      before: { expires_at: null },
+      after: { made: next.id },
+    });
     expect((await entries({ resource: app }))[0]).toMatchObject({ after: { name: 'Audited' } });
     expect((await entries({ action: 'POST /v1/event-types' }))[0]).toMatchObject({ after: { name: made.name } });
   });
@@ -138,46 +186,80 @@ describe('the audit log', () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const app = (await server.api('POST', '/v1/app', { uid: 'named', name: 'Named' }, as(key))).json.id as string;
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Named', type: 'pull' })).json.id as string;
-    const endpoint = (await server.api('POST', '/v1/app/named/endpoints', { destination: pull, uid: 'own' }, as(key))).json.id as string;
+    const endpoint = (await server.api('POST', '/v1/app/named/endpoints', { destination: pull, uid: 'own' }, as(key)))
+      .json.id as string;
     const type = (await server.api('POST', '/v1/event-types', { name: 'named.made' }, as(key))).json.name as string;
-    const suppression = (await server.api('POST', '/v1/suppressions', { email: 'named@customer.example' }, as(key))).json.id as string;
+    const suppression = (await server.api('POST', '/v1/suppressions', { email: 'named@customer.example' }, as(key)))
+      .json.id as string;
     expectStatus(await server.api('PATCH', '/v1/app/named', { name: 'Renamed' }, as(key)), 200);
     expectStatus(await server.api('PATCH', '/v1/app/named/endpoints/own', { description: 'Changed' }, as(key)), 200);
     expectStatus(await server.api('DELETE', '/v1/suppressions/named@customer.example', undefined, as(key)), 204);
 
-    expect((await entries({ actor: id })).reverse().map(({ action, resource_type, resource_id }) => [action, resource_type, resource_id])).toEqual([
-      ['POST /v1/app', 'app', app], ['POST /v1/app/:app/endpoints', 'endpoints', endpoint], ['POST /v1/event-types', 'event-types', type], ['POST /v1/suppressions', 'suppressions', suppression],
-      ['PATCH /v1/app/:app', 'app', app], ['PATCH /v1/app/:app/endpoints/:endpoint', 'endpoints', endpoint], ['DELETE /v1/suppressions/:id', 'suppressions', suppression],
+    expect(
+      (await entries({ actor: id }))
+        .reverse()
+        .map(({ action, resource_type, resource_id }) => [action, resource_type, resource_id]),
+    ).toEqual([
+      ['POST /v1/app', 'app', app],
+      ['POST /v1/app/:app/endpoints', 'endpoints', endpoint],
+      ['POST /v1/event-types', 'event-types', type],
+      ['POST /v1/suppressions', 'suppressions', suppression],
+      ['PATCH /v1/app/:app', 'app', app],
+      ['PATCH /v1/app/:app/endpoints/:endpoint', 'endpoints', endpoint],
+      ['DELETE /v1/suppressions/:id', 'suppressions', suppression],
     ]);
-    expect((await entries({ resource: endpoint })).map(({ action }) => action)).toEqual(['PATCH /v1/app/:app/endpoints/:endpoint', 'POST /v1/app/:app/endpoints']);
+    expect((await entries({ resource: endpoint })).map(({ action }) => action)).toEqual([
+      'PATCH /v1/app/:app/endpoints/:endpoint',
+      'POST /v1/app/:app/endpoints',
+    ]);
   });
 
   it('a route of an endpoint that is removed is a change of the endpoint; what was there already, or was only tried, differs in nothing', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Routed', type: 'pull' })).json.id as string;
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'routed', destinations: [pull] })).json;
-    expectStatus(await server.api('DELETE', `/v1/endpoints/${endpoint.id}/routes/${endpoint.routes[0].id}`, undefined, as(key)), 204);
+    expectStatus(
+      await server.api('DELETE', `/v1/endpoints/${endpoint.id}/routes/${endpoint.routes[0].id}`, undefined, as(key)),
+      204,
+    );
     await server.api('POST', '/v1/app', { uid: 'there', name: 'There' });
     expectStatus(await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'there' }, as(key)), 200);
 
     const [there, removed] = await entries({ actor: id });
 
-    expect(removed).toMatchObject({ resource_type: 'routes', resource_id: endpoint.routes[0].id, before: { routes: endpoint.routes }, after: { routes: [] } });
+    expect(removed).toMatchObject({
+      resource_type: 'routes',
+      resource_id: endpoint.routes[0].id,
+      before: { routes: endpoint.routes },
+      after: { routes: [] },
+    });
     expect(removed?.after).not.toHaveProperty('slug');
     expect(there).toMatchObject({ action: 'POST /v1/app', before: {}, after: {} });
   });
 
   it('says whose session was ended, and which portals were closed', async () => {
     const { id: member, email, cookie } = await signedInMember(server, sql, 'admin');
-    const session = (await server.api('GET', '/v1/sessions')).json.data.find((each: { member: string }) => each.member === member).id as string;
+    const session = (await server.api('GET', '/v1/sessions')).json.data.find(
+      (each: { member: string }) => each.member === member,
+    ).id as string;
     const app = (await server.api('POST', '/v1/app', { name: 'With portals' })).json.id as string;
-    const portals = [(await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string, (await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string];
+    const portals = [
+      (await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string,
+      (await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string,
+    ];
     expectStatus(await server.api('DELETE', `/v1/app/${app}/portal`, undefined, asPage(cookie)), 204);
     expectStatus(await server.api('DELETE', `/v1/sessions/${session}`), 204);
 
-    const [[ended], [closed]] = [await entries({ resource: session }), await entries({ resource: app, action: 'DELETE /v1/app/:app/portal' })];
+    const [[ended], [closed]] = [
+      await entries({ resource: session }),
+      await entries({ resource: app, action: 'DELETE /v1/app/:app/portal' }),
+    ];
 
-    expect(ended).toMatchObject({ action: 'DELETE /v1/sessions/:id', before: { id: session, member, email }, after: null });
+    expect(ended).toMatchObject({
+      action: 'DELETE /v1/sessions/:id',
+      before: { id: session, member, email },
+      after: null,
+    });
     expect(closed).toMatchObject({ actor: { kind: 'member', id: member, name: email, session }, after: null });
     expect([...(closed?.before?.['portals'] as string[])].sort()).toEqual([...portals].sort());
   });
@@ -186,24 +268,47 @@ describe('the audit log', () => {
     const client = await registered(server);
     const { verifier, challenge } = pkce();
     const code = await codeFor(await browserOf(server), client, challenge);
-    const { json: granted } = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client, redirect_uri: CALLBACK, code, code_verifier: verifier });
+    const { json: granted } = await form(server, '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: client,
+      redirect_uri: CALLBACK,
+      code,
+      code_verifier: verifier,
+    });
     const app = (await server.api('POST', '/v1/app', { name: 'Looked at' })).json.id as string;
-    expectStatus(await server.api('POST', `/v1/app/${app}/portal/preview`, {}, as(granted.access_token as string)), 201);
+    expectStatus(
+      await server.api('POST', `/v1/app/${app}/portal/preview`, {}, as(granted.access_token as string)),
+      201,
+    );
     const { id, key } = await createKey(server, { scope: 'write', name: 'Tools' });
     const agent = await connectAgent(server, key);
     await agent.call('redrive_dead_letters');
     await agent.close();
 
-    expect((await entries({ action: 'POST /v1/app/:app/portal/preview', resource: app }))[0]?.actor).toMatchObject({ kind: 'key', id: expect.stringMatching(/^ek_/), name: 'An assistant', source: 'oauth' });
-    expect((await entries({ action: 'oauth.granted' }))[0]).toMatchObject({ actor: { kind: 'key', session: expect.stringMatching(/^ses_/) }, resource_id: client });
-    expect(await entries({ actor: id })).toMatchObject([{ action: 'POST /v1/dlq/redrive', actor: { kind: 'key', name: 'Tools', source: 'api' }, ip: '127.0.0.1' }]);
+    expect((await entries({ action: 'POST /v1/app/:app/portal/preview', resource: app }))[0]?.actor).toMatchObject({
+      kind: 'key',
+      id: expect.stringMatching(/^ek_/),
+      name: 'An assistant',
+      source: 'oauth',
+    });
+    expect((await entries({ action: 'oauth.granted' }))[0]).toMatchObject({
+      actor: { kind: 'key', session: expect.stringMatching(/^ses_/) },
+      resource_id: client,
+    });
+    expect(await entries({ actor: id })).toMatchObject([
+      { action: 'POST /v1/dlq/redrive', actor: { kind: 'key', name: 'Tools', source: 'api' }, ip: '127.0.0.1' },
+    ]);
   });
 
   it('what was refused, what only reads, and traffic are not in it', async () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
-    const target = (await server.api('POST', '/v1/destinations', { name: 'Traffic', type: 'pull' }, as(key))).json.id as string;
+    const target = (await server.api('POST', '/v1/destinations', { name: 'Traffic', type: 'pull' }, as(key))).json
+      .id as string;
     const before = (await entries({ actor: id })).length;
-    expectStatus(await server.api('POST', '/v1/send', { destination: target, event_type: 'a', payload: {} }, as(key)), 202);
+    expectStatus(
+      await server.api('POST', '/v1/send', { destination: target, event_type: 'a', payload: {} }, as(key)),
+      202,
+    );
     await server.api('GET', '/v1/destinations', undefined, as(key));
     await server.api('PATCH', `/v1/destinations/${target}`, { nonsense: 1 }, as(key));
     await server.api('GET', `/v1/pull/${target}`, undefined, as(key));
@@ -213,7 +318,10 @@ describe('the audit log', () => {
 
   it('one entry for one effect: a repeated Idempotency-Key adds none', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() };
-    const [first, again] = [await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers), await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers)];
+    const [first, again] = [
+      await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers),
+      await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers),
+    ];
 
     expect([first.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
     expect(await entries({ resource: first.json.id })).toHaveLength(1);
@@ -221,28 +329,45 @@ describe('the audit log', () => {
 
   it('a change of access and its entry are one commit', async () => {
     const { id } = await createKey(server, { scope: 'read' });
-    const [row] = await sql.rows<{ same: boolean }>(`
-      select k.xmin = a.xmin as same from api_keys k, audit_log a where a.resource_id = $1 and a.action = 'POST /v1/keys' and k.name = 'A key' and k.xmin = a.xmin`, [id]);
+    const [row] = await sql.rows<{ same: boolean }>(
+      `
+      select k.xmin = a.xmin as same from api_keys k, audit_log a where a.resource_id = $1 and a.action = 'POST /v1/keys' and k.name = 'A key' and k.xmin = a.xmin`,
+      [id],
+    );
 
     expect(row?.same).toBe(true);
   });
 
   it('can be added to, and nothing else', async () => {
     await createKey(server, { scope: 'read' });
-    const [{ name } = { name: '' }] = await sql.rows<{ name: string }>(`select tableoid::regclass::text as name from audit_log limit 1`);
+    const [{ name } = { name: '' }] = await sql.rows<{ name: string }>(
+      `select tableoid::regclass::text as name from audit_log limit 1`,
+    );
 
-    for (const text of ['update audit_log set action = $$x$$', 'delete from audit_log', 'truncate audit_log', `update ${name} set action = $$x$$`, `delete from ${name}`, `truncate ${name}`]) {
+    for (const text of [
+      'update audit_log set action = $$x$$',
+      'delete from audit_log',
+      'truncate audit_log',
+      `update ${name} set action = $$x$$`,
+      `delete from ${name}`,
+      `truncate ${name}`,
+    ]) {
       await expect(sql.rows(text)).rejects.toThrow('can be added to, and nothing else');
     }
   });
 
   it('filters, pages, and gives out no cursor for another query', async () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
-    for (let i = 0; i < 3; i += 1) await server.api('POST', '/v1/destinations', { name: `Page ${i}`, type: 'pull' }, as(key));
+    for (let i = 0; i < 3; i += 1)
+      await server.api('POST', '/v1/destinations', { name: `Page ${i}`, type: 'pull' }, as(key));
     const first = (await server.api('GET', `/v1/audit?actor=${id}&limit=2`)).json;
     const rest = (await server.api('GET', `/v1/audit?actor=${id}&limit=2&cursor=${first.next_cursor}`)).json;
 
-    expect([...first.data, ...rest.data].map((entry: Entry) => entry.after?.['name'])).toEqual(['Page 2', 'Page 1', 'Page 0']);
+    expect([...first.data, ...rest.data].map((entry: Entry) => entry.after?.['name'])).toEqual([
+      'Page 2',
+      'Page 1',
+      'Page 0',
+    ]);
     expect(rest.next_cursor).toBeNull();
     expectRefusal(await server.api('GET', `/v1/audit?cursor=${first.next_cursor}`), 400);
     expectRefusal(await server.api('GET', '/v1/audit?since=yesterday'), 400);
@@ -254,12 +379,22 @@ describe('the audit log', () => {
 
   it('exports all of it as JSON lines and as CSV, in which nothing is a formula', async () => {
     const { id, key } = await createKey(server, { scope: 'admin', name: '=HYPERLINK("https://evil.example")' });
-    await server.api('POST', '/v1/destinations', { name: 'Exported', type: 'pull' }, { ...as(key), 'user-agent': '@SUM(1+1)' });
+    await server.api(
+      'POST',
+      '/v1/destinations',
+      { name: 'Exported', type: 'pull' },
+      { ...as(key), 'user-agent': '@SUM(1+1)' },
+    );
 
     const lines = await server.api('GET', `/v1/audit/export?actor=${id}`);
     const csv = await server.api('GET', `/v1/audit/export?actor=${id}&format=csv`);
 
-    expect(lines.text.trim().split('\n').map((line) => (JSON.parse(line) as Entry).action)).toEqual(['POST /v1/destinations']);
+    expect(
+      lines.text
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as Entry).action),
+    ).toEqual(['POST /v1/destinations']);
     expect(csv.headers.get('content-type')).toBe('text/csv');
     expect(csv.text.split('\r\n')[0]).toMatch(/^id,at,actor_kind/);
     expect(csv.text).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
@@ -273,7 +408,7 @@ describe('the audit log', () => {
     const seen = await entries({}, key);
 
     expect(seen.map(({ resource_id }) => resource_id)).toEqual([made.json.id]);
-    expect((await entries({ resource: made.json.id }))).toEqual([]);
+    expect(await entries({ resource: made.json.id })).toEqual([]);
   });
 
   it('knows who signed in and who failed to', async () => {
@@ -281,16 +416,26 @@ describe('the audit log', () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
     await browser.post('/signin/key', { key });
 
-    expect(await entries({ action: 'sign-in.succeeded', actor: id })).toEqual([expect.objectContaining({ ip: '198.51.100.9', after: { how: 'key' } })]);
+    expect(await entries({ action: 'sign-in.succeeded', actor: id })).toEqual([
+      expect.objectContaining({ ip: '198.51.100.9', after: { how: 'key' } }),
+    ]);
     await browser.post('/signin/key', { key: 'ek_live_000000000000000000000000' });
-    expect(await sql.rows(`select ip from audit_log where action = 'sign-in.failed'`)).toEqual([{ ip: '198.51.100.9' }]);
+    expect(await sql.rows(`select ip from audit_log where action = 'sign-in.failed'`)).toEqual([
+      { ip: '198.51.100.9' },
+    ]);
   });
 
   it('drops months that are past their retention', async () => {
-    await sql.rows(`create table audit_log_202001 partition of audit_log for values from ('2020-01-01') to ('2020-02-01')`);
+    await sql.rows(
+      `create table audit_log_202001 partition of audit_log for values from ('2020-01-01') to ('2020-02-01')`,
+    );
 
     const again = await startServer(server.env);
-    const [left] = await until(() => sql.rows(`select to_regclass('audit_log_202001') as name`), ([row]) => row?.['name'] === null, 20_000);
+    const [left] = await until(
+      () => sql.rows(`select to_regclass('audit_log_202001') as name`),
+      ([row]) => row?.['name'] === null,
+      20_000,
+    );
     await again.stop();
 
     expect(left).toEqual({ name: null });

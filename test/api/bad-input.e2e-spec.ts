@@ -2,14 +2,17 @@ import type { ReceivedRequest } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { expectRefusal } from './answers.js';
-import { destinationAt, eventIn, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, startTargets } from './scene.js';
 
 const MIB = 1_048_576;
 const PLACE = '"destination":"@","event_type":"bad.input"';
 
 /** A body in which `@` is the destination, and what the receiver must get of it: the payload's very characters. */
-interface Odd { body: string; payload: string }
+interface Odd {
+  body: string;
+  payload: string;
+}
 
 const around = (payload: string): Odd => ({ body: `{${PLACE},"payload":${payload}}`, payload });
 const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
@@ -52,7 +55,10 @@ describe('bad input on /v1/send', () => {
   }
 
   async function deliveryOf(answer: ApiAnswer): Promise<ReceivedRequest> {
-    expect({ status: answer.status, text: answer.text }).toEqual({ status: 202, text: expect.stringMatching(/^\{"message_id":"msg_\w{26}"\}$/) });
+    expect({ status: answer.status, text: answer.text }).toEqual({
+      status: 202,
+      text: expect.stringMatching(/^\{"message_id":"msg_\w{26}"\}$/),
+    });
     await eventIn(server, answer.json.message_id, 'delivered');
     return target.posts().find(({ headers }) => headers['webhook-id'] === answer.json.message_id) as ReceivedRequest;
   }
@@ -60,25 +66,48 @@ describe('bad input on /v1/send', () => {
   describe('202: delivered in the very bytes of the request', () => {
     it.each<[string, Odd]>([
       ['an empty object', around('{}')],
-      ['white space inside, none around', { body: `{${PLACE},"payload": \t\r\n{ "a" :\n 1 }\n }`, payload: '{ "a" :\n 1 }' }],
+      [
+        'white space inside, none around',
+        { body: `{${PLACE},"payload": \t\r\n{ "a" :\n 1 }\n }`, payload: '{ "a" :\n 1 }' },
+      ],
       ['1 MiB to the byte', around(sized(MIB))],
       ['10,000 levels', around(deep(10_000))],
       ['10,000 levels of lists', around(`{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`)],
-      ['numbers beyond a double', around('{"a":1e400,"b":123456789012345678901234567890,"c":0.1000000000000000055511151231257827,"d":-0,"e":1E+2}')],
+      [
+        'numbers beyond a double',
+        around(
+          '{"a":1e400,"b":123456789012345678901234567890,"c":0.1000000000000000055511151231257827,"d":-0,"e":1E+2}',
+        ),
+      ],
       ['NUL, escaped', around('{"a":"\\u0000","\\u0000":1}')],
       ['half of a pair, escaped', around('{"a":"\\ud800","b":"\\uDFFF\\ud83d"}')],
       ['every escape there is', around('{"a":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00"}')],
       ['characters of every length', around('{"é":"ß€😀\u2028\u2029\ufeff\u0085\u007f"}')],
       ['names twice', around('{"a":1,"a":2,"\\u0061":3}')],
-      ['__proto__ and constructor', around('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}},"toString":null}')],
+      [
+        '__proto__ and constructor',
+        around('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}},"toString":null}'),
+      ],
       ['braces and quotes in strings', around('{"a":"}","b":"{\\"payload\\":1}","c":"\\\\\\"}"}')],
       ['50,000 names', around(`{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`)],
       ['the last of two payloads', { body: `{"payload":{"a":1},${PLACE},"payload":{"b":2}}`, payload: '{"b":2}' }],
       ['a payload whose name is escaped', { body: `{${PLACE},"p\\u0061yload":{"a":1}}`, payload: '{"a":1}' }],
-      ['a payload before everything', { body: `{"payload":{"destination":"dst_other"},${PLACE}}`, payload: '{"destination":"dst_other"}' }],
-      ['another payload before it', { body: `{"headers":{"payload":"{\\"no\\":1}"},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' }],
-      ['another payload behind it', { body: `{${PLACE},"payload":{"a":1},"headers":{"payload":"no"}}`, payload: '{"a":1}' }],
-      ['__proto__ beside it', { body: `{"__proto__":{"payload":{"no":1}},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' }],
+      [
+        'a payload before everything',
+        { body: `{"payload":{"destination":"dst_other"},${PLACE}}`, payload: '{"destination":"dst_other"}' },
+      ],
+      [
+        'another payload before it',
+        { body: `{"headers":{"payload":"{\\"no\\":1}"},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' },
+      ],
+      [
+        'another payload behind it',
+        { body: `{${PLACE},"payload":{"a":1},"headers":{"payload":"no"}}`, payload: '{"a":1}' },
+      ],
+      [
+        '__proto__ beside it',
+        { body: `{"__proto__":{"payload":{"no":1}},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' },
+      ],
     ])('%s', async (_what, { body, payload }) => {
       const { rawBody } = await deliveryOf(await post(body));
 
@@ -87,8 +116,12 @@ describe('bad input on /v1/send', () => {
     });
 
     it.each([
-      'application/json', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON',
-      'application/vnd.example+json', 'text/json',
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+      'Application/JSON',
+      'application/vnd.example+json',
+      'text/json',
     ])('the content type %s', async (type) => {
       const { rawBody } = await deliveryOf(await post(around('{"ä":1}').body, { 'content-type': type }));
 
@@ -127,7 +160,10 @@ describe('bad input on /v1/send', () => {
   describe('413: what is too large', () => {
     it.each<[string, string]>([
       ['a payload of 1 MiB and a byte', around(sized(MIB + 1)).body],
-      ['a payload of 1 MiB and a byte in characters of two bytes', around(`{"a":"${'é'.repeat(MIB / 2 - 3)}"}`).body.replace('"a"', '"ab"')],
+      [
+        'a payload of 1 MiB and a byte in characters of two bytes',
+        around(`{"a":"${'é'.repeat(MIB / 2 - 3)}"}`).body.replace('"a"', '"ab"'),
+      ],
       ['a body with too much around the payload', `{${PLACE},"payload":{},"x":"${'x'.repeat(MIB + 65_536)}"}`],
     ])('%s', async (_what, body) => {
       await expectNothingStored(413, () => post(body));
@@ -151,14 +187,34 @@ describe('bad input on /v1/send', () => {
       ['a destination that is null', '{"destination":null,"event_type":"a","payload":{}}', 'destination'],
       ['a destination that is a list', '{"destination":["@"],"event_type":"a","payload":{}}', 'destination'],
       ['a destination that is empty', '{"destination":"","event_type":"a","payload":{}}', 'destination'],
-      ['a destination that is not there', '{"destination":"dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}', 'destination'],
+      [
+        'a destination that is not there',
+        '{"destination":"dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}',
+        'destination',
+      ],
       ['a destination that is no id', '{"destination":"dst_\' or 1=1","event_type":"a","payload":{}}', 'destination'],
-      ['an id of another kind', '{"destination":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}', 'destination'],
-      ['NUL in the destination', '{"destination":"https://example.com/\\u0000","event_type":"a","payload":{}}', 'destination'],
-      ['half of a pair in the destination', '{"destination":"https://example.com/\\ud800","event_type":"a","payload":{}}', 'destination'],
+      [
+        'an id of another kind',
+        '{"destination":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}',
+        'destination',
+      ],
+      [
+        'NUL in the destination',
+        '{"destination":"https://example.com/\\u0000","event_type":"a","payload":{}}',
+        'destination',
+      ],
+      [
+        'half of a pair in the destination',
+        '{"destination":"https://example.com/\\ud800","event_type":"a","payload":{}}',
+        'destination',
+      ],
       ['no event type', '{"destination":"@","payload":{}}', 'event_type'],
       ['an event type that is empty', '{"destination":"@","event_type":"","payload":{}}', 'event_type'],
-      ['an event type that is too long', `{"destination":"@","event_type":"${'a'.repeat(257)}","payload":{}}`, 'event_type'],
+      [
+        'an event type that is too long',
+        `{"destination":"@","event_type":"${'a'.repeat(257)}","payload":{}}`,
+        'event_type',
+      ],
       ['NUL in the event type', '{"destination":"@","event_type":"a\\u0000","payload":{}}', 'event_type'],
       ['a line break in the event type', '{"destination":"@","event_type":"a\\n","payload":{}}', 'event_type'],
       ['an event type that is true', '{"destination":"@","event_type":true,"payload":{}}', 'event_type'],
@@ -172,7 +228,9 @@ describe('bad input on /v1/send', () => {
     it('faults of a hostile body are not answered with megabytes', async () => {
       const headers = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`h${i}`, i]));
 
-      const answer = await expectNothingStored(422, () => server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers }));
+      const answer = await expectNothingStored(422, () =>
+        server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers }),
+      );
 
       expect(answer.text.length).toBeLessThan(16_384);
     });
@@ -186,9 +244,9 @@ describe('bad input on /v1/send', () => {
       ['8 KB', 'x-long', 'a'.repeat(8_192)],
       ['a value with a tab and Latin-1', 'x-latin', 'a\tb é ÿ'],
       ['no value', 'x-empty', ''],
-      ['a name of odd characters', 'x!#$%&\'*+-.^_`|~1', 'a'],
+      ['a name of odd characters', "x!#$%&'*+-.^_`|~1", 'a'],
       ['a name in capitals', 'X-CAPITALS', 'A'],
-      ['authorization, which is the receiver\'s', 'authorization', 'Bearer abc'],
+      ["authorization, which is the receiver's", 'authorization', 'Bearer abc'],
     ])('202: %s', async (_what, name, value) => {
       const { headers } = await deliveryOf(await withHeaders({ [name]: value }));
 
@@ -219,10 +277,27 @@ describe('bad input on /v1/send', () => {
     });
 
     it.each([
-      'Host', 'content-length', 'Content-Type', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect',
-      'user-agent', 'cookie', 'webhook-id', 'Webhook-Signature', 'webhook-timestamp', 'webhook-replayed', 'svix-id',
-      'proxy-authorization', 'x-amz-date', 'traceparent',
-    ])('422: %s is not the caller\'s', async (name) => {
+      'Host',
+      'content-length',
+      'Content-Type',
+      'transfer-encoding',
+      'connection',
+      'keep-alive',
+      'te',
+      'trailer',
+      'upgrade',
+      'expect',
+      'user-agent',
+      'cookie',
+      'webhook-id',
+      'Webhook-Signature',
+      'webhook-timestamp',
+      'webhook-replayed',
+      'svix-id',
+      'proxy-authorization',
+      'x-amz-date',
+      'traceparent',
+    ])("422: %s is not the caller's", async (name) => {
       const { json } = await expectNothingStored(422, () => withHeaders({ [name]: 'a' }));
 
       expect(json.error.details.fields).toEqual([{ path: `headers.${name}`, message: expect.any(String) }]);
@@ -236,7 +311,11 @@ describe('bad input on /v1/send', () => {
       expect((await server.api('GET', '/v1/org')).status).toBe(200);
     });
 
-    it.each([['a list', []], ['a string', 'x-a: b'], ['null', null]])('422: %s instead of headers', async (_what, headers) => {
+    it.each([
+      ['a list', []],
+      ['a string', 'x-a: b'],
+      ['null', null],
+    ])('422: %s instead of headers', async (_what, headers) => {
       await expectNothingStored(422, () => withHeaders(headers));
     });
   });

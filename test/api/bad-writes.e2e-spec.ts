@@ -1,10 +1,12 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { createKey, expectRefusal } from './answers.js';
-import { destinationAt, eventIn, send, startTargets } from './scene.js';
 import type { Targets } from './scene.js';
+import { destinationAt, eventIn, send, startTargets } from './scene.js';
 
-interface Operation { requestBody?: { content: Record<string, { schema: { $ref: string } }> } }
+interface Operation {
+  requestBody?: { content: Record<string, { schema: { $ref: string } }> };
+}
 interface Document {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties?: Record<string, unknown>; allOf?: unknown }> };
@@ -12,43 +14,127 @@ interface Document {
 
 /** JSON texts that a field was not made for. */
 const ODD_VALUES = [
-  'null', 'true', '0', '-1', '1.5', '1e21', '1e400', '-0', '9007199254740993',
-  '""', '" "', '"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00a"', '"\\n"', '"👩‍👩‍👧"', '"\'; drop table keys --"', '"%00"',
-  '"999999-12-31T00:00:00Z"', '"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59.999Z"', '"2026-01-01T00:00:00+23:59"',
-  '[]', '[null]', '[[]]', '{}', '{"":""}', '{"\\u0000":"a"}', '{"a":"\\ud800"}',
-  '{"__proto__":{"a":1}}', '{"constructor":"a","toString":"b","hasOwnProperty":"c"}',
-  '{"schedule":[1e400]}', '{"max_attempts":1e400}', '{"per_second":1e-400}', '{"per_second":1e400}',
-  '{"circuit_breaker":[[]]}', '{"circuit_breaker":{"failure_threshold":1e400}}',
-  `"${'a'.repeat(100_000)}"`, `${'['.repeat(10_000)}${']'.repeat(10_000)}`, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  'null',
+  'true',
+  '0',
+  '-1',
+  '1.5',
+  '1e21',
+  '1e400',
+  '-0',
+  '9007199254740993',
+  '""',
+  '" "',
+  '"\\u0000"',
+  '"a\\u0000b"',
+  '"\\ud800"',
+  '"\\udc00a"',
+  '"\\n"',
+  '"👩‍👩‍👧"',
+  '"\'; drop table keys --"',
+  '"%00"',
+  '"999999-12-31T00:00:00Z"',
+  '"0000-01-01T00:00:00Z"',
+  '"9999-12-31T23:59:59.999Z"',
+  '"2026-01-01T00:00:00+23:59"',
+  '[]',
+  '[null]',
+  '[[]]',
+  '{}',
+  '{"":""}',
+  '{"\\u0000":"a"}',
+  '{"a":"\\ud800"}',
+  '{"__proto__":{"a":1}}',
+  '{"constructor":"a","toString":"b","hasOwnProperty":"c"}',
+  '{"schedule":[1e400]}',
+  '{"max_attempts":1e400}',
+  '{"per_second":1e-400}',
+  '{"per_second":1e400}',
+  '{"circuit_breaker":[[]]}',
+  '{"circuit_breaker":{"failure_threshold":1e400}}',
+  `"${'a'.repeat(100_000)}"`,
+  `${'['.repeat(10_000)}${']'.repeat(10_000)}`,
+  `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
 ];
 
 /** Whole bodies that no route was made for. */
 const ODD_BODIES = [
-  '', ' ', 'null', 'true', '1', '"a"', '[]', '[{}]', '{', '{"a":}', '{}{}', '\ufeff{}', '{"a":"\0"}', '{"\\ud800":1}', '{"x":"\\u0000"}',
-  '{"__proto__":null}', '{"__proto__":{"name":"a","type":"pull","scope":"admin"}}',
-  '['.repeat(100_000), `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+  '',
+  ' ',
+  'null',
+  'true',
+  '1',
+  '"a"',
+  '[]',
+  '[{}]',
+  '{',
+  '{"a":}',
+  '{}{}',
+  '\ufeff{}',
+  '{"a":"\0"}',
+  '{"\\ud800":1}',
+  '{"x":"\\u0000"}',
+  '{"__proto__":null}',
+  '{"__proto__":{"name":"a","type":"pull","scope":"admin"}}',
+  '['.repeat(100_000),
+  `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
   `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`,
 ];
 
 const ODD_BYTES = [
-  Buffer.from([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1'),
-  Buffer.from([0x1f, 0x8b, 0x08, 0x00]), Buffer.alloc(3),
+  Buffer.from([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]),
+  Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1'),
+  Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
+  Buffer.alloc(3),
 ];
 
 /** Parts of a path and values of a query that are no ids, and not always text. */
 const ODD_TEXTS = [
-  '%', '%00', '%zz', '%ff', '%ed%a0%80', '..%2f..', '%2e%2e', 'a'.repeat(3_000), 'dst_', "'", '%F0%9F%91%A9',
-  'dst_ZZZZZZZZZZZZZZZZZZZZZZZZZZ', '{id}', '*', '%0d%0aa:b',
+  '%',
+  '%00',
+  '%zz',
+  '%ff',
+  '%ed%a0%80',
+  '..%2f..',
+  '%2e%2e',
+  'a'.repeat(3_000),
+  'dst_',
+  "'",
+  '%F0%9F%91%A9',
+  'dst_ZZZZZZZZZZZZZZZZZZZZZZZZZZ',
+  '{id}',
+  '*',
+  '%0d%0aa:b',
 ];
 
 const PARAMETERS = [
-  'cursor', 'limit', 'type', 'validation', 'status', 'endpoint', 'event_type', 'message_id', 'since', 'until', '__proto__', 'constructor',
+  'cursor',
+  'limit',
+  'type',
+  'validation',
+  'status',
+  'endpoint',
+  'event_type',
+  'message_id',
+  'since',
+  'until',
+  '__proto__',
+  'constructor',
 ];
 
 const ODD_URLS = [
-  '/v1/events?since=9999-99-99T00:00:00Z', '/v1/events?since=9999-12-31T23:59:59Z', '/v1/events?until=0000-01-01T00:00:00Z',
-  '/v1/events?since=275760-09-13T00:00:00Z', '/v1/events?since=2026-01-01T00:00:60Z', '/v1/keys?&&&==&=', '/v1/keys?%', '/v1/keys??',
-  '/v1//keys', '//v1/keys', '/v1/keys/', '/v1/keys;a=b',
+  '/v1/events?since=9999-99-99T00:00:00Z',
+  '/v1/events?since=9999-12-31T23:59:59Z',
+  '/v1/events?until=0000-01-01T00:00:00Z',
+  '/v1/events?since=275760-09-13T00:00:00Z',
+  '/v1/events?since=2026-01-01T00:00:60Z',
+  '/v1/keys?&&&==&=',
+  '/v1/keys?%',
+  '/v1/keys??',
+  '/v1//keys',
+  '//v1/keys',
+  '/v1/keys/',
+  '/v1/keys;a=b',
 ];
 
 describe('bad input on every write', () => {
@@ -58,11 +144,14 @@ describe('bad input on every write', () => {
   let document: Document;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startTargets()]);
+    [server, targets] = await Promise.all([
+      startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }),
+      startTargets(),
+    ]);
     const destination = await destinationAt(server, targets.open().url);
     const { id: event } = await eventIn(server, await send(server, destination), 'delivered');
     ids = { destinations: destination, keys: (await createKey(server, { scope: 'read' })).id, events: event };
-    document = await (await fetch(`${server.url}/openapi.json`)).json() as Document;
+    document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
   });
 
   afterAll(async () => {
@@ -72,13 +161,17 @@ describe('bad input on every write', () => {
 
   /** Every route that takes a body: its method, its path with an id that is there, and the names of its fields. */
   function writes(): { method: string; path: string; fields: string[] }[] {
-    return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).flatMap(([method, { requestBody }]) => {
-      // OAuth and MCP have errors in forms of their own, and tests of them.
-      if (method === 'get' || method === 'delete' || path === '/mcp' || path.startsWith('/oauth/')) return [];
-      const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
-      const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
-      return [{ method: method.toUpperCase(), path: path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? ''), fields }];
-    }));
+    return Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { requestBody }]) => {
+        // OAuth and MCP have errors in forms of their own, and tests of them.
+        if (method === 'get' || method === 'delete' || path === '/mcp' || path.startsWith('/oauth/')) return [];
+        const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
+        const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
+        return [
+          { method: method.toUpperCase(), path: path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? ''), fields },
+        ];
+      }),
+    );
   }
 
   /** A refusal is an envelope of 4xx; anything else was taken. What broke is told with what broke it. */
@@ -96,7 +189,9 @@ describe('bad input on every write', () => {
     const withFields = writes().filter(({ fields }) => fields.length > 0);
 
     expect(withFields.length).toBeGreaterThanOrEqual(10);
-    expect(withFields.find(({ path, method }) => path === '/v1/destinations' && method === 'POST')?.fields).toContain('retry');
+    expect(withFields.find(({ path, method }) => path === '/v1/destinations' && method === 'POST')?.fields).toContain(
+      'retry',
+    );
   });
 
   it('a whole body of any kind is refused with the envelope or taken, and never answered with 5xx', async () => {
@@ -114,7 +209,9 @@ describe('bad input on every write', () => {
     const faults: string[] = [];
     for (const { method, path, fields } of writes()) {
       for (const field of fields) {
-        const answers = await Promise.all(ODD_VALUES.map((value) => server.api(method, path, bodyWith(path, field, value))));
+        const answers = await Promise.all(
+          ODD_VALUES.map((value) => server.api(method, path, bodyWith(path, field, value))),
+        );
         for (const [i, answer] of answers.entries()) {
           faults.push(...faultOf(answer, `${method} ${path} ${field}=${ODD_VALUES[i]?.slice(0, 60)}`));
         }
@@ -139,7 +236,9 @@ describe('bad input on every write', () => {
     const withId = Object.keys(document.paths).filter((path) => document.paths[path]?.['get'] && path.includes('{id}'));
     const urls = [
       ...withId.flatMap((path) => ODD_TEXTS.map((text) => path.replace('{id}', text))),
-      ...['keys', 'destinations', 'events'].flatMap((list) => PARAMETERS.flatMap((name) => ODD_TEXTS.map((text) => `/v1/${list}?${name}=${text}`))),
+      ...['keys', 'destinations', 'events'].flatMap((list) =>
+        PARAMETERS.flatMap((name) => ODD_TEXTS.map((text) => `/v1/${list}?${name}=${text}`)),
+      ),
       ...ODD_URLS,
     ];
 

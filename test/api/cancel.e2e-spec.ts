@@ -5,8 +5,21 @@ import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { emit, endpointOf, eventsOf } from './recovering.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** Specification, "Recover and cancel": what waits for a target ends, and an attempt that is under way is not retried. */
 describe('cancel', () => {
@@ -26,11 +39,15 @@ describe('cancel', () => {
     await targets.close();
   });
 
-  const cancel = (destination: string, body?: object): Promise<ApiAnswer> => server.api('POST', `/v1/destinations/${destination}/cancel`, body);
-  const cancelled = async (destination: string, body?: object): Promise<number> => expectStatus(await cancel(destination, body), 200).json.cancelled as number;
+  const cancel = (destination: string, body?: object): Promise<ApiAnswer> =>
+    server.api('POST', `/v1/destinations/${destination}/cancel`, body);
+  const cancelled = async (destination: string, body?: object): Promise<number> =>
+    expectStatus(await cancel(destination, body), 200).json.cancelled as number;
   const reasons = async (destination: string): Promise<Record<string, number>> => {
     const rows = await sql.rows<{ reason: string; count: number }>(
-      `select status || ' ' || coalesce(reason, '') as reason, count(*)::int as count from deliveries where target_id = $1 group by 1`, [uuidOf(destination)]);
+      `select status || ' ' || coalesce(reason, '') as reason, count(*)::int as count from deliveries where target_id = $1 group by 1`,
+      [uuidOf(destination)],
+    );
     return Object.fromEntries(rows.map(({ reason, count }) => [reason.trim(), count]));
   };
   const open = async (destination: string): Promise<number> =>
@@ -43,7 +60,9 @@ describe('cancel', () => {
     for (const type of types) messages.push(await send(server, destination, { event_type: type, payload: {} }));
     for (const message of messages) {
       await eventAfter(server, message, 1);
-      await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id = $1`, [uuidOf(message)]);
+      await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id = $1`, [
+        uuidOf(message),
+      ]);
     }
     return { destination, messages };
   };
@@ -89,18 +108,29 @@ describe('cancel', () => {
     expect(await cancelled(destination)).toBe(2_300);
 
     // What is left is under way: as many as the window holds.
-    await until(() => open(destination), (rows) => rows <= 32, WITHIN_MS);
+    await until(
+      () => open(destination),
+      (rows) => rows <= 32,
+      WITHIN_MS,
+    );
     const sent = target.posts().length;
     const after = await send(server, destination, { event_type: 'after' });
     letGo();
     expect((await eventAfter(server, after, 1)).attempts[0].status).toBe(500);
-    await until(() => open(destination), (rows) => rows === 1, WITHIN_MS);
+    await until(
+      () => open(destination),
+      (rows) => rows === 1,
+      WITHIN_MS,
+    );
     expect(await reasons(destination)).toEqual({ 'failed cancelled': 2_300 });
     expect(target.posts()).toHaveLength(sent + 1);
   }, 120_000);
 
-  it('what is accepted while a cancel waits for somebody\'s row is not cancelled', async () => {
-    const { destination, messages: [message = ''] } = await waiting('a');
+  it("what is accepted while a cancel waits for somebody's row is not cancelled", async () => {
+    const {
+      destination,
+      messages: [message = ''],
+    } = await waiting('a');
     const other = new pg.Client({ connectionString: server.databaseUrl });
     await other.connect();
     try {
@@ -108,7 +138,11 @@ describe('cancel', () => {
       await other.query('select from due_deliveries where event_id = $1 for update', [uuidOf(message)]);
       const calls = [cancelled(destination), cancelled(destination, { until: '2100-01-01T00:00:00Z' })];
       const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%withdrawn%'`;
-      await until(() => sql.rows(blocked), ({ length }) => length === 2, WITHIN_MS);
+      await until(
+        () => sql.rows(blocked),
+        ({ length }) => length === 2,
+        WITHIN_MS,
+      );
       const later: string[] = [];
       for (let n = 0; n < 3; n += 1) later.push(await send(server, destination));
       for (const id of later) await eventAfter(server, id, 1);
@@ -139,8 +173,13 @@ describe('cancel', () => {
   });
 
   it('what a process that died had marked is ended by the next one, without an attempt', async () => {
-    const { destination, messages: [message = ''] } = await waiting('a');
-    await sql.rows(`update due_deliveries set withdrawn = 'cancelled', due_at = now() where event_id = $1`, [uuidOf(message)]);
+    const {
+      destination,
+      messages: [message = ''],
+    } = await waiting('a');
+    await sql.rows(`update due_deliveries set withdrawn = 'cancelled', due_at = now() where event_id = $1`, [
+      uuidOf(message),
+    ]);
 
     const { deliveries, attempts } = await eventIn(server, message, 'failed');
 
@@ -148,56 +187,91 @@ describe('cancel', () => {
     expect(await open(destination)).toBe(0);
   });
 
-  it('of an application\'s endpoint: only what is its own at a destination that it shares', async () => {
+  it("of an application's endpoint: only what is its own at a destination that it shares", async () => {
     const app = randomUUID();
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
-    const [mine, other] = [await endpointOf(server, app, { destination }), await endpointOf(server, app, { destination })];
+    const [mine, other] = [
+      await endpointOf(server, app, { destination }),
+      await endpointOf(server, app, { destination }),
+    ];
     const own = await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
     const message = await emit(server, app);
-    const attempted = (): Promise<unknown[]> => sql.rows(`select 1 from due_deliveries where attempts > 0 and event_id > $1 and claimed_by is null`, [uuidOf(message)]);
+    const attempted = (): Promise<unknown[]> =>
+      sql.rows(`select 1 from due_deliveries where attempts > 0 and event_id > $1 and claimed_by is null`, [
+        uuidOf(message),
+      ]);
     await until(attempted, ({ length }) => length === 3, WITHIN_MS);
-    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id > $1`, [uuidOf(message)]);
+    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id > $1`, [
+      uuidOf(message),
+    ]);
 
     const answers = [
       await server.api('POST', `/v1/app/${app}/endpoints/${mine}/cancel`, {}),
       await server.api('POST', `/v1/app/${app}/endpoints/${own}/cancel`),
     ];
 
-    expect(answers.map(({ status, json }) => [status, json])).toEqual([[200, { cancelled: 1 }], [200, { cancelled: 1 }]]);
+    expect(answers.map(({ status, json }) => [status, json])).toEqual([
+      [200, { cancelled: 1 }],
+      [200, { cancelled: 1 }],
+    ]);
     const states = (await eventsOf(server, message)).map(({ endpoint, status }) => `${endpoint} ${status}`);
     expect(states.sort()).toEqual([`${mine} failed`, `${own} failed`, `${other} retrying`].sort());
   });
 
   it.each([
-    ['is disabled', (app: string, mine: string) => server.api('PATCH', `/v1/app/${app}/endpoints/${mine}`, { status: 'disabled' }), 200],
+    [
+      'is disabled',
+      (app: string, mine: string) => server.api('PATCH', `/v1/app/${app}/endpoints/${mine}`, { status: 'disabled' }),
+      200,
+    ],
     ['is deleted', (app: string, mine: string) => server.api('DELETE', `/v1/app/${app}/endpoints/${mine}`), 204],
     ['goes with its application', (app: string) => server.api('DELETE', `/v1/app/${app}`), 204],
-  ])('an application\'s endpoint that %s: what waits for it at a destination of the registry ends, the others\' goes on', async (_how, leave, status) => {
-    const [app, neighbour] = [randomUUID(), randomUUID()];
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
-    const mine = await endpointOf(server, app, { destination });
-    await endpointOf(server, neighbour, { destination });
-    const [{ id: gone }] = await eventsOf(server, await emit(server, app));
-    const [{ id: kept }] = await eventsOf(server, await emit(server, neighbour));
-    for (const id of [gone, kept]) await eventAfter(server, id, 1);
+  ])(
+    "an application's endpoint that %s: what waits for it at a destination of the registry ends, the others' goes on",
+    async (_how, leave, status) => {
+      const [app, neighbour] = [randomUUID(), randomUUID()];
+      const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+      const mine = await endpointOf(server, app, { destination });
+      await endpointOf(server, neighbour, { destination });
+      const [{ id: gone }] = await eventsOf(server, await emit(server, app));
+      const [{ id: kept }] = await eventsOf(server, await emit(server, neighbour));
+      for (const id of [gone, kept]) await eventAfter(server, id, 1);
 
-    expectStatus(await leave(app, mine), status);
+      expectStatus(await leave(app, mine), status);
 
-    expect(await eventOf(server, gone)).toMatchObject({ status: 'failed', deliveries: [{ reason: 'cancelled' }], attempts: [{ status: 500 }] });
-    expect((await eventOf(server, kept)).status).toBe('retrying');
-  });
+      expect(await eventOf(server, gone)).toMatchObject({
+        status: 'failed',
+        deliveries: [{ reason: 'cancelled' }],
+        attempts: [{ status: 500 }],
+      });
+      expect((await eventOf(server, kept)).status).toBe('retrying');
+    },
+  );
 
   it('one event, or by its message all events of a fan-out', async () => {
-    const { messages: [one = '', two = ''] } = await waiting('a', 'a');
+    const {
+      messages: [one = '', two = ''],
+    } = await waiting('a', 'a');
     const app = randomUUID();
-    for (let n = 0; n < 3; n += 1) await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
+    for (let n = 0; n < 3; n += 1)
+      await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
     const message = await emit(server, app);
-    await until(() => sql.rows(`select 1 from due_deliveries where attempts > 0 and event_id > $1 and claimed_by is null`, [uuidOf(message)]), ({ length }) => length === 3, WITHIN_MS);
-    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id > $1`, [uuidOf(message)]);
+    await until(
+      () =>
+        sql.rows(`select 1 from due_deliveries where attempts > 0 and event_id > $1 and claimed_by is null`, [
+          uuidOf(message),
+        ]),
+      ({ length }) => length === 3,
+      WITHIN_MS,
+    );
+    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id > $1`, [
+      uuidOf(message),
+    ]);
     const [first] = await eventsOf(server, message);
 
     const counts: unknown[] = [];
-    for (const id of [one, one, first.id, message]) counts.push(expectStatus(await server.api('POST', `/v1/events/${id}/cancel`), 200).json);
+    for (const id of [one, one, first.id, message])
+      counts.push(expectStatus(await server.api('POST', `/v1/events/${id}/cancel`), 200).json);
 
     expect(counts).toEqual([{ cancelled: 1 }, { cancelled: 0 }, { cancelled: 1 }, { cancelled: 2 }]);
     expect((await eventOf(server, two)).status).toBe('retrying');
@@ -210,7 +284,9 @@ describe('cancel', () => {
     await cancelled(destination);
 
     const failed = async (): Promise<number> => {
-      const { data } = expectStatus(await server.api('GET', `/v1/metrics?key=${destination}`), 200).json as { data: { failed: number }[] };
+      const { data } = expectStatus(await server.api('GET', `/v1/metrics?key=${destination}`), 200).json as {
+        data: { failed: number }[];
+      };
       return data.reduce((sum, window) => sum + window.failed, 0);
     };
     await until(failed, (count) => count === 2, WITHIN_MS);
@@ -221,7 +297,8 @@ describe('cancel', () => {
 
     for (const id of ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing']) expectRefusal(await cancel(id), 404);
     expectRefusal(await server.api('POST', '/v1/app/nobody/endpoints/nothing/cancel'), 404);
-    for (const id of ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing']) expectRefusal(await server.api('POST', `/v1/events/${id}/cancel`), 404);
+    for (const id of ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing'])
+      expectRefusal(await server.api('POST', `/v1/events/${id}/cancel`), 404);
     expectInvalid(await cancel(destination, { until: 'tomorrow' }), 'schema', 'until');
     expectInvalid(await cancel(destination, { until: '2016-12-31T23:59:60Z' }), 'schema', 'until');
     expectInvalid(await cancel(destination, { event_type: 7 }), 'schema', 'event_type');

@@ -1,8 +1,20 @@
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, openSql, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** What failed once does not come back by itself while a test looks. */
 const RARELY = { retry: { schedule: [0, 36_000] } };
@@ -24,11 +36,20 @@ describe('the circuit breaker', () => {
     await targets.close();
   });
 
-  const circuitOf = async (destination: string): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
+  const circuitOf = async (
+    destination: string,
+  ): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
     expectStatus(await server.api('GET', `/v1/destinations/${destination}`), 200).json.circuit;
 
-  const circuitIn = (destination: string, state: string): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
-    until(() => circuitOf(destination), (circuit) => circuit.state === state, WITHIN_MS);
+  const circuitIn = (
+    destination: string,
+    state: string,
+  ): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
+    until(
+      () => circuitOf(destination),
+      (circuit) => circuit.state === state,
+      WITHIN_MS,
+    );
 
   /** Sends and waits for the attempt, so that outcomes have an order. */
   const attempted = async (destination: string, count: number): Promise<void> => {
@@ -36,7 +57,10 @@ describe('the circuit breaker', () => {
   };
 
   const failuresOf = async (destination: string): Promise<number | undefined> => {
-    const [row] = await sql.rows<{ failures: number }>('select consecutive_failures as failures from circuits where target_id = $1', [uuidOf(destination)]);
+    const [row] = await sql.rows<{ failures: number }>(
+      'select consecutive_failures as failures from circuits where target_id = $1',
+      [uuidOf(destination)],
+    );
     return row?.failures;
   };
 
@@ -45,13 +69,20 @@ describe('the circuit breaker', () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, RARELY);
     await attempted(destination, 1);
-    await until(() => failuresOf(destination), (failures) => failures === 1);
+    await until(
+      () => failuresOf(destination),
+      (failures) => failures === 1,
+    );
   };
 
   /** A destination whose circuit has just opened. */
   const opened = async (target: TargetPath, settings: object = {}): Promise<string> => {
     target.answerBy(() => ({ status: 500 }));
-    const destination = await destinationAt(server, target.url, { ...RARELY, config: { circuit_breaker: { failure_threshold: 2 } }, ...settings });
+    const destination = await destinationAt(server, target.url, {
+      ...RARELY,
+      config: { circuit_breaker: { failure_threshold: 2 } },
+      ...settings,
+    });
     await attempted(destination, 2);
     await circuitIn(destination, 'open');
     return destination;
@@ -60,14 +91,18 @@ describe('the circuit breaker', () => {
   /** Moves the time of the next probe to now, and tells the worker. */
   const makeProbeDue = async (destination: string): Promise<void> => {
     const [row] = await sql.rows<{ environment_id: number }>(
-      `update circuits set probe_at = now() where target_id = $1 and state <> 'closed' returning environment_id`, [uuidOf(destination)]);
+      `update circuits set probe_at = now() where target_id = $1 and state <> 'closed' returning environment_id`,
+      [uuidOf(destination)],
+    );
     if (!row) throw new Error('There is no open circuit.');
     await sql.rows(`select pg_notify('posthorn', $1)`, [`circuit:${row.environment_id}:${uuidOf(destination)}`]);
   };
 
   const secondsToProbe = async (destination: string): Promise<number> => {
     const [row] = await sql.rows<{ seconds: number }>(
-      `select extract(epoch from probe_at - now())::float8 as seconds from circuits where target_id = $1 and state = 'open'`, [uuidOf(destination)]);
+      `select extract(epoch from probe_at - now())::float8 as seconds from circuits where target_id = $1 and state = 'open'`,
+      [uuidOf(destination)],
+    );
     return row?.seconds ?? NaN;
   };
 
@@ -103,13 +138,22 @@ describe('the circuit breaker', () => {
   it('counts for an ad-hoc URL too', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const failed = await sendMany(server, target.url, 10);
-    const [{ target_id: targetId }] = await sql.rows<{ target_id: string }>(
-      'select target_id from events where id = $1', [uuidOf(failed[0] as string)]) as [{ target_id: string }];
-    await until(() => sql.rows(`select from circuits where state = 'open' and target_id = $1`, [targetId]), (rows) => rows.length === 1);
+    const [{ target_id: targetId }] = (await sql.rows<{ target_id: string }>(
+      'select target_id from events where id = $1',
+      [uuidOf(failed[0] as string)],
+    )) as [{ target_id: string }];
+    await until(
+      () => sql.rows(`select from circuits where state = 'open' and target_id = $1`, [targetId]),
+      (rows) => rows.length === 1,
+    );
 
     const held = await send(server, target.url);
 
-    await until(() => parkedOf([held]), (parked) => parked === 1, WITHIN_MS);
+    await until(
+      () => parkedOf([held]),
+      (parked) => parked === 1,
+      WITHIN_MS,
+    );
     expect(target.posts().map(({ headers }) => headers['webhook-id'])).not.toContain(held);
   });
 
@@ -128,7 +172,10 @@ describe('the circuit breaker', () => {
 
   it.each([429, 502, 503, 504])('stays closed on %i: asking for less is no failure', async (status) => {
     const target = targets.open(() => ({ status, headers: { 'retry-after': '3600' } }));
-    const destination = await destinationAt(server, target.url, { ...RARELY, config: { circuit_breaker: { failure_threshold: 2 } } });
+    const destination = await destinationAt(server, target.url, {
+      ...RARELY,
+      config: { circuit_breaker: { failure_threshold: 2 } },
+    });
 
     await attempted(destination, 4);
     await everythingCounted();
@@ -137,8 +184,12 @@ describe('the circuit breaker', () => {
   });
 
   const parkedOf = async (messageIds: string[]): Promise<number> =>
-    (await sql.rows(`select from due_deliveries where parked and claimed_by is null and attempts = 0 and event_id = any($1)`,
-      [messageIds.map(uuidOf)])).length;
+    (
+      await sql.rows(
+        `select from due_deliveries where parked and claimed_by is null and attempts = 0 and event_id = any($1)`,
+        [messageIds.map(uuidOf)],
+      )
+    ).length;
 
   it('open, it holds deliveries back: no request, no attempt, and the events are retrying', async () => {
     const target = targets.open();
@@ -148,14 +199,25 @@ describe('the circuit breaker', () => {
     const held = await sendMany(server, destination, 20);
     await eventIn(server, await send(server, healthy.url), 'delivered');
 
-    await until(() => parkedOf(held), (parked) => parked === 20, WITHIN_MS);
+    await until(
+      () => parkedOf(held),
+      (parked) => parked === 20,
+      WITHIN_MS,
+    );
     expect(target.posts()).toHaveLength(2);
     for (const messageId of held.slice(0, 3)) {
       const { opened_at: openedAt } = await circuitOf(destination);
       const event = await eventOf(server, messageId);
-      expect(event).toMatchObject({ status: 'retrying', attempts: [], deliveries: [{ status: 'retrying', circuit: { state: 'open', opened_at: openedAt } }] });
+      expect(event).toMatchObject({
+        status: 'retrying',
+        attempts: [],
+        deliveries: [{ status: 'retrying', circuit: { state: 'open', opened_at: openedAt } }],
+      });
       const [{ circuit, next_attempt_at: next }] = event.deliveries;
-      expect([next, Date.parse(circuit.next_probe_at) > Date.parse(openedAt ?? '')]).toEqual([circuit.next_probe_at, true]);
+      expect([next, Date.parse(circuit.next_probe_at) > Date.parse(openedAt ?? '')]).toEqual([
+        circuit.next_probe_at,
+        true,
+      ]);
     }
     const list = await server.api('GET', `/v1/events?status=retrying&endpoint=${destination}&limit=100`);
     expect(list.json.data).toHaveLength(22);
@@ -168,17 +230,28 @@ describe('the circuit breaker', () => {
     expect(await secondsToProbe(destination)).toBeLessThanOrEqual(30);
     const { opened_at: openedAt } = await circuitOf(destination);
 
-    for (const [probes, seconds] of [[1, 60], [2, 120], [3, 300], [4, 600], [5, 600]] as const) {
+    for (const [probes, seconds] of [
+      [1, 60],
+      [2, 120],
+      [3, 300],
+      [4, 600],
+      [5, 600],
+    ] as const) {
       await makeProbeDue(destination);
       await target.arrived(2 + probes);
-      await until(() => secondsToProbe(destination), (left) => left > seconds - 20 && left <= seconds, WITHIN_MS);
+      await until(
+        () => secondsToProbe(destination),
+        (left) => left > seconds - 20 && left <= seconds,
+        WITHIN_MS,
+      );
     }
 
     expect(target.posts()).toHaveLength(7);
     expect(await circuitOf(destination)).toMatchObject({ state: 'open', opened_at: openedAt });
-    const [{ used, made }] = await sql.rows<{ used: number; made: number }>(
-      'select sum(attempts_used)::int as used, sum(attempts)::int as made from due_deliveries where event_id = any($1)', [held.map(uuidOf)],
-    ) as [{ used: number; made: number }];
+    const [{ used, made }] = (await sql.rows<{ used: number; made: number }>(
+      'select sum(attempts_used)::int as used, sum(attempts)::int as made from due_deliveries where event_id = any($1)',
+      [held.map(uuidOf)],
+    )) as [{ used: number; made: number }];
     expect({ used, made }).toEqual({ used: 0, made: 5 });
   });
 
@@ -186,14 +259,21 @@ describe('the circuit breaker', () => {
     const target = targets.open();
     const destination = await opened(target);
     const held = await sendMany(server, destination, 200);
-    await until(() => parkedOf(held), (parked) => parked === 200, WITHIN_MS);
+    await until(
+      () => parkedOf(held),
+      (parked) => parked === 200,
+      WITHIN_MS,
+    );
 
     target.answerBy(() => ({ status: 200 }));
     await makeProbeDue(destination);
 
     await circuitIn(destination, 'closed');
     for (const messageId of held) await eventIn(server, messageId, 'delivered', 60_000);
-    const received = target.posts().slice(2).map(({ headers }) => headers['webhook-id']);
+    const received = target
+      .posts()
+      .slice(2)
+      .map(({ headers }) => headers['webhook-id']);
     expect(received).toHaveLength(200);
     expect(new Set(received)).toEqual(new Set(held));
     expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
@@ -220,7 +300,10 @@ describe('the circuit breaker', () => {
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
     for (const messageId of held) {
-      expect(await eventIn(server, messageId, 'failed')).toMatchObject({ attempts: [], deliveries: [{ reason: 'target_disabled' }] });
+      expect(await eventIn(server, messageId, 'failed')).toMatchObject({
+        attempts: [],
+        deliveries: [{ reason: 'target_disabled' }],
+      });
     }
     expect(target.posts()).toHaveLength(2);
   });
@@ -238,7 +321,8 @@ describe('the circuit breaker', () => {
   it('of a hundred URLs that fail at a time each is counted, and forgotten once nothing was sent there for two days', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const shut = await opened(targets.open());
-    const count = (): Promise<number> => sql.rows(`select from circuits where state = 'closed'`).then((rows) => rows.length);
+    const count = (): Promise<number> =>
+      sql.rows(`select from circuits where state = 'closed'`).then((rows) => rows.length);
     const before = await count();
 
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
@@ -247,7 +331,10 @@ describe('the circuit breaker', () => {
     // Changes may have been missed: all are read now.
     await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
-    await until(() => sql.rows(`select from circuits where state = 'closed' and changed_at < now() - interval '1 day'`), (rows) => rows.length === 0);
+    await until(
+      () => sql.rows(`select from circuits where state = 'closed' and changed_at < now() - interval '1 day'`),
+      (rows) => rows.length === 0,
+    );
     expect(await circuitOf(shut)).toMatchObject({ state: 'open' });
   });
 });

@@ -1,7 +1,7 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { destinationAt, eventIn, expectStatus, openSql, sendMany, startTargets, uuidOf } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, expectStatus, openSql, sendMany, startTargets, uuidOf } from './scene.js';
 
 /** A target that takes its time, and knows how many deliveries it has had at once at most. */
 interface SlowTarget {
@@ -37,7 +37,8 @@ describe('concurrency of a destination', () => {
     return { target, mostAtOnce: () => most };
   }
 
-  const allDelivered = async (ids: string[]): Promise<void> => void await Promise.all(ids.map((id) => eventIn(server, id, 'delivered')));
+  const allDelivered = async (ids: string[]): Promise<void> =>
+    void (await Promise.all(ids.map((id) => eventIn(server, id, 'delivered'))));
 
   it('twenty deliveries to a slow target with concurrency 2: two at once, never more', async () => {
     const slow = openSlow();
@@ -51,11 +52,19 @@ describe('concurrency of a destination', () => {
   it('what waited behind the gate keeps to it too', async () => {
     const slow = openSlow();
     const id = await destinationAt(server, slow.target.url, { concurrency: 1 });
-    await sql.rows(`
+    await sql.rows(
+      `
       insert into circuits (environment_id, target_id, state, consecutive_failures, opened_at, probe_at, probes)
-      select environment_id, id, 'open', 10, now(), now() + interval '1 hour', 0 from destinations where id = $1`, [uuidOf(id)]);
-    await sql.rows('select pg_notify(\'posthorn\', \'circuit:\' || environment_id || \':\' || id) from destinations where id = $1', [uuidOf(id)]);
-    const { json: { circuit } } = await server.api('GET', `/v1/destinations/${id}`);
+      select environment_id, id, 'open', 10, now(), now() + interval '1 hour', 0 from destinations where id = $1`,
+      [uuidOf(id)],
+    );
+    await sql.rows(
+      "select pg_notify('posthorn', 'circuit:' || environment_id || ':' || id) from destinations where id = $1",
+      [uuidOf(id)],
+    );
+    const {
+      json: { circuit },
+    } = await server.api('GET', `/v1/destinations/${id}`);
     const ids = await sendMany(server, id, 10);
 
     expectStatus(await server.api('PATCH', `/v1/destinations/${id}`, { status: 'active' }), 200);

@@ -28,7 +28,11 @@ describe('bytes on a connection', () => {
     ['a length that is no number', 400, requestText('POST /v1/send', { 'content-length': 'ten' })],
     ['a negative length', 400, requestText('POST /v1/send', { 'content-length': '-1' })],
     ['two lengths', 400, 'POST /v1/send HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
-    ['a length beside chunks', 400, requestText('POST /v1/send', { 'content-length': '2', 'transfer-encoding': 'chunked' })],
+    [
+      'a length beside chunks',
+      400,
+      requestText('POST /v1/send', { 'content-length': '2', 'transfer-encoding': 'chunked' }),
+    ],
     ['chunks twice', 400, requestText('POST /v1/send', { 'transfer-encoding': 'chunked, chunked, identity' })],
     ['headers over 16 KB', 431, requestText('GET /v1/org', { 'x-long': 'a'.repeat(17_000) })],
     ['a URL over 16 KB', 431, requestText(`GET /v1/${'a'.repeat(17_000)}`)],
@@ -49,7 +53,10 @@ describe('bytes on a connection', () => {
   });
 
   it('200: HTTP/1.0 needs no Host header', async () => {
-    const { answers } = await exchangeBytes(server, `GET /v1/org HTTP/1.0\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`);
+    const { answers } = await exchangeBytes(
+      server,
+      `GET /v1/org HTTP/1.0\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`,
+    );
 
     expect(answers[0]?.status).toBe(200);
   });
@@ -61,7 +68,11 @@ describe('bytes on a connection', () => {
   });
 
   it('400: CONNECT is refused with the envelope, not with a closed connection', async () => {
-    const { answers, ended } = await exchangeBytes(server, 'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n', 2);
+    const { answers, ended } = await exchangeBytes(
+      server,
+      'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n',
+      2,
+    );
 
     expect(answers).toHaveLength(1);
     expectRefusal(answers[0]!, 400);
@@ -69,33 +80,56 @@ describe('bytes on a connection', () => {
   });
 
   it('200: an upgrade that is not offered is ignored (RFC 9110, section 7.8)', async () => {
-    const { answers } = await exchangeBytes(server, requestText('GET /v1/org', { ...authorized(), connection: 'Upgrade', upgrade: 'websocket' }));
+    const { answers } = await exchangeBytes(
+      server,
+      requestText('GET /v1/org', { ...authorized(), connection: 'Upgrade', upgrade: 'websocket' }),
+    );
 
     expect(answers[0]?.status).toBe(200);
   });
 
   it('Expect: 100-continue is answered with 100, then with the answer', async () => {
-    const { text, answers } = await exchangeBytes(server, requestText('POST /v1/keys', {
-      ...authorized(), 'content-type': 'application/json', expect: '100-continue',
-    }, '{"name":"Expecting","scope":"read"}'));
+    const { text, answers } = await exchangeBytes(
+      server,
+      requestText(
+        'POST /v1/keys',
+        {
+          ...authorized(),
+          'content-type': 'application/json',
+          expect: '100-continue',
+        },
+        '{"name":"Expecting","scope":"read"}',
+      ),
+    );
 
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
     expect(answers[0]?.json).toMatchObject({ name: 'Expecting' });
   });
 
   it('an expectation that is not known is ignored (RFC 9110, section 10.1.1)', async () => {
-    const { answers } = await exchangeBytes(server, requestText('GET /v1/org', { ...authorized(), expect: 'the-unexpected' }));
+    const { answers } = await exchangeBytes(
+      server,
+      requestText('GET /v1/org', { ...authorized(), expect: 'the-unexpected' }),
+    );
 
     expect(answers[0]?.status).toBe(200);
   });
 
   it('requests in one packet are answered in their order', async () => {
-    const { answers } = await exchangeBytes(server, [
-      requestText('GET /v1/org', authorized()),
-      requestText('GET /v1/nothing', authorized()),
-      requestText('POST /v1/destinations', { ...authorized(), 'content-type': 'application/json' }, '{"name":"P","type":"pull"}'),
-      requestText('GET /v1/org'),
-    ].join(''), 4);
+    const { answers } = await exchangeBytes(
+      server,
+      [
+        requestText('GET /v1/org', authorized()),
+        requestText('GET /v1/nothing', authorized()),
+        requestText(
+          'POST /v1/destinations',
+          { ...authorized(), 'content-type': 'application/json' },
+          '{"name":"P","type":"pull"}',
+        ),
+        requestText('GET /v1/org'),
+      ].join(''),
+      4,
+    );
 
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 201, 401]);
   });
@@ -103,8 +137,16 @@ describe('bytes on a connection', () => {
   it('202: a chunked body is read like any other', async () => {
     const destination = await server.api('POST', '/v1/destinations', { name: 'Chunked', type: 'pull' });
     const json = JSON.stringify({ destination: destination.json.id, event_type: 'chunked', payload: { a: 1 } });
-    const chunks = json.match(/.{1,7}/gs)?.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('') ?? '';
-    const head = requestText('POST /v1/send', { ...authorized(), 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
+    const chunks =
+      json
+        .match(/.{1,7}/gs)
+        ?.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
+        .join('') ?? '';
+    const head = requestText('POST /v1/send', {
+      ...authorized(),
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    });
 
     const { answers } = await exchangeBytes(server, `${head}${chunks}0\r\n\r\n`);
 
@@ -112,7 +154,11 @@ describe('bytes on a connection', () => {
   });
 
   it('413: a chunked body is too large before it ends', async () => {
-    const head = requestText('POST /v1/send', { ...authorized(), 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
+    const head = requestText('POST /v1/send', {
+      ...authorized(),
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    });
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
 
     const { answers } = await exchangeBytes(server, head + chunk.repeat(18));
@@ -129,7 +175,10 @@ describe('bytes on a connection', () => {
     const broken = [
       exchangeBytes(server, `${chunked}zz\r\n${body}\r\n0\r\n\r\n`),
       exchangeBytes(server, `${chunked}27\r\n${body}JUNK`),
-      exchangeBytes(server, requestText('POST /v1/destinations', { ...headers, 'content-length': String(body.length - 1) }, body)),
+      exchangeBytes(
+        server,
+        requestText('POST /v1/destinations', { ...headers, 'content-length': String(body.length - 1) }, body),
+      ),
     ];
 
     for (const { answers } of await Promise.all(broken)) {

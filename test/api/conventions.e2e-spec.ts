@@ -1,8 +1,8 @@
-import { Conformance, routesOf, type OpenApi } from '../conformance/openapi-document.js';
+import { USER_AGENT, VERSION } from '../../src/kernel/version.js';
+import { Conformance, type OpenApi, routesOf } from '../conformance/openapi-document.js';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, expectInvalid, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
-import { USER_AGENT, VERSION } from '../../src/kernel/version.js';
 
 const UNKNOWN_ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -91,7 +91,8 @@ describe('conventions', () => {
   });
 
   it.each([
-    ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'],
+    ['GET', '/v1/billing'],
+    ['POST', '/v1/billing/checkout'],
   ])('501: %s %s is not shipped yet', async (method, path) => {
     const answer = await server.api(method, path, method === 'POST' ? {} : undefined);
 
@@ -125,14 +126,27 @@ describe('conventions', () => {
   });
 
   it('timestamps are RFC 3339 in UTC with milliseconds, wherever they stand', async () => {
-    const key = await server.api('POST', '/v1/keys', { name: 'Timed', scope: 'read', expires_at: '2099-06-30T23:59:59+02:00' });
+    const key = await server.api('POST', '/v1/keys', {
+      name: 'Timed',
+      scope: 'read',
+      expires_at: '2099-06-30T23:59:59+02:00',
+    });
     const destination = await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
-    const send = await server.api('POST', '/v1/send', { destination: destination.json.id, event_type: 'a', payload: {} });
+    const send = await server.api('POST', '/v1/send', {
+      destination: destination.json.id,
+      event_type: 'a',
+      payload: {},
+    });
     const event = await server.api('GET', `/v1/events/${send.json.message_id}`);
     const org = await server.api('GET', '/v1/org');
 
     expect(key.json.expires_at).toBe('2099-06-30T21:59:59.000Z');
-    for (const time of [key.json.created_at, destination.json.created_at, event.json.received_at, org.json.created_at]) {
+    for (const time of [
+      key.json.created_at,
+      destination.json.created_at,
+      event.json.received_at,
+      org.json.created_at,
+    ]) {
       expect(time).toMatch(TIMESTAMP);
       expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(120_000);
     }
@@ -145,9 +159,15 @@ describe('conventions', () => {
       await server.api('POST', '/v1/endpoints', { slug: 'misspelt', routes: [{ destination: 'dst_x', filters: {} }] }),
     ];
 
-    expect(answers.map((answer) => expectInvalid(answer, 'schema'))).toEqual([['expiresAt'], ['eventTypes'], ['routes.0.filters']]);
+    expect(answers.map((answer) => expectInvalid(answer, 'schema'))).toEqual([
+      ['expiresAt'],
+      ['eventTypes'],
+      ['routes.0.filters'],
+    ]);
     expect(answers[1]?.json.error.message).toBe('eventTypes: is not known here');
-    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain('Misspelt');
+    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain(
+      'Misspelt',
+    );
   });
 
   it.each([
@@ -156,11 +176,18 @@ describe('conventions', () => {
     ['POST', '/v1/send?dry_run=true', 'dry_run'],
     ['DELETE', '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1?force=true', 'force'],
   ])('400: %s %s has a parameter that is not known', async (method, path, parameter) => {
-    const answer = await server.api(method, path, method === 'POST' ? { destination: 'https://example.com/', event_type: 'a', payload: {} } : undefined);
+    const answer = await server.api(
+      method,
+      path,
+      method === 'POST' ? { destination: 'https://example.com/', event_type: 'a', payload: {} } : undefined,
+    );
 
     expectRefusal(answer, 400);
     expect(answer.json.error).toMatchObject({
-      message: expect.stringMatching(new RegExp(`^The query parameter ${parameter} is not known here\\. (There are none|Known are [a-z_, ]+)\\.$`)), details: { fields: [{ path: parameter, message: 'is not known here' }] },
+      message: expect.stringMatching(
+        new RegExp(`^The query parameter ${parameter} is not known here\\. (There are none|Known are [a-z_, ]+)\\.$`),
+      ),
+      details: { fields: [{ path: parameter, message: 'is not known here' }] },
     });
   });
 
@@ -176,10 +203,18 @@ describe('conventions', () => {
   });
 
   it('200: GET /health/ready names the version that runs, which the document and every User-Agent name too', async () => {
-    const ready = (await (await fetch(`${server.url}/health/ready`)).json()) as { version: string; parts: { process: { version: string } } };
+    const ready = (await (await fetch(`${server.url}/health/ready`)).json()) as {
+      version: string;
+      parts: { process: { version: string } };
+    };
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { info: { version: string } };
 
-    expect([ready.version, ready.parts.process.version, document.info.version, USER_AGENT]).toEqual([VERSION, VERSION, VERSION, `Posthorn/${VERSION}`]);
+    expect([ready.version, ready.parts.process.version, document.info.version, USER_AGENT]).toEqual([
+      VERSION,
+      VERSION,
+      VERSION,
+      `Posthorn/${VERSION}`,
+    ]);
   });
 
   it('302: GET / leads people to the console, and programs to the document', async () => {
@@ -198,7 +233,10 @@ describe('conventions', () => {
 
     expect(docs.headers.get('content-type')).toMatch(/^text\/html/);
     expect(await docs.text()).toContain('swagger-ui');
-    expect(await document.json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/send': { post: { operationId: 'sendWebhook' } } } });
+    expect(await document.json()).toMatchObject({
+      openapi: '3.1.0',
+      paths: { '/v1/send': { post: { operationId: 'sendWebhook' } } },
+    });
   });
 
   describe('the document', () => {
@@ -212,11 +250,16 @@ describe('conventions', () => {
 
     it('has an example or more of every body, by name, and its own schema allows each', () => {
       const faults = routesOf(document).flatMap(({ operation }) => {
-        const { examples = {}, schema = {} } = operation.requestBody?.content['application/json'] ?? { examples: { none: { value: {} } } };
+        const { examples = {}, schema = {} } = operation.requestBody?.content['application/json'] ?? {
+          examples: { none: { value: {} } },
+        };
         const none = Object.keys(examples).length === 0 ? [`${operation.operationId}: no example`] : [];
-        return [...none, ...Object.entries(examples).flatMap(([name, { value }]) =>
-          conformance.componentFaults(schema, value).map((fault) => `${operation.operationId} ${name}: ${fault}`),
-        )];
+        return [
+          ...none,
+          ...Object.entries(examples).flatMap(([name, { value }]) =>
+            conformance.componentFaults(schema, value).map((fault) => `${operation.operationId} ${name}: ${fault}`),
+          ),
+        ];
       });
 
       expect(faults).toEqual([]);
@@ -225,7 +268,11 @@ describe('conventions', () => {
     it('fills in nothing that is optional: Swagger UI sends an example, and so do others', () => {
       const filled = routesOf(document).flatMap(({ operation }) =>
         (operation.parameters ?? [])
-          .filter((each) => each['required'] !== true && ('example' in each || 'examples' in each || 'example' in (each.schema ?? {})))
+          .filter(
+            (each) =>
+              each['required'] !== true &&
+              ('example' in each || 'examples' in each || 'example' in (each.schema ?? {})),
+          )
           .map(({ name }) => `${operation.operationId} ${name}`),
       );
 
@@ -234,9 +281,13 @@ describe('conventions', () => {
 
     it('says of every operation which scope it needs, and the service agrees', async () => {
       const keys = { none: '', read: '', write: '' };
-      for (const scope of ['read', 'write'] as const) keys[scope] = (await server.api('POST', '/v1/keys', { name: scope, scope })).json.key as string;
+      for (const scope of ['read', 'write'] as const)
+        keys[scope] = (await server.api('POST', '/v1/keys', { name: scope, scope })).json.key as string;
       const refused = async (method: string, at: string, key: string): Promise<boolean> => {
-        const answer = await fetch(server.url + at.replaceAll(/\{\w+\}/g, 'x'), { method, headers: { authorization: `Bearer ${key}` } });
+        const answer = await fetch(server.url + at.replaceAll(/\{\w+\}/g, 'x'), {
+          method,
+          headers: { authorization: `Bearer ${key}` },
+        });
         return [401, 403].includes(answer.status);
       };
 
@@ -244,15 +295,32 @@ describe('conventions', () => {
         const schemes = operation.security as { apiKey?: string[]; operatorKey?: string[] }[];
         // The operator's are nobody's who has a key of an organization.
         if (schemes.some(({ operatorKey }) => operatorKey !== undefined)) {
-          expect([operation.operationId, await refused(method, at, keys.none), await refused(method, at, server.apiKey)]).toEqual([operation.operationId, true, true]);
+          expect([
+            operation.operationId,
+            await refused(method, at, keys.none),
+            await refused(method, at, server.apiKey),
+          ]).toEqual([operation.operationId, true, true]);
           continue;
         }
         const [scope] = schemes.map(({ apiKey }) => apiKey?.join());
-        const refusals = [await refused(method, at, keys.none), await refused(method, at, keys.read), await refused(method, at, keys.write)];
+        const refusals = [
+          await refused(method, at, keys.none),
+          await refused(method, at, keys.read),
+          await refused(method, at, keys.write),
+        ];
 
-        expect([operation.operationId, ...refusals]).toEqual([operation.operationId, scope !== undefined, ['write', 'admin'].includes(scope ?? ''), scope === 'admin']);
+        expect([operation.operationId, ...refusals]).toEqual([
+          operation.operationId,
+          scope !== undefined,
+          ['write', 'admin'].includes(scope ?? ''),
+          scope === 'admin',
+        ]);
       }
-      expect(document.components.securitySchemes.apiKey).toEqual({ type: 'http', scheme: 'bearer', description: expect.stringContaining('ek_live_') });
+      expect(document.components.securitySchemes.apiKey).toEqual({
+        type: 'http',
+        scheme: 'bearer',
+        description: expect.stringContaining('ek_live_'),
+      });
     });
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import net from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import net from 'node:net';
 
 /** A way to a database that can fail as networks and servers do. */
 export interface DatabaseLink {
@@ -36,17 +36,23 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
     const openedIn = epoch;
     const passes = (): boolean => state !== 'silent' && openedIn === epoch;
     const far = net.connect(Number(beyond.port || 5432), beyond.hostname);
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => {
-        sockets.delete(socket);
-        if (passes() || state === 'cut') other.destroy();
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket);
+          if (passes() || state === 'cut') other.destroy();
+        });
     }
     near.on('data', (bytes) => {
       if (lost !== null && bytes.includes(`${lost}\0`)) state = 'deaf';
       // As Bind names them, behind the name of the portal, which is empty.
-      for (const [name, count] of runs) runs.set(name, count + bytes.toString('latin1').split(`\0${name}\0`).length - 1);
+      for (const [name, count] of runs)
+        runs.set(name, count + bytes.toString('latin1').split(`\0${name}\0`).length - 1);
       if (passes()) far.write(bytes);
     });
     far.on('data', (bytes) => state === 'open' && passes() && near.write(bytes));

@@ -1,12 +1,12 @@
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
+import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
-import { accepted, change, inbound, json, provide, requestsOf, setSecret } from './receiving.js';
-import type { Inbound } from './receiving.js';
+import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Inbound } from './receiving.js';
+import { accepted, change, inbound, json, provide, requestsOf, setSecret } from './receiving.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 const LONG_AGO = '2026-01-01T00:00:00Z';
 
@@ -27,17 +27,26 @@ describe('day two', () => {
   });
 
   const post = (path: string, body?: object): ReturnType<PosthornServer['api']> => server.api('POST', path, body);
-  const started = async (path: string, body?: object): Promise<string> => expectStatus(await post(path, body), 202).json.id as string;
+  const started = async (path: string, body?: object): Promise<string> =>
+    expectStatus(await post(path, body), 202).json.id as string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
-  const over = async (job: string, state = 'completed'): Promise<any> => until(
-    async () => expectStatus(await server.api('GET', `/v1/replays/${job}`), 200).json,
-    (found) => found.state === state || ['stopped', 'failed'].includes(found.state as string), 2 * WITHIN_MS,
-  );
+  const over = async (job: string, state = 'completed'): Promise<any> =>
+    until(
+      async () => expectStatus(await server.api('GET', `/v1/replays/${job}`), 200).json,
+      (found) => found.state === state || ['stopped', 'failed'].includes(found.state as string),
+      2 * WITHIN_MS,
+    );
 
   describe('applications', () => {
     it('GET /v1/metrics/applications names who fails, the worst first, with rates and the oldest failure', async () => {
-      const [sick, worse, well] = [targets.open(() => ({ status: 500 })), targets.open(() => ({ status: 400 })), targets.open()];
-      const apps = await Promise.all([0, 1, 2].map((n) => applicationOf(server, { uid: `failing-${n}`, name: `Customer ${n}` })));
+      const [sick, worse, well] = [
+        targets.open(() => ({ status: 500 })),
+        targets.open(() => ({ status: 400 })),
+        targets.open(),
+      ];
+      const apps = await Promise.all(
+        [0, 1, 2].map((n) => applicationOf(server, { uid: `failing-${n}`, name: `Customer ${n}` })),
+      );
       const [first = '', second = '', third = ''] = apps;
       const failing = await endpointAt(server, first, sick.url, { retry: { schedule: [0, 3600] } });
       await endpointAt(server, first, well.url);
@@ -46,14 +55,34 @@ describe('day two', () => {
       for (const app of apps) await emit(server, app);
       await emit(server, second);
 
-      const ask = async (): Promise<{ application: string }[]> => expectStatus(await server.api('GET', '/v1/metrics/applications'), 200).json.data;
+      const ask = async (): Promise<{ application: string }[]> =>
+        expectStatus(await server.api('GET', '/v1/metrics/applications'), 200).json.data;
       const data = await until(ask, (rows) => JSON.stringify(rows).includes('"dlq":2') && rows.length === 2, WITHIN_MS);
 
       expect(data).toEqual([
-        expect.objectContaining({ application: second, uid: 'failing-1', name: 'Customer 1', failure_rate: 1, delivered: 0, retried: 4, failed: 0, dlq: 2, failing_endpoints: 1 }),
+        expect.objectContaining({
+          application: second,
+          uid: 'failing-1',
+          name: 'Customer 1',
+          failure_rate: 1,
+          delivered: 0,
+          retried: 4,
+          failed: 0,
+          dlq: 2,
+          failing_endpoints: 1,
+        }),
         {
-          application: first, uid: 'failing-0', name: 'Customer 0', failure_rate: 0.5, delivered: 1, retried: 1, failed: 0, dlq: 0,
-          oldest_failure_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/), failing_endpoints: 1, endpoints: [failing.id],
+          application: first,
+          uid: 'failing-0',
+          name: 'Customer 0',
+          failure_rate: 0.5,
+          delivered: 1,
+          retried: 1,
+          failed: 0,
+          dlq: 0,
+          oldest_failure_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/),
+          failing_endpoints: 1,
+          endpoints: [failing.id],
         },
       ]);
       expect((await server.api('GET', '/v1/metrics/applications?limit=1')).json.data).toHaveLength(1);
@@ -68,13 +97,19 @@ describe('day two', () => {
       const app = await applicationOf(server, { uid: 'again' });
       const once = { retry: { schedule: [0] } };
       await endpointAt(server, app, sick.url, once);
-      const shared = expectStatus(await post(`/v1/app/${app}/endpoints`, { destination: registered }), 201).json.id as string;
+      const shared = expectStatus(await post(`/v1/app/${app}/endpoints`, { destination: registered }), 201).json
+        .id as string;
       const disabled = await endpointAt(server, app, off.url, once);
       const other = await applicationOf(server, { uid: 'not-again' });
       expectStatus(await post(`/v1/app/${other}/endpoints`, { destination: registered }), 201);
       const sent = [await emit(server, app), await emit(server, app)];
       await emit(server, other);
-      for (const { message_id } of sent) await until(() => eventsOf(server, message_id), (events) => events.every(({ status }) => status !== 'retrying'), WITHIN_MS);
+      for (const { message_id } of sent)
+        await until(
+          () => eventsOf(server, message_id),
+          (events) => events.every(({ status }) => status !== 'retrying'),
+          WITHIN_MS,
+        );
       await well.arrived(3);
       expectStatus(await server.api('PATCH', `/v1/app/${app}/endpoints/${disabled.id}`, { status: 'disabled' }), 200);
       sick.answerBy(() => ({}));
@@ -84,10 +119,36 @@ describe('day two', () => {
       const replay = await over(await started(`/v1/app/${app}/replay`, { since: LONG_AGO }));
       await Promise.all([sick.arrived(6), well.arrived(5)]);
 
-      expect(recovery).toMatchObject({ kind: 'recover', endpoint: app, state: 'completed', total_estimate: 2, scanned: 2, replayed: 2, enqueued: 2, skipped: 0, excluded: 0, erased: null });
-      expect(replay).toMatchObject({ kind: 'application', endpoint: app, state: 'completed', total_estimate: 6, scanned: 6, replayed: 4, enqueued: 4, skipped: 2, excluded: 0 });
+      expect(recovery).toMatchObject({
+        kind: 'recover',
+        endpoint: app,
+        state: 'completed',
+        total_estimate: 2,
+        scanned: 2,
+        replayed: 2,
+        enqueued: 2,
+        skipped: 0,
+        excluded: 0,
+        erased: null,
+      });
+      expect(replay).toMatchObject({
+        kind: 'application',
+        endpoint: app,
+        state: 'completed',
+        total_estimate: 6,
+        scanned: 6,
+        replayed: 4,
+        enqueued: 4,
+        skipped: 2,
+        excluded: 0,
+      });
       expect([sick.posts().length, well.posts().length, off.posts().length]).toEqual([6, 5, 2]);
-      expect(well.posts().slice(3).every(({ headers }) => headers['webhook-replayed'] === 'true')).toBe(true);
+      expect(
+        well
+          .posts()
+          .slice(3)
+          .every(({ headers }) => headers['webhook-replayed'] === 'true'),
+      ).toBe(true);
       const jobs = (await server.api('GET', `/v1/replays?endpoint=${app}`)).json.data as { id: string }[];
       expect(jobs.map(({ id }) => id)).toEqual([replay.id, recovery.id]);
       expect(shared).toMatch(/^ep_/);
@@ -101,28 +162,44 @@ describe('day two', () => {
         expectRefusal(await post(`/v1/app/${app}/${job}`, { since: LONG_AGO }), 409);
         expectInvalid(await post(`/v1/app/${app}/${job}`, {}), 'schema', 'since');
       }
-      for (const nobody of ['nobody', 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'app_x']) expectRefusal(await post(`/v1/app/${nobody}/erase`), 404);
+      for (const nobody of ['nobody', 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'app_x'])
+        expectRefusal(await post(`/v1/app/${nobody}/erase`), 404);
     });
 
     it('202: erase does away with an application, its endpoints, every payload, what waits and what receivers said, and reports it', async () => {
-      const [said, waits] = [targets.open(() => ({ body: 'Thank you, Ann' })), targets.open(() => ({ status: 500, body: 'Sorry, Ann' }))];
+      const [said, waits] = [
+        targets.open(() => ({ body: 'Thank you, Ann' })),
+        targets.open(() => ({ status: 500, body: 'Sorry, Ann' })),
+      ];
       const app = await applicationOf(server, { uid: 'erased', metadata: { owner: 'Ann' } });
       await endpointAt(server, app, said.url);
-      const waiting = await endpointAt(server, app, waits.url, { retry: { schedule: [0, 3600] }, headers: { 'x-owner': 'Ann' } });
+      const waiting = await endpointAt(server, app, waits.url, {
+        retry: { schedule: [0, 3600] },
+        headers: { 'x-owner': 'Ann' },
+      });
       const other = await applicationOf(server, { uid: 'kept' });
       await endpointAt(server, other, said.url);
       const kept = await emit(server, other, { payload: { name: 'Bob' } });
       const sent = [];
-      for (let n = 0; n < 3; n += 1) sent.push(await emit(server, app, { payload: { name: 'Ann' }, channels: ['ann'] }));
+      for (let n = 0; n < 3; n += 1)
+        sent.push(await emit(server, app, { payload: { name: 'Ann' }, channels: ['ann'] }));
       sent.push(await emit(server, app, { payload: { name: 'Ann' }, channels: ['ann'], event_type: 'nobody.cares' }));
       await Promise.all([said.arrived(5), waits.arrived(4)]);
-      await until(() => sql.rows('select 1 from due_deliveries where attempts = 1 and target_id = $1', [uuidOf(waiting.id)]), (rows) => rows.length === 4, WITHIN_MS);
+      await until(
+        () => sql.rows('select 1 from due_deliveries where attempts = 1 and target_id = $1', [uuidOf(waiting.id)]),
+        (rows) => rows.length === 4,
+        WITHIN_MS,
+      );
 
       const id = await started('/v1/app/erased/erase');
       const job = await over(id);
 
       expect(job).toMatchObject({
-        kind: 'erase', endpoint: app, state: 'completed', total_estimate: 4, scanned: 4,
+        kind: 'erase',
+        endpoint: app,
+        state: 'completed',
+        total_estimate: 4,
+        scanned: 4,
         erased: { endpoints: 2, messages: 4, deliveries: 4, attempts: 8 },
       });
       expectRefusal(await server.api('GET', `/v1/app/${app}`), 404);
@@ -134,14 +211,19 @@ describe('day two', () => {
           expect(event.status).not.toBe('retrying');
         }
       }
-      const left = await sql.rows(`
+      const left = await sql.rows(
+        `
         select (select count(*) from messages where payload like '%Ann%' or channels::text like '%ann%')::int as messages,
                (select count(*) from attempts where response_excerpt like '%Ann%' and event_id not in (select id from events where message_id = $2))::int as attempts,
-               (select count(*) from application_endpoints where application_id = $1)::int as endpoints`, [uuidOf(app), uuidOf(kept.message_id)]);
+               (select count(*) from application_endpoints where application_id = $1)::int as endpoints`,
+        [uuidOf(app), uuidOf(kept.message_id)],
+      );
       expect(left).toEqual([{ messages: 0, attempts: 0, endpoints: 0 }]);
       expect((await eventsIn(server, kept.message_id, 1, 'delivered'))[0]).not.toHaveProperty('payload_erased_at');
       // It is gone, and can be asked for once more by its id: what a stale copy of a message brought back, say.
-      expect(await over(await started(`/v1/app/${app}/erase`))).toMatchObject({ erased: { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 } });
+      expect(await over(await started(`/v1/app/${app}/erase`))).toMatchObject({
+        erased: { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 },
+      });
     }, 60_000);
   });
 
@@ -156,26 +238,56 @@ describe('day two', () => {
 
     it('202: what was parked while the endpoint was paused is released in its order, once, and not what came before the time', async () => {
       const target = targets.open();
-      const endpoint = await inbound(server, { destinations: [await destinationAt(server, target.url, { concurrency: 1 })] });
+      const endpoint = await inbound(server, {
+        destinations: [await destinationAt(server, target.url, { concurrency: 1 })],
+      });
       await change(server, endpoint, { status: 'paused' });
       const parked: string[] = [];
       for (let n = 0; n < 5; n += 1) parked.push(await accepted(server, endpoint, json({ n })));
-      const [, since] = (await requestsOf(server, endpoint)).map(({ received_at }: { received_at: string }) => received_at).reverse();
+      const [, since] = (await requestsOf(server, endpoint))
+        .map(({ received_at }: { received_at: string }) => received_at)
+        .reverse();
       expectRefusal(await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked' }), 409);
       await change(server, endpoint, { status: 'active' });
 
-      const dry = expectStatus(await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since, dry_run: true }), 200).json;
-      const job = await over(await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since }));
-      const again = await over(await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since }));
+      const dry = expectStatus(
+        await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since, dry_run: true }),
+        200,
+      ).json;
+      const job = await over(
+        await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since }),
+      );
+      const again = await over(
+        await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked', since }),
+      );
       await target.arrived(4);
 
-      expect(dry).toEqual({ replay_id: expect.stringMatching(/^rpl_/), dry_run: true, scanned: 4, replayed: 4, excluded: 0 });
-      expect(job).toMatchObject({ kind: 'requests', endpoint: endpoint.id, status: 'parked', state: 'completed', total_estimate: 4, scanned: 4, replayed: 4, enqueued: 4, skipped: 0 });
+      expect(dry).toEqual({
+        replay_id: expect.stringMatching(/^rpl_/),
+        dry_run: true,
+        scanned: 4,
+        replayed: 4,
+        excluded: 0,
+      });
+      expect(job).toMatchObject({
+        kind: 'requests',
+        endpoint: endpoint.id,
+        status: 'parked',
+        state: 'completed',
+        total_estimate: 4,
+        scanned: 4,
+        replayed: 4,
+        enqueued: 4,
+        skipped: 0,
+      });
       expect(again).toMatchObject({ scanned: 0, replayed: 0, enqueued: 0 });
       expect(target.posts().map(({ rawBody }) => JSON.parse(rawBody.toString()).n)).toEqual([1, 2, 3, 4]);
       const requests = await requestsOf(server, endpoint);
       expect(requests.filter(({ released_at }) => released_at !== null)).toHaveLength(4);
-      expect(requests.find(({ event_id }) => event_id === parked[0])).toMatchObject({ status: 'parked', released_at: null });
+      expect(requests.find(({ event_id }) => event_id === parked[0])).toMatchObject({
+        status: 'parked',
+        released_at: null,
+      });
     });
 
     it('202: what was quarantined is verified anew; what still does not verify is skipped, and one that was erased excluded', async () => {
@@ -185,13 +297,22 @@ describe('day two', () => {
       const [newest] = await requestsOf(server, endpoint);
       expectStatus(await server.api('DELETE', `/v1/events/${newest.event_id}/payload`), 204);
 
-      const still = await over(await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'quarantined' }));
+      const still = await over(
+        await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'quarantined' }),
+      );
       await change(server, endpoint, { verification: 'none' });
       const dry = await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'quarantined', dry_run: true });
       const job = await over(await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'quarantined' }));
       await target.arrived(2);
 
-      expect(still).toMatchObject({ state: 'completed', scanned: 3, replayed: 0, enqueued: 0, skipped: 2, excluded: 1 });
+      expect(still).toMatchObject({
+        state: 'completed',
+        scanned: 3,
+        replayed: 0,
+        enqueued: 0,
+        skipped: 2,
+        excluded: 1,
+      });
       expect(dry.json).toMatchObject({ scanned: 3, replayed: 2, excluded: 1 });
       expect(job).toMatchObject({ state: 'completed', scanned: 3, replayed: 2, enqueued: 2, skipped: 0, excluded: 1 });
     });
@@ -207,9 +328,16 @@ describe('day two', () => {
 
       // As if its process had died before anything of it was noted.
       await sql.rows(`update requests set released_at = null where endpoint_id = $1`, [uuidOf(endpoint.id)]);
-      await sql.rows(`update replay_jobs set state = 'running', from_id = '00000000-0000-0000-0000-000000000000', scanned = 0, replayed = 0, enqueued = 0,
-        page_at = now() - interval '1 minute', runner = gen_random_uuid() where id = $1`, [uuidOf(job)]);
-      const again = await until(async () => (await server.api('GET', `/v1/replays/${job}`)).json, ({ state }) => state === 'completed', 2 * WITHIN_MS);
+      await sql.rows(
+        `update replay_jobs set state = 'running', from_id = '00000000-0000-0000-0000-000000000000', scanned = 0, replayed = 0, enqueued = 0,
+        page_at = now() - interval '1 minute', runner = gen_random_uuid() where id = $1`,
+        [uuidOf(job)],
+      );
+      const again = await until(
+        async () => (await server.api('GET', `/v1/replays/${job}`)).json,
+        ({ state }) => state === 'completed',
+        2 * WITHIN_MS,
+      );
 
       expect(again).toMatchObject({ resumed_from: 0, scanned: 3, replayed: 3 });
       expect(await requestsOf(server, endpoint)).toHaveLength(6);
@@ -223,7 +351,10 @@ describe('day two', () => {
       const parked = await accepted(server, endpoint, json({}));
       await accepted(server, endpoint, { method: 'PUT' });
       const at = (await requestsOf(server, endpoint)).map(({ received_at }: { received_at: string }) => received_at);
-      const ids = async (query: string): Promise<string[]> => expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?${query}`), 200).json.data.map(({ event_id }: { event_id: string }) => event_id);
+      const ids = async (query: string): Promise<string[]> =>
+        expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?${query}`), 200).json.data.map(
+          ({ event_id }: { event_id: string }) => event_id,
+        );
 
       expect(await ids('status=routed')).toEqual([routed]);
       expect(await ids('status=parked')).toHaveLength(2);
@@ -235,10 +366,18 @@ describe('day two', () => {
       const { json: page } = await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?status=parked&limit=1`);
       expect(await ids(`status=parked&limit=1&cursor=${page.next_cursor}`)).toEqual([parked]);
       expectRefusal(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?cursor=${page.next_cursor}`), 400);
-      for (const query of ['status=lost', 'method=post', 'since=yesterday']) expectRefusal(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?${query}`), 400);
+      for (const query of ['status=lost', 'method=post', 'since=yesterday'])
+        expectRefusal(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?${query}`), 400);
       expectInvalid(await post(`/v1/endpoints/${endpoint.id}/requests/replay`, {}), 'schema', 'status');
-      expectInvalid(await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'routed' }), 'schema', 'status');
-      expectRefusal(await post('/v1/endpoints/ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/requests/replay', { status: 'parked' }), 404);
+      expectInvalid(
+        await post(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'routed' }),
+        'schema',
+        'status',
+      );
+      expectRefusal(
+        await post('/v1/endpoints/ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/requests/replay', { status: 'parked' }),
+        404,
+      );
     });
   });
 });

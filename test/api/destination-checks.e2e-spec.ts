@@ -19,7 +19,11 @@ describe('whether a destination can be reached', () => {
 
   beforeAll(async () => {
     const tls = { cert: pem('cert'), key: pem('key') };
-    [server, receiver, selfSigned] = await Promise.all([sharedServer(), startReceiver(), rawReceiver(undefined, { tls })]);
+    [server, receiver, selfSigned] = await Promise.all([
+      sharedServer(),
+      startReceiver(),
+      rawReceiver(undefined, { tls }),
+    ]);
     closedPort = await freePort();
   });
 
@@ -32,13 +36,14 @@ describe('whether a destination can be reached', () => {
     return readFileSync(new URL(`../support/tls/localhost-${name}.pem`, import.meta.url), 'utf8');
   }
 
-  const create = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/destinations', { name: 'Checked', type: 'https', ...body });
+  const create = (body: object): Promise<ApiAnswer> =>
+    server.api('POST', '/v1/destinations', { name: 'Checked', type: 'https', ...body });
   const check = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/destinations/check', body);
   const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
 
   const UNREACHABLE: [string, () => string, RegExp][] = [
     ['nothing listens at the port', () => `http://127.0.0.1:${closedPort}/`, /refused/i],
-    ['the certificate is nobody\'s', () => `https://127.0.0.1:${selfSigned.port}/`, /certificate|TLS/i],
+    ["the certificate is nobody's", () => `https://127.0.0.1:${selfSigned.port}/`, /certificate|TLS/i],
     ['it speaks no TLS', () => receiver.url.replace('http:', 'https:'), /TLS/i],
     ['its name does not exist', () => 'https://nothing-here.invalid/', /name|DNS|resolve/i],
     ['its port belongs to another protocol', () => 'https://example.com:6379/', /port/i],
@@ -66,21 +71,30 @@ describe('whether a destination can be reached', () => {
   it('422 connectivity: a target that takes the connection and never answers', async () => {
     const silent = await startReceiver(() => ({ hang: true }));
 
-    const [created, checked] = await Promise.all([create({ url: silent.url }), check({ type: 'https', url: silent.url })]);
+    const [created, checked] = await Promise.all([
+      create({ url: silent.url }),
+      check({ type: 'https', url: silent.url }),
+    ]);
 
     await silent.close();
     expectInvalid(created, 'connectivity');
     expect(checked.json).toMatchObject({ ok: false, detail: expect.stringMatching(/within 10000 ms/) });
   });
 
-  it.each([200, 204, 301, 401, 403, 404, 405, 410, 429, 500, 503])('reachable: any HTTP status counts, also %i', async (status) => {
-    receiver.answerWith({ status, headers: { location: 'http://127.0.0.1:1/' } });
+  it.each([200, 204, 301, 401, 403, 404, 405, 410, 429, 500, 503])(
+    'reachable: any HTTP status counts, also %i',
+    async (status) => {
+      receiver.answerWith({ status, headers: { location: 'http://127.0.0.1:1/' } });
 
-    const [created, checked] = [await create({ url: receiver.url }), await check({ type: 'https', url: receiver.url })];
+      const [created, checked] = [
+        await create({ url: receiver.url }),
+        await check({ type: 'https', url: receiver.url }),
+      ];
 
-    expect(created).toMatchObject({ status: 201, json: { validation: 'valid', status: 'active' } });
-    expect(checked).toMatchObject({ status: 200, json: { ok: true } });
-  });
+      expect(created).toMatchObject({ status: 201, json: { validation: 'valid', status: 'active' } });
+      expect(checked).toMatchObject({ status: 200, json: { ok: true } });
+    },
+  );
 
   it('the probe is a HEAD without a body, and a GET for those who break the connection at it', async () => {
     const strict = await startReceiver(({ method }) => (method === 'HEAD' ? { reset: true } : { status: 200 }));
@@ -123,7 +137,10 @@ describe('whether a destination can be reached', () => {
     });
 
     it.each(BROKERS)('{ok: false} in the words of the specification: %s', async (type) => {
-      expect((await check({ type, url: 'https://example.com/' })).json).toEqual({ ok: false, detail: `${type} delivery isn't supported yet` });
+      expect((await check({ type, url: 'https://example.com/' })).json).toEqual({
+        ok: false,
+        detail: `${type} delivery isn't supported yet`,
+      });
     });
 
     it('{ok: false} for https without a url', async () => {
@@ -154,7 +171,10 @@ describe('whether a destination can be reached', () => {
     it('201: a mirror is probed like an https destination, and 422 with connectivity when nobody is there', async () => {
       const before = await count();
 
-      const [created, refused] = [await create({ type: 'mirror', url: receiver.url }), await create({ type: 'mirror', url: `http://127.0.0.1:${closedPort}/` })];
+      const [created, refused] = [
+        await create({ type: 'mirror', url: receiver.url }),
+        await create({ type: 'mirror', url: `http://127.0.0.1:${closedPort}/` }),
+      ];
 
       expect(created.json).toMatchObject({ type: 'mirror', validation: 'valid', status: 'active' });
       expectRefusal(refused, 422);
@@ -169,7 +189,8 @@ describe('whether a destination can be reached', () => {
       const answer = await create({ type, url: receiver.url });
 
       expectInvalid(answer, 'schema', 'type');
-      for (const known of ['https', 'pull', 'sqs', 'mirror', ...BROKERS]) expect(answer.json.error.message).toContain(known);
+      for (const known of ['https', 'pull', 'sqs', 'mirror', ...BROKERS])
+        expect(answer.json.error.message).toContain(known);
     });
   });
 
@@ -177,16 +198,25 @@ describe('whether a destination can be reached', () => {
     it('200: valid, then stale when the target is away, then valid again; the version stays', async () => {
       const target = await rawReceiver();
       const { json } = await create({ url: `http://127.0.0.1:${target.port}/` });
-      const validate = async (): Promise<ApiAnswer['json']> => (await server.api('POST', `/v1/destinations/${json.id}/validate`)).json;
-      const stored = async (): Promise<ApiAnswer['json']> => (await server.api('GET', `/v1/destinations/${json.id}`)).json;
+      const validate = async (): Promise<ApiAnswer['json']> =>
+        (await server.api('POST', `/v1/destinations/${json.id}/validate`)).json;
+      const stored = async (): Promise<ApiAnswer['json']> =>
+        (await server.api('GET', `/v1/destinations/${json.id}`)).json;
 
-      expect(await validate()).toMatchObject({ validation: 'valid', checks: { schema: true, credentials: true, connectivity: true } });
+      expect(await validate()).toMatchObject({
+        validation: 'valid',
+        checks: { schema: true, credentials: true, connectivity: true },
+      });
       await target.close();
       expect(await validate()).toMatchObject({
-        validation: 'stale', checks: { schema: true, credentials: true, connectivity: false }, detail: expect.stringMatching(/refused/i),
+        validation: 'stale',
+        checks: { schema: true, credentials: true, connectivity: false },
+        detail: expect.stringMatching(/refused/i),
       });
       expect(await stored()).toMatchObject({ validation: 'stale', status: 'active', version: 1 });
-      expect((await server.api('GET', '/v1/destinations?validation=stale')).json.data).toEqual([expect.objectContaining({ id: json.id })]);
+      expect((await server.api('GET', '/v1/destinations?validation=stale')).json.data).toEqual([
+        expect.objectContaining({ id: json.id }),
+      ]);
       const back = await rawReceiver(undefined, { port: target.port });
       expect(await validate()).toMatchObject({ validation: 'valid' });
       await back.close();
@@ -197,7 +227,10 @@ describe('whether a destination can be reached', () => {
 
       const answer = await server.api('POST', `/v1/destinations/${json.id}/validate`);
 
-      expect(answer.json).toMatchObject({ validation: 'valid', checks: { schema: true, credentials: true, connectivity: true } });
+      expect(answer.json).toMatchObject({
+        validation: 'valid',
+        checks: { schema: true, credentials: true, connectivity: true },
+      });
     });
   });
 

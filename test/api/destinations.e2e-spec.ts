@@ -1,9 +1,9 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
-import type { Targets } from './scene.js';
 import { until } from './polling.js';
+import type { Targets } from './scene.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
 
 const DEFAULT_RETRY = { max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] };
 const FULL = {
@@ -31,11 +31,13 @@ describe('destinations', () => {
 
   const create = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/destinations', body);
   const patch = (id: string, body: object): Promise<ApiAnswer> => server.api('PATCH', `/v1/destinations/${id}`, body);
-  const read = async (id: string): Promise<ApiAnswer['json']> => (await server.api('GET', `/v1/destinations/${id}`)).json;
+  const read = async (id: string): Promise<ApiAnswer['json']> =>
+    (await server.api('GET', `/v1/destinations/${id}`)).json;
   const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
 
   /** A destination whose target answers with a status, and with only the fields that matter. */
-  const made = (settings: object = {}, status = 200): Promise<string> => destinationAt(server, targets.open(() => ({ status })).url, settings);
+  const made = (settings: object = {}, status = 200): Promise<string> =>
+    destinationAt(server, targets.open(() => ({ status })).url, settings);
 
   describe('create', () => {
     it('201: probed, valid, active, with every default in force', async () => {
@@ -45,10 +47,25 @@ describe('destinations', () => {
 
       expect(status).toBe(201);
       expect(json).toEqual({
-        id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url,
-        validation: 'valid', status: 'active', version: 1, created_at: expect.stringMatching(TIMESTAMP),
-        config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
-        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null, next_probe_at: null }, disabled_reason: null, unserved: null,
+        id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/),
+        name: 'Orders',
+        type: 'https',
+        url,
+        validation: 'valid',
+        status: 'active',
+        version: 1,
+        created_at: expect.stringMatching(TIMESTAMP),
+        config: {},
+        headers: {},
+        retry: DEFAULT_RETRY,
+        rate_limit: null,
+        timeout_ms: 15_000,
+        concurrency: null,
+        asymmetric: false,
+        legacy_signature: null,
+        circuit: { state: 'closed', opened_at: null, next_probe_at: null },
+        disabled_reason: null,
+        unserved: null,
       });
       expect(await read(json.id)).toEqual(json);
     });
@@ -61,11 +78,28 @@ describe('destinations', () => {
     });
 
     it('201: null is the default; 422: an empty schedule', async () => {
-      const nulls = { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null, credentials: null, secret: null, concurrency: null, asymmetric: null, legacy_signature: null };
+      const nulls = {
+        config: null,
+        headers: null,
+        retry: null,
+        rate_limit: null,
+        timeout_ms: null,
+        credentials: null,
+        secret: null,
+        concurrency: null,
+        asymmetric: null,
+        legacy_signature: null,
+      };
 
       const { json } = await create({ name: 'Nulls', type: 'https', url: targets.open().url, ...nulls });
 
-      expect(json).toMatchObject({ config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000 });
+      expect(json).toMatchObject({
+        config: {},
+        headers: {},
+        retry: DEFAULT_RETRY,
+        rate_limit: null,
+        timeout_ms: 15_000,
+      });
       expectInvalid(await create({ name: 'A', type: 'pull', retry: { schedule: [] } }), 'schema', 'retry.schedule');
     });
 
@@ -80,7 +114,11 @@ describe('destinations', () => {
     it('201: the url is kept as it will be called', async () => {
       const { url } = targets.open();
 
-      const { json } = await create({ name: 'Odd', type: 'https', url: ` ${url.replace('http://127.0.0.1', 'HTTP://0x7f.1')}/../a b?q=ä ` });
+      const { json } = await create({
+        name: 'Odd',
+        type: 'https',
+        url: ` ${url.replace('http://127.0.0.1', 'HTTP://0x7f.1')}/../a b?q=ä `,
+      });
 
       expect(json.url).toBe(`${new URL(url).origin}/a%20b?q=%C3%A4`);
     });
@@ -93,13 +131,26 @@ describe('destinations', () => {
 
     it('422: names every fault at once', async () => {
       const answer = await create({
-        url: 7, config: [], headers: { a: 1 }, retry: { max_attempts: 0, schedule: [-1] }, rate_limit: {}, timeout_ms: 99,
+        url: 7,
+        config: [],
+        headers: { a: 1 },
+        retry: { max_attempts: 0, schedule: [-1] },
+        rate_limit: {},
+        timeout_ms: 99,
         credentials: 'x',
       });
 
       expect(expectInvalid(answer, 'schema').sort()).toEqual([
-        'config', 'credentials', 'headers.a', 'name', 'rate_limit.per_second', 'retry.max_attempts', 'retry.schedule.0',
-        'timeout_ms', 'type', 'url',
+        'config',
+        'credentials',
+        'headers.a',
+        'name',
+        'rate_limit.per_second',
+        'retry.max_attempts',
+        'retry.schedule.0',
+        'timeout_ms',
+        'type',
+        'url',
       ]);
     });
 
@@ -107,10 +158,22 @@ describe('destinations', () => {
       ['an unknown key in retry', { retry: { max_attempts: 2, backoff: 'linear' } }, 'retry.backoff'],
       ['an unknown key in rate_limit', { rate_limit: { per_second: 1, per_minute: 60 } }, 'rate_limit.per_minute'],
       ['an unknown key in config', { config: { circuit_breaker: {}, colour: 'red' } }, 'config.colour'],
-      ['an unknown key in the circuit breaker', { config: { circuit_breaker: { threshold: 3 } } }, 'config.circuit_breaker.threshold'],
+      [
+        'an unknown key in the circuit breaker',
+        { config: { circuit_breaker: { threshold: 3 } } },
+        'config.circuit_breaker.threshold',
+      ],
       ['a circuit breaker that is none', { config: { circuit_breaker: 3 } }, 'config.circuit_breaker'],
-      ['a threshold of 0', { config: { circuit_breaker: { failure_threshold: 0 } } }, 'config.circuit_breaker.failure_threshold'],
-      ['a threshold of 1.5', { config: { circuit_breaker: { failure_threshold: 1.5 } } }, 'config.circuit_breaker.failure_threshold'],
+      [
+        'a threshold of 0',
+        { config: { circuit_breaker: { failure_threshold: 0 } } },
+        'config.circuit_breaker.failure_threshold',
+      ],
+      [
+        'a threshold of 1.5',
+        { config: { circuit_breaker: { failure_threshold: 1.5 } } },
+        'config.circuit_breaker.failure_threshold',
+      ],
       ['21 attempts', { retry: { max_attempts: 21 } }, 'retry.max_attempts'],
       ['a wait of more than a week', { retry: { schedule: [604_801] } }, 'retry.schedule.0'],
       ['a rate of 0', { rate_limit: { per_second: 0 } }, 'rate_limit.per_second'],
@@ -119,8 +182,16 @@ describe('destinations', () => {
       ['a header of the connection', { headers: { 'transfer-encoding': 'chunked' } }, 'headers.transfer-encoding'],
       ['a line break in a header', { headers: { 'x-a': 'b\r\nx-evil: 1' } }, 'headers.x-a'],
       ['a header twice', { headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.X-A'],
-      ['a secret that does not exist', { headers: { authorization: 'Bearer {{ secrets.TOKEN }}' } }, 'headers.authorization'],
-      ['credentials, of which https has none', { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } }, 'credentials'],
+      [
+        'a secret that does not exist',
+        { headers: { authorization: 'Bearer {{ secrets.TOKEN }}' } },
+        'headers.authorization',
+      ],
+      [
+        'credentials, of which https has none',
+        { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } },
+        'credentials',
+      ],
       ['a secret that is none', { secret: 'whsec_short' }, 'secret'],
       ['no url', { url: undefined }, 'url'],
       ['a url that is none', { url: 'example.com' }, 'url'],
@@ -160,9 +231,22 @@ describe('destinations', () => {
     it('200: null goes back to the default', async () => {
       const id = await made(FULL);
 
-      const { json } = await patch(id, { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null });
+      const { json } = await patch(id, {
+        config: null,
+        headers: null,
+        retry: null,
+        rate_limit: null,
+        timeout_ms: null,
+      });
 
-      expect(json).toMatchObject({ config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000, version: 2 });
+      expect(json).toMatchObject({
+        config: {},
+        headers: {},
+        retry: DEFAULT_RETRY,
+        rate_limit: null,
+        timeout_ms: 15_000,
+        version: 2,
+      });
     });
 
     it('200: one member of retry leaves the other as it is', async () => {
@@ -171,7 +255,10 @@ describe('destinations', () => {
       const shorter = (await patch(id, { retry: { max_attempts: 2 } })).json.retry;
       const other = (await patch(id, { retry: { schedule: [0, 20] } })).json.retry;
 
-      expect([shorter, other]).toEqual([{ max_attempts: 2, schedule: FULL.retry.schedule }, { max_attempts: 2, schedule: [0, 20] }]);
+      expect([shorter, other]).toEqual([
+        { max_attempts: 2, schedule: FULL.retry.schedule },
+        { max_attempts: 2, schedule: [0, 20] },
+      ]);
     });
 
     it('422: a retention that ends before the retries do, and a schedule that takes longer than events are kept', async () => {
@@ -182,7 +269,11 @@ describe('destinations', () => {
       const tooShort = await org(6);
       expectStatus(await org(7), 200);
       // The change is known everywhere within five seconds.
-      const tooLong = await until(() => patch(id, { retry: { schedule: [0, week, 3600] } }), ({ status }) => status === 422, WITHIN_MS);
+      const tooLong = await until(
+        () => patch(id, { retry: { schedule: [0, week, 3600] } }),
+        ({ status }) => status === 422,
+        WITHIN_MS,
+      );
       const created = await create({ name: 'Long', type: 'pull', retry: { schedule: [0, week, 1] } });
       expectStatus(await patch(id, { name: 'Still fine' }), 200);
       expectStatus(await server.api('DELETE', `/v1/destinations/${id}`), 204);
@@ -222,7 +313,11 @@ describe('destinations', () => {
     it('422: credentials that its type does not have', async () => {
       const id = await made();
 
-      expectInvalid(await patch(id, { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } }), 'schema', 'credentials');
+      expectInvalid(
+        await patch(id, { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } }),
+        'schema',
+        'credentials',
+      );
       expect((await read(id)).version).toBe(1);
     });
 
@@ -258,21 +353,43 @@ describe('destinations', () => {
     it('of many changes at once none is lost, and the version counts them', async () => {
       const id = await made();
       const changes = [
-        { name: 'Last' }, { timeout_ms: 1_000 }, { headers: { 'x-a': '1' } }, { rate_limit: { per_second: 7 } }, { retry: { max_attempts: 2 } },
+        { name: 'Last' },
+        { timeout_ms: 1_000 },
+        { headers: { 'x-a': '1' } },
+        { rate_limit: { per_second: 7 } },
+        { retry: { max_attempts: 2 } },
       ];
 
       const answers = await Promise.all(changes.map((change) => patch(id, change)));
 
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-      expect(await read(id)).toMatchObject({ name: 'Last', timeout_ms: 1_000, headers: { 'x-a': '1' }, rate_limit: { per_second: 7 }, version: 6 });
+      expect(await read(id)).toMatchObject({
+        name: 'Last',
+        timeout_ms: 1_000,
+        headers: { 'x-a': '1' },
+        rate_limit: { per_second: 7 },
+        version: 6,
+      });
     });
 
     it('200: disabled takes no deliveries until it is active again', async () => {
       const id = await made();
 
-      expect((await patch(id, { status: 'disabled' })).json).toMatchObject({ status: 'disabled', disabled_reason: expect.any(String), version: 2 });
-      expectInvalid(await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), 'schema', 'destination');
-      expect((await patch(id, { status: 'active' })).json).toMatchObject({ status: 'active', disabled_reason: null, version: 3 });
+      expect((await patch(id, { status: 'disabled' })).json).toMatchObject({
+        status: 'disabled',
+        disabled_reason: expect.any(String),
+        version: 2,
+      });
+      expectInvalid(
+        await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }),
+        'schema',
+        'destination',
+      );
+      expect((await patch(id, { status: 'active' })).json).toMatchObject({
+        status: 'active',
+        disabled_reason: null,
+        version: 3,
+      });
       await eventIn(server, await send(server, id), 'delivered');
     });
 
@@ -288,13 +405,23 @@ describe('destinations', () => {
 
   describe('circuit', () => {
     it('is shown open with the time, and an enabling PATCH closes it', async () => {
-      const id = await made({ config: { circuit_breaker: { failure_threshold: 1 } }, retry: { schedule: [0, 3_600] } }, 500);
+      const id = await made(
+        { config: { circuit_breaker: { failure_threshold: 1 } }, retry: { schedule: [0, 3_600] } },
+        500,
+      );
 
       await send(server, id);
 
-      const { circuit } = await until(() => read(id), (destination) => destination.circuit.state === 'open');
+      const { circuit } = await until(
+        () => read(id),
+        (destination) => destination.circuit.state === 'open',
+      );
       expect(circuit.opened_at).toMatch(TIMESTAMP);
-      expect((await patch(id, { status: 'active' })).json.circuit).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
+      expect((await patch(id, { status: 'active' })).json.circuit).toEqual({
+        state: 'closed',
+        opened_at: null,
+        next_probe_at: null,
+      });
     });
 
     it('410 disables the target, with the reason', async () => {
@@ -302,7 +429,10 @@ describe('destinations', () => {
 
       await send(server, id);
 
-      const gone = await until(() => read(id), (destination) => destination.status === 'disabled');
+      const gone = await until(
+        () => read(id),
+        (destination) => destination.status === 'disabled',
+      );
       expect(gone.disabled_reason).toMatch(/410/);
     });
   });
@@ -314,14 +444,24 @@ describe('destinations', () => {
       expect(await server.api('DELETE', `/v1/destinations/${id}`)).toMatchObject({ status: 204, text: '' });
 
       const calls = [
-        ['DELETE', ''], ['GET', ''], ['PATCH', ''], ['GET', '/secret'], ['POST', '/secret/rotate'], ['POST', '/validate'], ['POST', '/test'],
+        ['DELETE', ''],
+        ['GET', ''],
+        ['PATCH', ''],
+        ['GET', '/secret'],
+        ['POST', '/secret/rotate'],
+        ['POST', '/validate'],
+        ['POST', '/test'],
       ];
       for (const [method = '', action] of calls) {
         const body = method === 'GET' || method === 'DELETE' ? undefined : {};
         expectRefusal(await server.api(method, `/v1/destinations/${id}${action}`, body), 404);
       }
       expect((await server.api('GET', '/v1/destinations?limit=100')).text).not.toContain(id);
-      expectInvalid(await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), 'schema', 'destination');
+      expectInvalid(
+        await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }),
+        'schema',
+        'destination',
+      );
     });
   });
 
@@ -331,6 +471,15 @@ describe('destinations', () => {
     const [item] = (await server.api('GET', '/v1/destinations?limit=1')).json.data;
 
     expect(item).toMatchObject({ id, name: 'A target', type: 'https', validation: 'valid', version: 1 });
-    expect(Object.keys(item).sort()).toEqual(['created_at', 'id', 'name', 'status', 'type', 'url', 'validation', 'version']);
+    expect(Object.keys(item).sort()).toEqual([
+      'created_at',
+      'id',
+      'name',
+      'status',
+      'type',
+      'url',
+      'validation',
+      'version',
+    ]);
   });
 });

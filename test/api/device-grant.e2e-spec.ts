@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey } from './answers.js';
 import { authorizePath, browserOf, csrfOf, form, pkce, registered } from './oauth.js';
 import { openSql, type Sql } from './scene.js';
-import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
+import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CLI = 'posthorn-cli';
@@ -24,9 +24,20 @@ describe('the device grant', () => {
     await server?.stop();
   });
 
-  const begin = async (clientId = CLI, more: Record<string, string> = {}): Promise<{ device_code: string; user_code: string }> =>
-    (await form(server, '/oauth/device', { client_id: clientId, ...more }, { 'x-forwarded-for': `192.0.2.${begun++ % 200}` })).json;
-  const poll = (code: string, clientId = CLI): ReturnType<typeof form> => form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
+  const begin = async (
+    clientId = CLI,
+    more: Record<string, string> = {},
+  ): Promise<{ device_code: string; user_code: string }> =>
+    (
+      await form(
+        server,
+        '/oauth/device',
+        { client_id: clientId, ...more },
+        { 'x-forwarded-for': `192.0.2.${begun++ % 200}` },
+      )
+    ).json;
+  const poll = (code: string, clientId = CLI): ReturnType<typeof form> =>
+    form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
   /** As if it had waited. */
   const waited = (): Promise<unknown> => sql.rows(`update oauth_devices set polled_at = polled_at - interval '1 hour'`);
 
@@ -35,56 +46,103 @@ describe('the device grant', () => {
     return browser.post('/oauth/device/code', { csrf_token: csrfOf(page.text), user_code: userCode });
   }
 
-  async function decide(browser: PlainBrowser, userCode: string, choices: Record<string, string> = {}): Promise<PageAnswer> {
+  async function decide(
+    browser: PlainBrowser,
+    userCode: string,
+    choices: Record<string, string> = {},
+  ): Promise<PageAnswer> {
     const page = await typed(browser, userCode);
     return browser.post('/oauth/device/decision', {
-      csrf_token: csrfOf(page.text), user_code: fieldOf(page.text, 'user_code'), environment: 'live', lifetime: '30', scope: 'read', decision: 'allow', ...choices,
+      csrf_token: csrfOf(page.text),
+      user_code: fieldOf(page.text, 'user_code'),
+      environment: 'live',
+      lifetime: '30',
+      scope: 'read',
+      decision: 'allow',
+      ...choices,
     });
   }
 
   it('a strict client: codes, then a person, then a key that may what the person chose', async () => {
     const issuer = new URL(server.url);
     const http = { [oauth.allowInsecureRequests]: true };
-    const known = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...http }));
+    const known = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...http }),
+    );
     const client = { client_id: CLI };
-    const device = await oauth.processDeviceAuthorizationResponse(known, client, await oauth.deviceAuthorizationRequest(known, client, oauth.None(), {}, http));
+    const device = await oauth.processDeviceAuthorizationResponse(
+      known,
+      client,
+      await oauth.deviceAuthorizationRequest(known, client, oauth.None(), {}, http),
+    );
     expect(device).toMatchObject({
-      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/), expires_in: 600, interval: 5,
-      verification_uri: `${server.url}/oauth/device`, verification_uri_complete: `${server.url}/oauth/device?user_code=${device.user_code}`,
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+      expires_in: 600,
+      interval: 5,
+      verification_uri: `${server.url}/oauth/device`,
+      verification_uri_complete: `${server.url}/oauth/device?user_code=${device.user_code}`,
     });
 
-    const page = await decide(await browserOf(server), ` ${device.user_code.toLowerCase().replace('-', ' ')} `, { scope: 'admin', lifetime: '90' });
-    const token = await oauth.processDeviceCodeResponse(known, client, await oauth.deviceCodeGrantRequest(known, client, oauth.None(), device.device_code, http));
+    const page = await decide(await browserOf(server), ` ${device.user_code.toLowerCase().replace('-', ' ')} `, {
+      scope: 'admin',
+      lifetime: '90',
+    });
+    const token = await oauth.processDeviceCodeResponse(
+      known,
+      client,
+      await oauth.deviceCodeGrantRequest(known, client, oauth.None(), device.device_code, http),
+    );
 
     expect(page.text).toContain('The program is signed in');
     expect(token).toMatchObject({ scope: 'admin', expires_in: 90 * 86_400 });
-    expect((await server.api('GET', '/v1/keys', undefined, as(token.access_token))).json.data[0]).toMatchObject({ source: 'oauth', client_id: CLI, scope: 'admin' });
+    expect((await server.api('GET', '/v1/keys', undefined, as(token.access_token))).json.data[0]).toMatchObject({
+      source: 'oauth',
+      client_id: CLI,
+      scope: 'admin',
+    });
   });
 
   /** Which scopes the page offers, and which of them it has selected. */
   const scopesOf = ({ text }: PageAnswer): { offered: string[]; selected: string[] } => {
     const radios = [...text.matchAll(/<input type="radio" name="scope" value="(\w+)" required( checked)?>/g)];
-    return { offered: radios.map(([, scope = '']) => scope), selected: radios.filter(([, , checked]) => checked).map(([, scope = '']) => scope) };
+    return {
+      offered: radios.map(([, scope = '']) => scope),
+      selected: radios.filter(([, , checked]) => checked).map(([, scope = '']) => scope),
+    };
   };
 
   // RFC 8628, section 3.1: the scope of the request; RFC 6749, section 3.3: separated by spaces.
   it.each<[asked: string | undefined, role: 'read' | 'write' | 'admin', selected: string, shown: string]>([
-    ['write', 'admin', 'write', 'Read and write'], ['admin', 'admin', 'admin', 'Everything'], ['read', 'admin', 'read', 'Read only'], ['write', 'write', 'write', 'Read and write'],
-    ['admin', 'write', 'write', 'Your own role is write: you cannot allow more.'], ['write', 'read', 'read', 'Your own role is read: you cannot allow more.'],
-    ['read write', 'admin', 'write', 'Read and write'], ['write offline_access', 'admin', 'write', 'Read and write'], ['nothing', 'admin', 'read', ''], [undefined, 'admin', 'read', ''],
-  ])('%s, asked of a person with the role %s: the page shows what is asked for and selects %s', async (asked, role, selected, shown) => {
-    const { device_code: code, user_code: userCode } = await begin(CLI, asked === undefined ? {} : { scope: asked });
-    const browser = await browserOf(server, role === 'admin' ? server.apiKey : (await createKey(server, { scope: role })).key);
+    ['write', 'admin', 'write', 'Read and write'],
+    ['admin', 'admin', 'admin', 'Everything'],
+    ['read', 'admin', 'read', 'Read only'],
+    ['write', 'write', 'write', 'Read and write'],
+    ['admin', 'write', 'write', 'Your own role is write: you cannot allow more.'],
+    ['write', 'read', 'read', 'Your own role is read: you cannot allow more.'],
+    ['read write', 'admin', 'write', 'Read and write'],
+    ['write offline_access', 'admin', 'write', 'Read and write'],
+    ['nothing', 'admin', 'read', ''],
+    [undefined, 'admin', 'read', ''],
+  ])(
+    '%s, asked of a person with the role %s: the page shows what is asked for and selects %s',
+    async (asked, role, selected, shown) => {
+      const { device_code: code, user_code: userCode } = await begin(CLI, asked === undefined ? {} : { scope: asked });
+      const browser = await browserOf(
+        server,
+        role === 'admin' ? server.apiKey : (await createKey(server, { scope: role })).key,
+      );
 
-    const page = await typed(browser, userCode);
-    const scopes = scopesOf(page);
-    await decide(browser, userCode, { scope: scopes.selected[0] ?? '' });
+      const page = await typed(browser, userCode);
+      const scopes = scopesOf(page);
+      await decide(browser, userCode, { scope: scopes.selected[0] ?? '' });
 
-    expect(scopes.selected).toEqual([selected]);
-    expect(page.text.includes('<dt>Asks for</dt>')).toBe(shown !== '');
-    expect(page.text).toContain(shown);
-    expect((await poll(code)).json).toMatchObject({ scope: selected });
-  });
+      expect(scopes.selected).toEqual([selected]);
+      expect(page.text.includes('<dt>Asks for</dt>')).toBe(shown !== '');
+      expect(page.text).toContain(shown);
+      expect((await poll(code)).json).toMatchObject({ scope: selected });
+    },
+  );
 
   it('the person may allow less than what is asked for', async () => {
     const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'admin' });
@@ -94,7 +152,9 @@ describe('the device grant', () => {
   });
 
   it.each([
-    ['ada-laptop', 'Posthorn command line (ada-laptop)'], ['Ada’s <b>Mac</b>\u202e\n.local', 'Posthorn command line (Adas bMacb.local)'], ['x'.repeat(300), `Posthorn command line (${'x'.repeat(64)})`],
+    ['ada-laptop', 'Posthorn command line (ada-laptop)'],
+    ['Ada’s <b>Mac</b>\u202e\n.local', 'Posthorn command line (Adas bMacb.local)'],
+    ['x'.repeat(300), `Posthorn command line (${'x'.repeat(64)})`],
     ['\n', 'Posthorn command line'],
   ])('the key and the page carry the name of the machine, in plain characters: %j', async (deviceName, name) => {
     const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'read', device_name: deviceName });
@@ -119,7 +179,10 @@ describe('the device grant', () => {
     const fourth = await poll(code);
 
     expect([first, second, third, fourth].map(({ status, json }) => [status, json.error])).toEqual([
-      [400, 'authorization_pending'], [400, 'slow_down'], [400, 'slow_down'], [400, 'authorization_pending'],
+      [400, 'authorization_pending'],
+      [400, 'slow_down'],
+      [400, 'slow_down'],
+      [400, 'authorization_pending'],
     ]);
   });
 
@@ -142,27 +205,36 @@ describe('the device grant', () => {
     await decide(await browserOf(server), stolen.user_code);
     await sql.rows(`update oauth_devices set expires_at = now() where state = 'pending'`);
 
-    expect([(await poll(refused.device_code)).json.error, (await poll(old.device_code)).json.error, (await poll(stolen.device_code, other)).json.error]).toEqual([
-      'access_denied', 'expired_token', 'invalid_grant',
-    ]);
+    expect([
+      (await poll(refused.device_code)).json.error,
+      (await poll(old.device_code)).json.error,
+      (await poll(stolen.device_code, other)).json.error,
+    ]).toEqual(['access_denied', 'expired_token', 'invalid_grant']);
     expect((await typed(await browserOf(server), old.user_code)).status).toBe(400);
   });
 
-  it.each<[string, Record<string, unknown>]>([['names no grants, which means authorization_code', {}], ['names another grant', { grant_types: ['authorization_code', 'refresh_token'] }]])(
-    'unauthorized_client for a client that %s (RFC 7591, section 2; RFC 8628, section 3.2)', async (_, metadata) => {
-      const { status, json } = await form(server, '/oauth/device', { client_id: await registered(server, metadata) });
+  it.each<[string, Record<string, unknown>]>([
+    ['names no grants, which means authorization_code', {}],
+    ['names another grant', { grant_types: ['authorization_code', 'refresh_token'] }],
+  ])('unauthorized_client for a client that %s (RFC 7591, section 2; RFC 8628, section 3.2)', async (_, metadata) => {
+    const { status, json } = await form(server, '/oauth/device', { client_id: await registered(server, metadata) });
 
-      expect([status, json.error]).toEqual([400, 'unauthorized_client']);
-    },
-  );
+    expect([status, json.error]).toEqual([400, 'unauthorized_client']);
+  });
 
   it('a client that registered for both grants uses both, one for devices alone needs no address and gets no code', async () => {
     const both = await registered(server, { grant_types: ['authorization_code', GRANT] });
     const alone = await registered(server, { grant_types: [GRANT], redirect_uris: undefined, response_types: [] });
 
     const person = await browserOf(server);
-    const [page, refused] = [await person.get(authorizePath(both, pkce().challenge)), await person.get(authorizePath(alone, pkce().challenge))];
-    const begun = [await form(server, '/oauth/device', { client_id: both }), await form(server, '/oauth/device', { client_id: alone })];
+    const [page, refused] = [
+      await person.get(authorizePath(both, pkce().challenge)),
+      await person.get(authorizePath(alone, pkce().challenge)),
+    ];
+    const begun = [
+      await form(server, '/oauth/device', { client_id: both }),
+      await form(server, '/oauth/device', { client_id: alone }),
+    ];
 
     expect([page.status, refused.status, ...begun.map(({ status }) => status)]).toEqual([200, 400, 200, 200]);
   });
@@ -183,9 +255,18 @@ describe('the device grant', () => {
 
     expect(linked.text).toContain(`value="${userCode}"`);
     expect(linked.text).toContain('letter by letter');
-    for (const shown of [userCode, '192.0.2.', '“Posthorn &lt;b&gt;support&lt;/b&gt;”', 'Nobody verified it', 'If somebody sent you this code']) expect(page.text).toContain(shown);
+    for (const shown of [
+      userCode,
+      '192.0.2.',
+      '“Posthorn &lt;b&gt;support&lt;/b&gt;”',
+      'Nobody verified it',
+      'If somebody sent you this code',
+    ])
+      expect(page.text).toContain(shown);
     expect(page.headers.get('x-frame-options')).toBe('DENY');
-    expect(await sql.rows(`select 1 from oauth_devices where state = 'approved' and client_name = $1`, [name])).toEqual([]);
+    expect(await sql.rows(`select 1 from oauth_devices where state = 'approved' and client_name = $1`, [name])).toEqual(
+      [],
+    );
   });
 
   it('guesses: five in a minute from one address, then 429', async () => {
@@ -209,11 +290,14 @@ describe('the device grant', () => {
     expect((await poll(code)).json.error).toBe('authorization_pending');
   });
 
-  it('CSRF: a form without the session\'s token, or from another site, decides nothing', async () => {
+  it("CSRF: a form without the session's token, or from another site, decides nothing", async () => {
     const { device_code: code, user_code: userCode } = await begin();
     const browser = await browserOf(server);
 
-    const answers = [await decide(browser, userCode, { csrf_token: 'x'.repeat(43) }), await browser.post('/oauth/device/decision', {}, { origin: 'https://evil.example.com' })];
+    const answers = [
+      await decide(browser, userCode, { csrf_token: 'x'.repeat(43) }),
+      await browser.post('/oauth/device/decision', {}, { origin: 'https://evil.example.com' }),
+    ];
 
     expect(answers.map(({ status }) => status)).toEqual([403, 403]);
     expect((await poll(code)).json.error).toBe('authorization_pending');
@@ -231,6 +315,8 @@ describe('the device grant', () => {
   it('without a session: to the sign-in, and back with the code', async () => {
     const answer = await new PlainBrowser(server).get('/oauth/device?user_code=BCDF-GHJK');
 
-    expect(answer.headers.get('location')).toBe(`/signin?return_to=${encodeURIComponent('/oauth/device?user_code=BCDF-GHJK')}`);
+    expect(answer.headers.get('location')).toBe(
+      `/signin?return_to=${encodeURIComponent('/oauth/device?user_code=BCDF-GHJK')}`,
+    );
   });
 });

@@ -1,9 +1,9 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
-import { destinationAt, eventAfter, eventIn, eventOf, openSql, PATIENT, send, startTargets } from './scene.js';
+import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, eventAfter, eventIn, eventOf, openSql, PATIENT, send, startTargets } from './scene.js';
 
 describe('a destination that is disabled while no worker hears it', () => {
   let database: TestDatabase;
@@ -30,7 +30,10 @@ describe('a destination that is disabled while no worker hears it', () => {
 
   it('what waits for it ends with the next worker that starts; what waits for others, and for addresses, stays', async () => {
     const failing = targets.open(() => ({ status: 500 }));
-    const [given, kept] = [await destinationAt(api, failing.url, PATIENT), await destinationAt(api, failing.url, PATIENT)];
+    const [given, kept] = [
+      await destinationAt(api, failing.url, PATIENT),
+      await destinationAt(api, failing.url, PATIENT),
+    ];
     const ids = [await send(api, given), await send(api, kept), await send(api, failing.url)];
     for (const id of ids) await eventAfter(api, id, 1);
     await worker.stop();
@@ -50,8 +53,12 @@ describe('a destination that is disabled while no worker hears it', () => {
     await eventAfter(api, id, 1);
 
     // Nobody is notified, as if the connection had been away; then it comes back.
-    await sql.rows(`update destinations set status = 'disabled', updated_at = now() where name = 'A target' and id = (select target_id from due_deliveries order by event_id desc limit 1)`);
-    await sql.rows(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'posthorn-listen%'`);
+    await sql.rows(
+      `update destinations set status = 'disabled', updated_at = now() where name = 'A target' and id = (select target_id from due_deliveries order by event_id desc limit 1)`,
+    );
+    await sql.rows(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'posthorn-listen%'`,
+    );
 
     expect((await eventIn(api, id, 'failed')).deliveries).toMatchObject([{ reason: 'target_disabled' }]);
   }, 60_000);

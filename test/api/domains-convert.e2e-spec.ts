@@ -21,9 +21,16 @@ describe('PATCH /v1/domains/{id}', () => {
     scene.publish(recordsOf(converted, 'mx'));
     const verified = await scene.verify(before.id);
 
-    expect(converted).toMatchObject({ kind: 'email', state: 'pending-dns', sending_enabled: true, receiving_enabled: false });
+    expect(converted).toMatchObject({
+      kind: 'email',
+      state: 'pending-dns',
+      sending_enabled: true,
+      receiving_enabled: false,
+    });
     expect(converted.records.filter(({ record }: { record: string }) => record !== 'mx')).toEqual(before.records);
-    expect(recordsOf(converted, 'mx')).toMatchObject([{ name: before.domain, value: `mx.${PLATFORM}`, status: 'pending', error: null }]);
+    expect(recordsOf(converted, 'mx')).toMatchObject([
+      { name: before.domain, value: `mx.${PLATFORM}`, status: 'pending', error: null },
+    ]);
     expect(looked).toMatchObject({ state: 'pending-dns', sending_enabled: true, receiving_enabled: false });
     expect(verified).toMatchObject({ state: 'verified', sending_enabled: true, receiving_enabled: true });
   });
@@ -35,7 +42,12 @@ describe('PATCH /v1/domains/{id}', () => {
     scene.withdraw(recordsOf(before, 'mx'));
     const looked = await scene.verify(before.id);
 
-    expect(converted).toMatchObject({ kind: 'email-send', state: 'verified', sending_enabled: true, receiving_enabled: false });
+    expect(converted).toMatchObject({
+      kind: 'email-send',
+      state: 'verified',
+      sending_enabled: true,
+      receiving_enabled: false,
+    });
     expect(converted.records).toEqual(before.records.filter(({ record }: { record: string }) => record !== 'mx'));
     expect(looked).toMatchObject({ state: 'verified', receiving_enabled: false });
   });
@@ -48,7 +60,10 @@ describe('PATCH /v1/domains/{id}', () => {
 
     const answers = await Promise.all([sends, neither].map(({ id }) => convert(id, { kind: 'email-send' })));
 
-    expect(answers.map(({ json }) => [json.state, json.sending_enabled])).toEqual([['verified', true], ['pending-dns', false]]);
+    expect(answers.map(({ json }) => [json.state, json.sending_enabled])).toEqual([
+      ['verified', true],
+      ['pending-dns', false],
+    ]);
     expect(answers[0]?.json.verified_at).not.toBeNull();
   });
 
@@ -66,14 +81,20 @@ describe('PATCH /v1/domains/{id}', () => {
 
     expectRefusal(refused, 409);
     expect(refused.json.error.details).toEqual({ mx: [{ exchange: 'mail.elsewhere.example', priority: 5 }] });
-    expect((await scene.server.api('GET', `/v1/domains/${id}`)).json).toMatchObject({ kind: 'email-send', state: 'verified' });
-    expect(expectStatus(await convert(id, { kind: 'email', acknowledge_mx_conflict: true }), 200).json).toMatchObject({ state: 'pending-dns' });
+    expect((await scene.server.api('GET', `/v1/domains/${id}`)).json).toMatchObject({
+      kind: 'email-send',
+      state: 'verified',
+    });
+    expect(expectStatus(await convert(id, { kind: 'email', acknowledge_mx_conflict: true }), 200).json).toMatchObject({
+      state: 'pending-dns',
+    });
   });
 
   it('422: a webhook domain, to be one, and what is no kind', async () => {
     const [webhook, email] = [await scene.create('webhook'), await scene.create('email')];
 
-    for (const kind of ['email', 'email-send']) expectInvalid(await convert(webhook.id, { kind, acknowledge_mx_conflict: true }), 'schema', 'kind');
+    for (const kind of ['email', 'email-send'])
+      expectInvalid(await convert(webhook.id, { kind, acknowledge_mx_conflict: true }), 'schema', 'kind');
     for (const kind of ['webhook', 'fax', null]) expectInvalid(await convert(email.id, { kind }), 'schema', 'kind');
     expectInvalid(await convert(email.id, {}), 'schema', 'kind');
     expectInvalid(await convert(email.id, { kind: 'email', domain: 'other.customer.example' }), 'schema', 'domain');

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { type ApiAnswer, startServer, type PosthornServer } from '../support/server.js';
+import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { type DomainsScene, recordsOf, startDomainsScene } from './domains.js';
 import { until } from './polling.js';
@@ -8,15 +8,26 @@ import { destinationAt, expectStatus, startTargets, type Targets, WITHIN_MS } fr
 const PLATFORM_ID = 'pdom_00000000000000000000000001';
 
 /** A request with a Host header of its own, which `fetch` does not send. */
-function call(server: PosthornServer, host: string, path: string, { method = 'POST', body = '{"a":1}' } = {}): Promise<{ status: number; json: ReturnType<typeof JSON.parse> }> {
+function call(
+  server: PosthornServer,
+  host: string,
+  path: string,
+  { method = 'POST', body = '{"a":1}' } = {},
+): Promise<{ status: number; json: ReturnType<typeof JSON.parse> }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, method, path, headers: { host, 'content-type': 'application/json' } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text += part)).on('end', () => {
-        resolve({ status: response.statusCode ?? 0, json: text.startsWith('{') ? JSON.parse(text) : text });
-      });
-    });
+    const sent = request(
+      { hostname, port, method, path, headers: { host, 'content-type': 'application/json' } },
+      (response) => {
+        let text = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (part: string) => (text += part))
+          .on('end', () => {
+            resolve({ status: response.statusCode ?? 0, json: text.startsWith('{') ? JSON.parse(text) : text });
+          });
+      },
+    );
     sent.on('error', reject).end(method === 'GET' ? undefined : body);
   });
 }
@@ -45,7 +56,9 @@ describe('custom hosts', () => {
     const { data } = (await scene.server.api('GET', '/v1/ingest-domains')).json;
 
     expect(data[0]).toMatchObject({ id: PLATFORM_ID, kind: 'platform', default: true });
-    expect(data.slice(1)).toEqual([{ id: verified.id, host: verified.domain, kind: 'custom', default: false, prefix: `https://${verified.domain}/` }]);
+    expect(data.slice(1)).toEqual([
+      { id: verified.id, host: verified.domain, kind: 'custom', default: false, prefix: `https://${verified.domain}/` },
+    ]);
     expect(JSON.stringify(data)).not.toContain(pending.id);
     expect((await scene.server.api('GET', '/v1/ingest-domains', undefined, as(key))).json.data).toHaveLength(1);
   });
@@ -58,14 +71,25 @@ describe('custom hosts', () => {
     const root = await endpoint({ url: `https://${domain}/` });
     const bySlug = await endpoint({ domainId: id, slug: 'v1' });
 
-    const answers = await Promise.all(['/a/b', '/a/b/c?d=1', '/a', '/', '/v1/keys', '/in/a/b'].map((path) => call(scene.server, domain, path)));
+    const answers = await Promise.all(
+      ['/a/b', '/a/b/c?d=1', '/a', '/', '/v1/keys', '/in/a/b'].map((path) => call(scene.server, domain, path)),
+    );
 
-    expect(deep).toMatchObject({ url: `https://${domain}/a/b`, path: 'a/b', name: 'a/b', domain: { id, host: domain, kind: 'custom' } });
+    expect(deep).toMatchObject({
+      url: `https://${domain}/a/b`,
+      path: 'a/b',
+      name: 'a/b',
+      domain: { id, host: domain, kind: 'custom' },
+    });
     expect(root).toMatchObject({ url: `https://${domain}/`, path: '', name: domain });
-    const reached = await Promise.all(answers.map(async ({ json }) => (await scene.server.api('GET', `/v1/events/${json.id}`)).json.endpoint));
+    const reached = await Promise.all(
+      answers.map(async ({ json }) => (await scene.server.api('GET', `/v1/events/${json.id}`)).json.endpoint),
+    );
     expect(reached).toEqual(['a/b', 'a/b', '/', '/', 'v1', '/']);
     expect((await target.arrived(2)).map(({ rawBody }) => rawBody.toString())).toEqual(['{"a":1}', '{"a":1}']);
-    expect((await scene.server.api('GET', '/v1/endpoints?limit=3')).json.data.map(({ url }: { url: string }) => url)).toEqual([bySlug.url, root.url, deep.url]);
+    expect(
+      (await scene.server.api('GET', '/v1/endpoints?limit=3')).json.data.map(({ url }: { url: string }) => url),
+    ).toEqual([bySlug.url, root.url, deep.url]);
     expect((await scene.server.api('POST', `/v1/endpoints/${deep.id}/test`)).status).toBe(200);
   });
 
@@ -75,11 +99,22 @@ describe('custom hosts', () => {
     await endpoint({ domainId: mine.id, slug: 'stripe' });
     const platform = new URL(scene.server.url).host;
 
-    const statuses = await Promise.all([
-      [mine.domain, '/stripe'], [`${mine.domain.toUpperCase()}:443`, '/stripe'], [`${mine.domain}.`, '/stripe/more'],
-      [other.domain, '/stripe'], [platform, '/stripe'], [platform, '/in/stripe'], ['unknown.customer.example', '/stripe'],
-      [mine.domain, `/${onPlatform.path}`], [mine.domain, `/in/${onPlatform.path}`], [mine.domain, '/health/live'], [mine.domain, '/docs'], [mine.domain, '/nothing'],
-    ].map(async ([host = '', path = '']) => (await call(scene.server, host, path)).status));
+    const statuses = await Promise.all(
+      [
+        [mine.domain, '/stripe'],
+        [`${mine.domain.toUpperCase()}:443`, '/stripe'],
+        [`${mine.domain}.`, '/stripe/more'],
+        [other.domain, '/stripe'],
+        [platform, '/stripe'],
+        [platform, '/in/stripe'],
+        ['unknown.customer.example', '/stripe'],
+        [mine.domain, `/${onPlatform.path}`],
+        [mine.domain, `/in/${onPlatform.path}`],
+        [mine.domain, '/health/live'],
+        [mine.domain, '/docs'],
+        [mine.domain, '/nothing'],
+      ].map(async ([host = '', path = '']) => (await call(scene.server, host, path)).status),
+    );
 
     expect(statuses).toEqual([200, 200, 200, ...Array.from({ length: 9 }, () => 404)]);
     expect((await call(scene.server, platform, `/in/${onPlatform.path}`)).status).toBe(200);
@@ -89,7 +124,10 @@ describe('custom hosts', () => {
     const { domain } = await scene.verified('webhook');
     const { id, url, path } = await endpoint({ slug: 'moving' });
 
-    const moved = expectStatus(await scene.server.api('PATCH', `/v1/endpoints/${id}`, { url: `https://${domain}/moved` }), 200).json;
+    const moved = expectStatus(
+      await scene.server.api('PATCH', `/v1/endpoints/${id}`, { url: `https://${domain}/moved` }),
+      200,
+    ).json;
     const [onDomain, before] = [await call(scene.server, domain, '/moved'), await fetch(url, { method: 'POST' })];
     const renamed = expectStatus(await scene.server.api('PATCH', `/v1/endpoints/${id}`, { name: 'Other' }), 200).json;
     const back = expectStatus(await scene.server.api('PATCH', `/v1/endpoints/${id}`, { url }), 200).json;
@@ -113,7 +151,11 @@ describe('custom hosts', () => {
   });
 
   it('422: a domain that is not verified, of another environment, of another kind, or none; and a URL that disagrees', async () => {
-    const [pending, mine, mail] = [await scene.create('webhook'), await scene.verified('webhook'), await scene.verified('email')];
+    const [pending, mine, mail] = [
+      await scene.create('webhook'),
+      await scene.verified('webhook'),
+      await scene.verified('email'),
+    ];
     const { key } = await createKey(scene.server, { scope: 'write', environment: 'test' });
 
     expectInvalid(await create({ domainId: pending.id, slug: 'a' }), 'schema', 'domainId');
@@ -140,7 +182,11 @@ describe('custom hosts', () => {
       expect(refused.json.error.details).toEqual({ used_by: [endpointId] });
       for (const each of [scene.server, other]) {
         // The API answers under it again, as it does under every name that is nobody's.
-        await until(() => call(each, domain, '/health/live', { method: 'GET' }), ({ status }) => status === 200, WITHIN_MS);
+        await until(
+          () => call(each, domain, '/health/live', { method: 'GET' }),
+          ({ status }) => status === 200,
+          WITHIN_MS,
+        );
       }
     } finally {
       await other.stop();
@@ -153,7 +199,8 @@ describe('custom hosts', () => {
     const other = await startServer(scene.server.env);
     try {
       const proof = recordsOf(verified, 'ownership');
-      const statuses = () => Promise.all([scene.server, other].map(async (each) => (await call(each, verified.domain, '/hook')).status));
+      const statuses = () =>
+        Promise.all([scene.server, other].map(async (each) => (await call(each, verified.domain, '/hook')).status));
       expect(await statuses()).toEqual([200, 200]);
 
       scene.withdraw(proof);
@@ -162,7 +209,10 @@ describe('custom hosts', () => {
       await scene.letPass(verified.id, 73);
       expect(await scene.verify(verified.id)).toMatchObject({ state: 'failed' });
       await until(statuses, (both) => both.every((status) => status === 404), WITHIN_MS);
-      expect((await scene.server.api('GET', `/v1/endpoints/${endpointId}`)).json).toMatchObject({ url, domain: { id: verified.id } });
+      expect((await scene.server.api('GET', `/v1/endpoints/${endpointId}`)).json).toMatchObject({
+        url,
+        domain: { id: verified.id },
+      });
 
       scene.publish(proof);
       await scene.verify(verified.id, other);
@@ -176,7 +226,8 @@ describe('custom hosts', () => {
     const { domain } = await scene.verified('webhook');
 
     for (const type of ['https', 'mirror']) {
-      const create = (): Promise<ApiAnswer> => scene.server.api('POST', '/v1/destinations', { name: 'A loop', type, url: `https://${domain}/hook` });
+      const create = (): Promise<ApiAnswer> =>
+        scene.server.api('POST', '/v1/destinations', { name: 'A loop', type, url: `https://${domain}/hook` });
       // A process learns of a verified host by a notification, so the first request can still fail by the lookup of the name.
       const answer = await until(create, ({ json }) => json.error?.details.fields !== undefined, WITHIN_MS);
       expectInvalid(answer, 'connectivity', 'url');

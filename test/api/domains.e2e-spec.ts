@@ -18,22 +18,71 @@ describe('domains', () => {
 
   describe('POST /v1/domains', () => {
     it('201: the domain with the records to publish, pending', async () => {
-      const answer = await scene.server.api('POST', '/v1/domains', { domain: 'Mail.Bücher.Example.', kind: 'email-send' });
+      const answer = await scene.server.api('POST', '/v1/domains', {
+        domain: 'Mail.Bücher.Example.',
+        kind: 'email-send',
+      });
 
       const host = 'mail.xn--bcher-kva.example';
       const cname = (selector: string): object => ({
-        record: 'dkim', type: 'CNAME', name: `${selector}._domainkey.${host}`, value: `${selector}._domainkey.${PLATFORM}`, priority: null, required: true, ...TTL,
+        record: 'dkim',
+        type: 'CNAME',
+        name: `${selector}._domainkey.${host}`,
+        value: `${selector}._domainkey.${PLATFORM}`,
+        priority: null,
+        required: true,
+        ...TTL,
       });
       expect(answer.status).toBe(201);
       expect(answer.json).toEqual({
-        id: expect.stringMatching(/^dom_[0-9A-HJKMNP-TV-Z]{26}$/), domain: host, kind: 'email-send', state: 'pending-dns',
-        sending_enabled: false, receiving_enabled: false, created_at: expect.stringMatching(TIMESTAMP), updated_at: answer.json.created_at, verified_at: null,
+        id: expect.stringMatching(/^dom_[0-9A-HJKMNP-TV-Z]{26}$/),
+        domain: host,
+        kind: 'email-send',
+        state: 'pending-dns',
+        sending_enabled: false,
+        receiving_enabled: false,
+        created_at: expect.stringMatching(TIMESTAMP),
+        updated_at: answer.json.created_at,
+        verified_at: null,
         records: [
-          { record: 'ownership', type: 'TXT', name: `_posthorn.${host}`, value: expect.stringMatching(/^posthorn-verification=[0-9a-f]{40}$/), priority: null, required: true, ...TTL },
-          cname('ph1'), cname('ph2'),
-          { record: 'mail_from', type: 'MX', name: `bounce.${host}`, value: `mx.${PLATFORM}`, priority: 10, required: false, ...TTL },
-          { record: 'spf', type: 'TXT', name: `bounce.${host}`, value: `v=spf1 include:spf.${PLATFORM} ~all`, priority: null, required: false, ...TTL },
-          { record: 'dmarc', type: 'TXT', name: `_dmarc.${host}`, value: 'v=DMARC1; p=none;', priority: null, required: false, ...TTL },
+          {
+            record: 'ownership',
+            type: 'TXT',
+            name: `_posthorn.${host}`,
+            value: expect.stringMatching(/^posthorn-verification=[0-9a-f]{40}$/),
+            priority: null,
+            required: true,
+            ...TTL,
+          },
+          cname('ph1'),
+          cname('ph2'),
+          {
+            record: 'mail_from',
+            type: 'MX',
+            name: `bounce.${host}`,
+            value: `mx.${PLATFORM}`,
+            priority: 10,
+            required: false,
+            ...TTL,
+          },
+          {
+            record: 'spf',
+            type: 'TXT',
+            name: `bounce.${host}`,
+            value: `v=spf1 include:spf.${PLATFORM} ~all`,
+            priority: null,
+            required: false,
+            ...TTL,
+          },
+          {
+            record: 'dmarc',
+            type: 'TXT',
+            name: `_dmarc.${host}`,
+            value: 'v=DMARC1; p=none;',
+            priority: null,
+            required: false,
+            ...TTL,
+          },
         ],
       });
       expect((await scene.server.api('GET', `/v1/domains/${answer.json.id}`)).json).toEqual(answer.json);
@@ -42,8 +91,12 @@ describe('domains', () => {
     it('201: what a webhook domain and one that receives mail publish', async () => {
       const [webhook, email] = [await scene.create('webhook'), await scene.create('email')];
 
-      expect(recordsOf(webhook, 'cname')).toMatchObject([{ type: 'CNAME', name: webhook.domain, value: PLATFORM, required: true }]);
-      expect(recordsOf(email, 'mx')).toMatchObject([{ type: 'MX', name: email.domain, value: `mx.${PLATFORM}`, priority: 10, required: true }]);
+      expect(recordsOf(webhook, 'cname')).toMatchObject([
+        { type: 'CNAME', name: webhook.domain, value: PLATFORM, required: true },
+      ]);
+      expect(recordsOf(email, 'mx')).toMatchObject([
+        { type: 'MX', name: email.domain, value: `mx.${PLATFORM}`, priority: 10, required: true },
+      ]);
     });
 
     it.each<[string, unknown, string]>([
@@ -65,7 +118,10 @@ describe('domains', () => {
     it('409: a domain of the environment, whatever its case and kind', async () => {
       const { id, domain } = await scene.create('webhook');
 
-      const answer = await scene.server.api('POST', '/v1/domains', { domain: domain.toUpperCase(), kind: 'email-send' });
+      const answer = await scene.server.api('POST', '/v1/domains', {
+        domain: domain.toUpperCase(),
+        kind: 'email-send',
+      });
 
       expectRefusal(answer, 409);
       expect(answer.json.error.details).toEqual({ domain: id });
@@ -73,7 +129,8 @@ describe('domains', () => {
 
     it('201: twice with one Idempotency-Key makes one', async () => {
       const [key, domain] = [randomUUID(), scene.host()];
-      const post = () => scene.server.api('POST', '/v1/domains', { domain, kind: 'webhook' }, { 'idempotency-key': key });
+      const post = () =>
+        scene.server.api('POST', '/v1/domains', { domain, kind: 'webhook' }, { 'idempotency-key': key });
 
       const [first, second] = [await post(), await post()];
 
@@ -89,8 +146,16 @@ describe('domains', () => {
       const refused = await scene.server.api('POST', '/v1/domains', { domain, kind: 'email' });
 
       expectRefusal(refused, 409);
-      expect(refused.json.error.details).toEqual({ mx: [{ exchange: 'first.mail.example', priority: 10 }, { exchange: 'second.mail.example', priority: 20 }] });
-      expectStatus(await scene.server.api('POST', '/v1/domains', { domain, kind: 'email', acknowledge_mx_conflict: true }), 201);
+      expect(refused.json.error.details).toEqual({
+        mx: [
+          { exchange: 'first.mail.example', priority: 10 },
+          { exchange: 'second.mail.example', priority: 20 },
+        ],
+      });
+      expectStatus(
+        await scene.server.api('POST', '/v1/domains', { domain, kind: 'email', acknowledge_mx_conflict: true }),
+        201,
+      );
     });
 
     it('201: no MX, our own MX, and kinds that take no mail', async () => {
@@ -124,13 +189,19 @@ describe('domains', () => {
 
       expect([...first.data, ...second.data]).toEqual(made.reverse());
       for (const [method, path, body] of [
-        ['GET', '', undefined], ['PATCH', '', { kind: 'email-send' }], ['POST', '/verify', undefined], ['DELETE', '', undefined],
+        ['GET', '', undefined],
+        ['PATCH', '', { kind: 'email-send' }],
+        ['POST', '/verify', undefined],
+        ['DELETE', '', undefined],
       ] as const) {
         expectRefusal(await scene.server.api(method, `/v1/domains/${made[0].id}${path}`, body, as(key)), 404);
         expectRefusal(await scene.server.api(method, `/v1/domains/${UNKNOWN}${path}`, body), 404);
         expectRefusal(await scene.server.api(method, `/v1/domains/nonsense${path}`, body), 404);
       }
-      expect((await scene.server.api('GET', '/v1/domains', undefined, as(key))).json).toEqual({ data: [], next_cursor: null });
+      expect((await scene.server.api('GET', '/v1/domains', undefined, as(key))).json).toEqual({
+        data: [],
+        next_cursor: null,
+      });
       expectStatus(await scene.server.api('GET', `/v1/domains/${made[0].id}`), 200);
     });
   });
@@ -143,18 +214,31 @@ describe('domains', () => {
       scene.publish(records);
       const verified = await scene.verify(id);
 
-      expect(pending).toMatchObject({ state: 'pending-dns', verified_at: null, sending_enabled: false, receiving_enabled: false });
+      expect(pending).toMatchObject({
+        state: 'pending-dns',
+        verified_at: null,
+        sending_enabled: false,
+        receiving_enabled: false,
+      });
       for (const { status, error, name } of recordsOf(pending, 'ownership', 'dkim', 'mx')) {
         expect({ status, error }).toEqual({ status: 'pending', error: expect.stringContaining(name) });
       }
-      expect(verified).toMatchObject({ id, state: 'verified', verified_at: expect.stringMatching(TIMESTAMP), sending_enabled: true, receiving_enabled: true });
+      expect(verified).toMatchObject({
+        id,
+        state: 'verified',
+        verified_at: expect.stringMatching(TIMESTAMP),
+        sending_enabled: true,
+        receiving_enabled: true,
+      });
       expect(verified.records).toEqual(records.map((record: object) => ({ ...record, status: 'verified' })));
       expect((await scene.server.api('GET', `/v1/domains/${id}`)).json).toEqual(verified);
     });
 
     it('200: each kind needs its own records and no others', async () => {
       const kinds: Readonly<Record<string, readonly string[]>> = {
-        webhook: ['ownership', 'cname'], 'email-send': ['ownership', 'dkim'], email: ['ownership', 'dkim', 'mx'],
+        webhook: ['ownership', 'cname'],
+        'email-send': ['ownership', 'dkim'],
+        email: ['ownership', 'dkim', 'mx'],
       };
       for (const [kind, required] of Object.entries(kinds)) {
         const domain = await scene.create(kind);
@@ -164,20 +248,31 @@ describe('domains', () => {
           expect(await scene.verify(domain.id)).toMatchObject({ state: 'pending-dns' });
         }
         scene.publish(recordsOf(domain, ...required));
-        expect(await scene.verify(domain.id)).toMatchObject({ state: 'verified', sending_enabled: kind !== 'webhook', receiving_enabled: kind !== 'email-send' });
+        expect(await scene.verify(domain.id)).toMatchObject({
+          state: 'verified',
+          sending_enabled: kind !== 'webhook',
+          receiving_enabled: kind !== 'email-send',
+        });
       }
     });
 
     it('200: a CNAME that a provider flattened, strings in quotes, and the token of another try', async () => {
       const domain = await scene.create('email-send');
-      const [row] = await scene.sql.rows<{ public_key: string }>(`select public_key from dkim_keys where selector = 'ph1'`);
+      const [row] = await scene.sql.rows<{ public_key: string }>(
+        `select public_key from dkim_keys where selector = 'ph1'`,
+      );
       const [first, second] = recordsOf(domain, 'dkim');
       scene.publish(recordsOf(domain, 'ownership').map((record) => ({ ...record, value: `"${record.value}";` })));
       scene.publish([{ ...first!, type: 'TXT', value: `k=rsa; p=${row?.public_key};` }, second!]);
 
       expect(await scene.verify(domain.id)).toMatchObject({ state: 'verified' });
 
-      scene.publish(recordsOf(domain, 'ownership').map((record) => ({ ...record, value: `posthorn-verification=${'0'.repeat(40)}` })));
+      scene.publish(
+        recordsOf(domain, 'ownership').map((record) => ({
+          ...record,
+          value: `posthorn-verification=${'0'.repeat(40)}`,
+        })),
+      );
       scene.zone.set(first!.name, 'TXT', [`v=DKIM1; p=${row?.public_key}`, 'v=DKIM1; p=MIIB']);
       const wrong = await scene.verify(domain.id);
 
@@ -191,7 +286,9 @@ describe('domains', () => {
       const asked = (): number => scene.zone.questions.filter((question) => question.endsWith(domain)).length;
       scene.publish(records);
 
-      const answers = await Promise.all(Array.from({ length: 8 }, () => scene.server.api('POST', `/v1/domains/${id}/verify`)));
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => scene.server.api('POST', `/v1/domains/${id}/verify`)),
+      );
       const [once, again] = [asked(), await scene.server.api('POST', `/v1/domains/${id}/verify`)];
 
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
@@ -244,15 +341,21 @@ describe('domains', () => {
       const slow = await Promise.all(Array.from({ length: 5 }, () => scene.create('email-send')));
       for (const { domain } of slow) scene.zone.trouble(domain, 'silent');
       const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
-      const other = expectStatus(await scene.server.api('POST', '/v1/domains', { domain: scene.host(), kind: 'email-send' }, as(key)), 201).json;
+      const other = expectStatus(
+        await scene.server.api('POST', '/v1/domains', { domain: scene.host(), kind: 'email-send' }, as(key)),
+        201,
+      ).json;
       scene.publish(other.records);
       let open = slow.length;
 
-      const waiting = slow.map(({ id }) => scene.server.api('POST', `/v1/domains/${id}/verify`).finally(() => (open -= 1)));
+      const waiting = slow.map(({ id }) =>
+        scene.server.api('POST', `/v1/domains/${id}/verify`).finally(() => (open -= 1)),
+      );
       const quick = await scene.server.api('POST', `/v1/domains/${other.id}/verify`, undefined, as(key));
 
       expect({ state: quick.json.state, open }).toEqual({ state: 'verified', open: slow.length });
-      for (const { json } of await Promise.all(waiting)) expect(statusesOf(json)).toMatchObject({ ownership: 'temporary_failure', dkim: 'temporary_failure' });
+      for (const { json } of await Promise.all(waiting))
+        expect(statusesOf(json)).toMatchObject({ ownership: 'temporary_failure', dkim: 'temporary_failure' });
     });
   });
 
@@ -261,7 +364,10 @@ describe('domains', () => {
       const host = scene.host();
       const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
       const live = await scene.create('webhook', host);
-      const test = expectStatus(await scene.server.api('POST', '/v1/domains', { domain: host, kind: 'webhook' }, as(key)), 201).json;
+      const test = expectStatus(
+        await scene.server.api('POST', '/v1/domains', { domain: host, kind: 'webhook' }, as(key)),
+        201,
+      ).json;
       const [mine, theirs] = [recordsOf(live, 'ownership')[0]!, recordsOf(test, 'ownership')[0]!];
       const ask = async () => {
         await scene.sql.rows('update domains set checked_at = null where id = $1', [uuidOf(test.id)]);
@@ -276,7 +382,9 @@ describe('domains', () => {
       const free = await ask();
 
       expect(refused).toMatchObject({ state: 'pending-dns', receiving_enabled: false });
-      expect(recordsOf(refused, 'ownership')).toMatchObject([{ status: 'failed', error: expect.stringContaining('Another environment') }]);
+      expect(recordsOf(refused, 'ownership')).toMatchObject([
+        { status: 'failed', error: expect.stringContaining('Another environment') },
+      ]);
       expect(free).toMatchObject({ state: 'verified' });
     });
 
@@ -286,12 +394,20 @@ describe('domains', () => {
       try {
         const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
         const live = await scene.create('webhook', host);
-        const test = expectStatus(await scene.server.api('POST', '/v1/domains', { domain: host, kind: 'webhook' }, as(key)), 201).json;
+        const test = expectStatus(
+          await scene.server.api('POST', '/v1/domains', { domain: host, kind: 'webhook' }, as(key)),
+          201,
+        ).json;
         scene.publish(live.records);
-        scene.zone.set(`_posthorn.${host}`, 'TXT', [live, test].map((domain) => recordsOf(domain, 'ownership')[0]!.value));
+        scene.zone.set(
+          `_posthorn.${host}`,
+          'TXT',
+          [live, test].map((domain) => recordsOf(domain, 'ownership')[0]!.value),
+        );
 
         const answers = await Promise.all([
-          scene.server.api('POST', `/v1/domains/${live.id}/verify`), other.api('POST', `/v1/domains/${test.id}/verify`, undefined, as(key)),
+          scene.server.api('POST', `/v1/domains/${live.id}/verify`),
+          other.api('POST', `/v1/domains/${test.id}/verify`, undefined, as(key)),
         ]);
 
         expect(answers.map(({ json }) => json.state).sort()).toEqual(['pending-dns', 'verified']);

@@ -49,14 +49,21 @@ export async function startDomainsScene(env: Readonly<Record<string, string>> = 
   const create = async (kind: string, domain = host()): Promise<ApiAnswer['json']> =>
     expectStatus(await server.api('POST', '/v1/domains', { domain, kind }), 201).json;
   const publish = (records: readonly ShownRecord[]): void => {
-    for (const { name, type, value, priority } of records) zone.set(name, type, [priority === null ? value : `${priority} ${value}`]);
+    for (const { name, type, value, priority } of records)
+      zone.set(name, type, [priority === null ? value : `${priority} ${value}`]);
   };
   const verify = async (id: string, at = server): Promise<ApiAnswer['json']> => {
     await sql.rows('update domains set checked_at = null where id = $1', [uuidOf(id)]);
     return expectStatus(await at.api('POST', `/v1/domains/${id}/verify`), 200).json;
   };
   return {
-    server, zone, sql, host, create, publish, verify,
+    server,
+    zone,
+    sql,
+    host,
+    create,
+    publish,
+    verify,
     withdraw: (records) => {
       for (const { name, type } of records) zone.set(name, type, []);
     },
@@ -68,7 +75,10 @@ export async function startDomainsScene(env: Readonly<Record<string, string>> = 
       return verified;
     },
     letPass: async (id, hours) => {
-      await sql.rows(`update domains set missing_seen_at = missing_seen_at - $2 * interval '1 hour' where id = $1`, [uuidOf(id), hours]);
+      await sql.rows(`update domains set missing_seen_at = missing_seen_at - $2 * interval '1 hour' where id = $1`, [
+        uuidOf(id),
+        hours,
+      ]);
     },
     close: async () => {
       await sql.close();
@@ -86,5 +96,7 @@ export function recordsOf(domain: { records: ShownRecord[] }, ...roles: string[]
 /** The status of every record by its role; of several the set. */
 export function statusesOf(domain: { records: ShownRecord[] }): Record<string, string> {
   const roles = [...new Set(domain.records.map(({ record }) => record))];
-  return Object.fromEntries(roles.map((role) => [role, [...new Set(recordsOf(domain, role).map(({ status }) => status))].join(' ')]));
+  return Object.fromEntries(
+    roles.map((role) => [role, [...new Set(recordsOf(domain, role).map(({ status }) => status))].join(' ')]),
+  );
 }

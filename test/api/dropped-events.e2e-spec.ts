@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { page, pullDestination } from './pulling.js';
-import { accepted, change, inbound, json, requestsOf } from './receiving.js';
-import type { Inbound } from './receiving.js';
-import { askReplay, dryRun, jobIn, replayed } from './replaying.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { page, pullDestination } from './pulling.js';
+import type { Inbound } from './receiving.js';
+import { accepted, change, inbound, json, requestsOf } from './receiving.js';
+import { askReplay, dryRun, jobIn, replayed } from './replaying.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 const LONG_AGO = '2026-01-01T00:00:00Z';
 const DROPS_TESTS = '(event) => event.body.livemode === false ? null : {...event, body: {id: event.body.id}}';
@@ -30,17 +30,36 @@ describe('events that a transform dropped', () => {
     await Promise.all([server.stop(), targets.close()]);
   });
 
-  const managed = (code = DROPS_TESTS, more: object = {}): object => ({ engine: 'managed', code: `export default ${code}`, timeoutMs: 2_000, ...more });
+  const managed = (code = DROPS_TESTS, more: object = {}): object => ({
+    engine: 'managed',
+    code: `export default ${code}`,
+    timeoutMs: 2_000,
+    ...more,
+  });
   const bodiesAt = (target: TargetPath): string[] => target.posts().map(({ rawBody }) => rawBody.toString());
 
   /** An endpoint that routes to an https, a mirror and a pull destination. */
-  async function scene(transform: object | null, settings: object = {}): Promise<{ endpoint: Inbound; https: TargetPath; mirror: TargetPath; pull: string; destinations: string[] }> {
+  async function scene(
+    transform: object | null,
+    settings: object = {},
+  ): Promise<{ endpoint: Inbound; https: TargetPath; mirror: TargetPath; pull: string; destinations: string[] }> {
     const [https, mirror, pull] = [targets.open(), targets.open(), await pullDestination(server)];
-    const destinations = [await destinationAt(server, https.url), await destinationAt(server, mirror.url, { type: 'mirror' }), pull];
-    return { endpoint: await inbound(server, { transform, destinations, ...settings }), https, mirror, pull, destinations };
+    const destinations = [
+      await destinationAt(server, https.url),
+      await destinationAt(server, mirror.url, { type: 'mirror' }),
+      pull,
+    ];
+    return {
+      endpoint: await inbound(server, { transform, destinations, ...settings }),
+      https,
+      mirror,
+      pull,
+      destinations,
+    };
   }
 
-  const pulled = async (pull: string): Promise<unknown[]> => (await page(server, pull, { limit: 100 })).data.map(({ payload }) => payload as unknown);
+  const pulled = async (pull: string): Promise<unknown[]> =>
+    (await page(server, pull, { limit: 100 })).data.map(({ payload }) => payload as unknown);
 
   it('202: a range replay excludes one, over https, mirror and pull, and its dry run does not count it', async () => {
     const { endpoint, https, mirror, pull } = await scene(managed());
@@ -55,7 +74,11 @@ describe('events that a transform dropped', () => {
     expect(counted).toMatchObject({ scanned: 2, replayed: 1, enqueued: 3, skipped: 0, excluded: 1 });
     expect(job).toMatchObject({ scanned: 2, replayed: 1, enqueued: 3, skipped: 0, excluded: 1 });
     await Promise.all([https.arrived(2), mirror.arrived(2)]);
-    await until(() => pulled(pull), ({ length }) => length === 2, WITHIN_MS);
+    await until(
+      () => pulled(pull),
+      ({ length }) => length === 2,
+      WITHIN_MS,
+    );
     expect(bodiesAt(https)).toEqual(['{"id":1}', '{"id":1}']);
     expect(await pulled(pull)).toEqual([{ id: 1 }, { id: 1 }]);
     // A mirror forwards the request of what it is sent, byte for byte: that of the dropped event never.
@@ -66,12 +89,15 @@ describe('events that a transform dropped', () => {
   it('202: filters on routes make no difference, and neither does status "ignored"', async () => {
     const { endpoint, https, destinations } = await scene(managed('() => null'));
     await accepted(server, endpoint, json(TEST_EVENT));
-    await change(server, endpoint, { routes: [{ destination: destinations[0], filter: { path: '$.id', op: 'eq', value: '2' } }] });
+    await change(server, endpoint, {
+      routes: [{ destination: destinations[0], filter: { path: '$.id', op: 'eq', value: '2' } }],
+    });
 
     const counted = [await dryRun(server, endpoint), await dryRun(server, endpoint, { status: 'ignored' })];
     const jobs = [await replayed(server, endpoint), await replayed(server, endpoint, { status: 'ignored' })];
 
-    for (const found of [...counted, ...jobs]) expect(found).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, skipped: 0, excluded: 1 });
+    for (const found of [...counted, ...jobs])
+      expect(found).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, skipped: 0, excluded: 1 });
     expect(https.posts()).toEqual([]);
   });
 
@@ -81,7 +107,12 @@ describe('events that a transform dropped', () => {
     await accepted(server, endpoint, json(TEST_EVENT));
 
     expect(await dryRun(server, endpoint)).toMatchObject({ scanned: 1, replayed: 0, excluded: 1 });
-    expect(await replayed(server, endpoint, { since: LONG_AGO })).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, excluded: 1 });
+    expect(await replayed(server, endpoint, { since: LONG_AGO })).toMatchObject({
+      scanned: 1,
+      replayed: 0,
+      enqueued: 0,
+      excluded: 1,
+    });
     expect(https.posts()).toEqual([]);
   });
 
@@ -102,10 +133,17 @@ describe('events that a transform dropped', () => {
     const { endpoint, https } = await scene(managed('() => { throw new Error("no"); }'));
     await accepted(server, endpoint, json({ id: 4, livemode: true, ssn: 'SECRET' }));
     await accepted(server, endpoint, json(TEST_EVENT));
-    expect(await replayed(server, endpoint, { since: LONG_AGO })).toMatchObject({ scanned: 2, replayed: 0, excluded: 2 });
+    expect(await replayed(server, endpoint, { since: LONG_AGO })).toMatchObject({
+      scanned: 2,
+      replayed: 0,
+      excluded: 2,
+    });
     await change(server, endpoint, { transform: managed() });
 
-    const { id } = expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked' }), 202).json;
+    const { id } = expectStatus(
+      await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked' }),
+      202,
+    ).json;
     await jobIn(server, id, 'completed');
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
@@ -121,9 +159,15 @@ describe('events that a transform dropped', () => {
     const dropped = await accepted(server, endpoint, json(TEST_EVENT));
 
     const one = await server.api('POST', `/v1/events/${dropped}/replay`);
-    const { id } = expectStatus(await server.api('POST', '/v1/replays', { action: 'replay', filter: { endpoint: endpoint.id } }), 202).json;
+    const { id } = expectStatus(
+      await server.api('POST', '/v1/replays', { action: 'replay', filter: { endpoint: endpoint.id } }),
+      202,
+    ).json;
     const job = await jobIn(server, id, 'completed');
-    const again = expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${dropped.replace('evt', 'req')}/replay`), 202).json.event_id;
+    const again = expectStatus(
+      await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${dropped.replace('evt', 'req')}/replay`),
+      202,
+    ).json.event_id;
 
     expectRefusal(one, 409);
     expect(job).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, skipped: 1 });
@@ -147,7 +191,9 @@ describe('events that a transform dropped', () => {
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);
       const id = await accepted(server, found.endpoint, json(TEST_EVENT));
-      const [marked] = await sql.rows('update events set dropped = null where id = $1 returning disposition', [uuidOf(id)]);
+      const [marked] = await sql.rows('update events set dropped = null where id = $1 returning disposition', [
+        uuidOf(id),
+      ]);
       expect(marked).toEqual({ disposition: 'ignored' });
       return { ...found, id };
     }
@@ -165,29 +211,47 @@ describe('events that a transform dropped', () => {
     });
 
     it('is not sent once more where that version had replayed it: by event, redrive, recover or filter', async () => {
-      const { endpoint, https, destinations: [destination = ''], id } = await before();
-      await sql.rows(`
+      const {
+        endpoint,
+        https,
+        destinations: [destination = ''],
+        id,
+      } = await before();
+      await sql.rows(
+        `
         insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts, replayed, superseded, settled_at)
-        select environment_id, id, 0, expires_on, $2, target_id, 'dlq', null, 8, true, false, now() from events where id = $1`, [uuidOf(id), uuidOf(destination)]);
+        select environment_id, id, 0, expires_on, $2, target_id, 'dlq', null, 8, true, false, now() from events where id = $1`,
+        [uuidOf(id), uuidOf(destination)],
+      );
       expect((await eventOf(server, id)).status).toBe('dlq');
-      const over = async (answer: Promise<{ json: { id: string } }>): Promise<unknown> => jobIn(server, (await answer).json.id, 'completed');
+      const over = async (answer: Promise<{ json: { id: string } }>): Promise<unknown> =>
+        jobIn(server, (await answer).json.id, 'completed');
 
       const one = await server.api('POST', `/v1/events/${id}/replay`);
       const redrive = expectStatus(await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }), 202).json;
       const recover = await over(server.api('POST', `/v1/destinations/${destination}/recover`, { since: LONG_AGO }));
-      const filter = await over(server.api('POST', '/v1/replays', { action: 'recover', filter: { endpoint: endpoint.id } }));
+      const filter = await over(
+        server.api('POST', '/v1/replays', { action: 'recover', filter: { endpoint: endpoint.id } }),
+      );
 
       expectRefusal(one, 409);
       expect(redrive).toEqual({ redriven: 0, skipped: 1 });
-      for (const job of [recover, filter]) expect(job).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, excluded: 1 });
+      for (const job of [recover, filter])
+        expect(job).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, excluded: 1 });
       expect(https.posts()).toEqual([]);
     });
   });
 
   it('404: the replay of another tenant\'s endpoint, also with status "ignored"', async () => {
     const { endpoint } = await scene(managed());
-    const other = expectStatus(await server.api('POST', '/v1/keys', { name: randomUUID(), scope: 'admin', environment: 'test' }), 201).json.key as string;
+    const other = expectStatus(
+      await server.api('POST', '/v1/keys', { name: randomUUID(), scope: 'admin', environment: 'test' }),
+      201,
+    ).json.key as string;
 
-    expectRefusal(await askReplay(server, endpoint, { status: 'ignored', dry_run: true }, { authorization: `Bearer ${other}` }), 404);
+    expectRefusal(
+      await askReplay(server, endpoint, { status: 'ignored', dry_run: true }, { authorization: `Bearer ${other}` }),
+      404,
+    );
   });
 });

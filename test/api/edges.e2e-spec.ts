@@ -1,14 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
-import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { exchangeBytes, requestText } from './raw-request.js';
 import { accepted, inbound, json, requestOf, setSecret } from './receiving.js';
-import { destinationAt, eventIn, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS, type Sql, type Targets } from './scene.js';
+import {
+  destinationAt,
+  eventIn,
+  expectStatus,
+  openSql,
+  send,
+  type Sql,
+  startTargets,
+  type Targets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
-const STEERING = ['X-Accel-Redirect', 'X-Sendfile', 'Refresh', 'NEL', 'Report-To', 'Reporting-Endpoints', 'WWW-Authenticate'];
+const STEERING = [
+  'X-Accel-Redirect',
+  'X-Sendfile',
+  'Refresh',
+  'NEL',
+  'Report-To',
+  'Reporting-Endpoints',
+  'WWW-Authenticate',
+];
 
 describe('the edges', () => {
   let server: PosthornServer;
@@ -29,7 +48,9 @@ describe('the edges', () => {
 
   /** To the very characters of the path, which `fetch` would tidy up. */
   const raw = async (line: string, headers: Record<string, string> = {}, body = ''): Promise<ApiAnswer> => {
-    const { answers: [answer] } = await exchangeBytes(server, requestText(line, { authorization: `Bearer ${server.apiKey}`, ...headers }, body));
+    const {
+      answers: [answer],
+    } = await exchangeBytes(server, requestText(line, { authorization: `Bearer ${server.apiKey}`, ...headers }, body));
     return answer as ApiAnswer;
   };
 
@@ -40,7 +61,10 @@ describe('the edges', () => {
 
       expect((await raw('GET /%761/org')).json).toEqual((await server.api('GET', '/v1/org')).json);
       expectRefusal(await raw('GET /%761/org', { authorization: '' }), 401);
-      expectRefusal(await raw('POST /v%31/%6Beys', { 'content-type': 'application/json', authorization: `Bearer ${reader}` }, body), 403);
+      expectRefusal(
+        await raw('POST /v%31/%6Beys', { 'content-type': 'application/json', authorization: `Bearer ${reader}` }, body),
+        403,
+      );
       expectRefusal(await raw('GET /%761/events/%00'), 400);
       expectRefusal(await raw('GET /%76%31/nothing'), 404);
     });
@@ -59,7 +83,10 @@ describe('the edges', () => {
   });
 
   it.each(['/v1/org', '/in/a/b', '/nothing'])('400: two Host headers (%s)', async (path) => {
-    const answer = await exchangeBytes(server, `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.apiKey}\r\nhost: b\r\n\r\n`);
+    const answer = await exchangeBytes(
+      server,
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.apiKey}\r\nhost: b\r\n\r\n`,
+    );
 
     expectRefusal(answer.answers[0] as ApiAnswer, 400);
   });
@@ -70,9 +97,15 @@ describe('the edges', () => {
     const socket = net.connect(Number(port), hostname);
     let text = '';
     let isEnded = false;
-    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk)).on('end', () => (isEnded = true)).on('error', () => undefined);
+    socket
+      .setEncoding('latin1')
+      .on('data', (chunk: string) => (text += chunk))
+      .on('end', () => (isEnded = true))
+      .on('error', () => undefined);
     await once(socket, 'connect');
-    socket.write(`POST /v1/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`);
+    socket.write(
+      `POST /v1/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+    );
     let sent = 0;
     const more = (): void => {
       while (sent < length && !socket.destroyed && socket.writable) {
@@ -83,7 +116,11 @@ describe('the edges', () => {
     socket.on('drain', more);
     more();
 
-    await until(async () => isEnded || socket.destroyed || sent >= length, (is) => is, WITHIN_MS);
+    await until(
+      async () => isEnded || socket.destroyed || sent >= length,
+      (is) => is,
+      WITHIN_MS,
+    );
 
     socket.destroy();
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
@@ -95,23 +132,39 @@ describe('the edges', () => {
 
   describe('413', () => {
     /** Sends the head of a request and the beginning of its body, waits for the answer, and goes on with the body. */
-    async function sendOn(length: number): Promise<{ text: string; sent: number; error: Error | null; isEnded: boolean }> {
+    async function sendOn(
+      length: number,
+    ): Promise<{ text: string; sent: number; error: Error | null; isEnded: boolean }> {
       const { hostname, port } = new URL(server.url);
       const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true });
       const seen = { text: '', sent: 0, error: null as Error | null, isEnded: false };
       socket.setEncoding('latin1').on('data', (chunk: string) => (seen.text += chunk));
       socket.on('end', () => (seen.isEnded = true)).on('error', (error) => (seen.error = error));
       await once(socket, 'connect');
-      const head = ['POST /v1/send HTTP/1.1', 'Host: a', `Authorization: Bearer ${server.apiKey}`, 'Content-Type: application/json', `Content-Length: ${length}`];
+      const head = [
+        'POST /v1/send HTTP/1.1',
+        'Host: a',
+        `Authorization: Bearer ${server.apiKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+      ];
       socket.write(`${head.join('\r\n')}\r\n\r\n `);
       seen.sent = 1;
-      await until(async () => seen.text, (text) => text.includes('payload_too_large'), WITHIN_MS);
+      await until(
+        async () => seen.text,
+        (text) => text.includes('payload_too_large'),
+        WITHIN_MS,
+      );
       while (seen.sent < length && !socket.destroyed) {
         const bytes = Math.min(65_536, length - seen.sent);
         await new Promise((resolve) => socket.write(Buffer.alloc(bytes, ' '), resolve));
         if (!socket.destroyed) seen.sent += bytes;
       }
-      await until(async () => seen.isEnded || socket.destroyed, (is) => is, WITHIN_MS);
+      await until(
+        async () => seen.isEnded || socket.destroyed,
+        (is) => is,
+        WITHIN_MS,
+      );
       socket.destroy();
       return seen;
     }
@@ -136,12 +189,16 @@ describe('the edges', () => {
     const metricsPort = /Metrics on port (\d+)/.exec(server.logs())?.[1] ?? '';
 
     expect(Number(metricsPort)).toBeGreaterThan(0);
-    const answer = await server.api('POST', '/v1/destinations', { name: 'x', type: 'https', url: `http://127.0.0.1:${metricsPort}/metrics` });
+    const answer = await server.api('POST', '/v1/destinations', {
+      name: 'x',
+      type: 'https',
+      url: `http://127.0.0.1:${metricsPort}/metrics`,
+    });
     expectInvalid(answer, 'connectivity');
     expect(answer.text).toContain('listener of this service itself');
   });
 
-  describe('what a tenant\'s answer may not set', () => {
+  describe("what a tenant's answer may not set", () => {
     it.each(STEERING)('422: %s, in a response and in a rule', async (name) => {
       const headers = { [name]: 'a' };
 
@@ -149,15 +206,21 @@ describe('the edges', () => {
         { response: { type: 'static', body: 'a', headers } },
         { responseRules: { default: { headers } } },
         { responseRules: { rules: [{ when: { path: '$.a', op: 'eq', value: 1 }, respond: { headers } }] } },
-      ]) expectRefusal(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), ...settings }), 422);
+      ])
+        expectRefusal(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), ...settings }), 422);
     });
 
     it('nor what an earlier version saved', async () => {
       const endpoint = await inbound(server, { responseRules: { default: { headers: { 'x-mine': '1' }, body: 'a' } } });
-      await sql.rows(`update endpoints set response_rules = '{"default": {"headers": {"x-mine": "1", "refresh": "0;url=//a"}, "body": "a"}}'`);
+      await sql.rows(
+        `update endpoints set response_rules = '{"default": {"headers": {"x-mine": "1", "refresh": "0;url=//a"}, "body": "a"}}'`,
+      );
       await sql.rows(`select pg_notify('posthorn', 'endpoint:*')`);
 
-      const answer = await until(() => fetch(`${server.url}${endpoint.at}`, { method: 'POST' }), ({ status }) => status === 200);
+      const answer = await until(
+        () => fetch(`${server.url}${endpoint.at}`, { method: 'POST' }),
+        ({ status }) => status === 200,
+      );
 
       expect(answer.headers.get('x-mine')).toBe('1');
       expect(answer.headers.get('refresh')).toBeNull();
@@ -169,7 +232,11 @@ describe('the edges', () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const before = (await server.api('GET', '/v1/org')).json;
 
-      for (const change of [{ name: 'Other' }, { slug: 'other' }, { name: 'Other', slug: 'other', retention_days: 7 }]) {
+      for (const change of [
+        { name: 'Other' },
+        { slug: 'other' },
+        { name: 'Other', slug: 'other', retention_days: 7 },
+      ]) {
         expectRefusal(await server.api('PATCH', '/v1/org', change, as(key)), 403);
       }
       expect((await server.api('GET', '/v1/org')).json).toEqual(before);
@@ -183,7 +250,10 @@ describe('the edges', () => {
 
       expectRefusal(await server.api('PATCH', '/v1/org', { slug: 'given-up' }), 409);
       expectStatus(await server.api('PATCH', '/v1/org', { slug: 'moved' }), 200);
-      const reserved = await sql.rows('select slug, organization_id <> $1 as own from reserved_slugs where slug = $2', [other, slug]);
+      const reserved = await sql.rows('select slug, organization_id <> $1 as own from reserved_slugs where slug = $2', [
+        other,
+        slug,
+      ]);
       expect(reserved).toEqual([{ slug, own: true }]);
       expectStatus(await server.api('PATCH', '/v1/org', { slug }), 200);
     });
@@ -191,26 +261,43 @@ describe('the edges', () => {
 
   it('secrets of providers in stored headers are sealed, and open for a replay and a mirror; rows of before go on working', async () => {
     const target = targets.open();
-    const mirror = expectStatus(await server.api('POST', '/v1/destinations', { name: 'm', type: 'mirror', url: target.url }), 201).json.id as string;
+    const mirror = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'm', type: 'mirror', url: target.url }),
+      201,
+    ).json.id as string;
     const endpoint = await inbound(server, { preset: 'gitlab', destinations: [mirror] });
     const token = `gitlab-${randomUUID()}`;
     await setSecret(server, endpoint, token);
-    const request = await accepted(server, endpoint, json({ a: 1 }, { 'x-gitlab-token': token, authorization: `Basic ${token}` }));
+    const request = await accepted(
+      server,
+      endpoint,
+      json({ a: 1 }, { 'x-gitlab-token': token, authorization: `Basic ${token}` }),
+    );
 
-    const [stored] = await sql.rows<{ headers: string }>('select headers::text from requests where id = $1', [uuidOf(request)]);
+    const [stored] = await sql.rows<{ headers: string }>('select headers::text from requests where id = $1', [
+      uuidOf(request),
+    ]);
     const [post] = await target.arrived(1);
     const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'reader', scope: 'read' }), 201).json;
     const shown = await requestOf(server, endpoint, request, { authorization: `Bearer ${key}` });
     // As if it had not been verified yet: the replay compares the token anew.
     await sql.rows(`update requests set verification = 'failed'`);
-    const replays = [expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json];
-    await sql.rows(`update requests set headers = jsonb_build_array(jsonb_build_array('x-gitlab-token', $1::text)) where id = $2`, [token, uuidOf(request)]);
-    replays.push(expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json);
+    const replays = [
+      expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json,
+    ];
+    await sql.rows(
+      `update requests set headers = jsonb_build_array(jsonb_build_array('x-gitlab-token', $1::text)) where id = $2`,
+      [token, uuidOf(request)],
+    );
+    replays.push(
+      expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json,
+    );
 
     expect(stored?.headers).not.toContain(token);
     expect(post?.headers['x-gitlab-token']).toBe(token);
     expect(JSON.stringify(shown)).not.toContain(token);
-    for (const { event_id: id } of replays) expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'routed', verified: true });
+    for (const { event_id: id } of replays)
+      expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'routed', verified: true });
   });
 
   it('still delivers', async () => {

@@ -6,10 +6,16 @@ import { Database } from '../../src/kernel/database.js';
 import { type Id, lowestIdAt } from '../../src/kernel/ids.js';
 import type { PlannedPool } from '../../src/kernel/planned-pool.js';
 import { emailTargetId } from '../../src/modules/email/email-destination.js';
-import { type EmailChange, type EmailPlace, EmailsStore, type EmailState, type NewEmail } from '../../src/modules/email/emails.store.js';
+import {
+  type EmailChange,
+  type EmailPlace,
+  EmailsStore,
+  type EmailState,
+  type NewEmail,
+} from '../../src/modules/email/emails.store.js';
 import { ScheduledEmailsStore } from '../../src/modules/email/scheduled-emails.store.js';
 import { SuppressionsStore } from '../../src/modules/email/suppressions.store.js';
-import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
+import { explain, type Plan, type Recorded, recorder } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
@@ -25,14 +31,17 @@ const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as con
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** Email `i` of a month: its id is a ULID of its time. */
-const id = (firstMs: number): string => `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
+const id = (firstMs: number): string =>
+  `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
 
 function fill(nowMs: number): string[] {
   const [today, firstMs] = [Math.floor(nowMs / DAY_MS), nowMs - 30 * DAY_MS];
   const partitions = Array.from({ length: DAYS + 1 }, (_, i) => today + i).flatMap((day) =>
     ['emails', 'events', 'deliveries', 'attempts'].map(
-      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
-    ));
+      (table) =>
+        `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+    ),
+  );
   const status = `case when i % 100 < ${RARE.length} then (array['${RARE.join("','")}'])[i % 100 + 1] else 'delivered' end`;
   return [
     ...partitions,
@@ -77,9 +86,14 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     const { hotPool, readPool } = kernel as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
     const { master } = source.driver as unknown as { master: pg.Pool };
-    clients = { hot: await hotPool.pool.connect(), reads: await readPool.pool.connect(), ordinary: await master.connect() };
+    clients = {
+      hot: await hotPool.pool.connect(),
+      reads: await readPool.pool.connect(),
+      ordinary: await master.connect(),
+    };
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
-    const first = async (text: string): Promise<Record<string, string>> => (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
+    const first = async (text: string): Promise<Record<string, string>> =>
+      (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
     // One that nobody tries any more: of one that is due, its deliveries are not looked at.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
@@ -103,7 +117,11 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     return [await explain(clients.ordinary, asked, 'generic'), await explain(clients.ordinary, asked, 'custom')];
   }
 
-  async function expectPlans(ask: (recording: Database) => Promise<unknown>, indexes: string[], pagesMax: number): Promise<void> {
+  async function expectPlans(
+    ask: (recording: Database) => Promise<unknown>,
+    indexes: string[],
+    pagesMax: number,
+  ): Promise<void> {
     for (const plan of await plansOf(ask)) {
       expect(plan.indexes).toEqual(indexes);
       expect(plan.scanned).toEqual([]);
@@ -111,23 +129,64 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     }
   }
 
-  const range = (untilMs = nowMs) => ({ environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0), targetId: TARGET });
+  const range = (untilMs = nowMs) => ({
+    environmentId: ENVIRONMENT,
+    beforeId: lowestIdAt(untilMs),
+    fromId: lowestIdAt(0),
+    targetId: TARGET,
+  });
   const orphansDay = (): number => Math.floor(nowMs / DAY_MS) + 30;
   const orphansOfAnHour = (db: Database): Promise<unknown> =>
     new EmailsStore(db).orphans(orphansDay(), lowestIdAt(nowMs - 2 * 3_600_000), lowestIdAt(nowMs - 3_600_000), 500);
-  const changed = (): EmailChange => ({ environmentId: ENVIRONMENT, state: { ...some, version: 1 } as EmailState, after: added() });
-  const place = (): EmailPlace => ({ environmentId: ENVIRONMENT, id: some.id, expiresOnDay: Date.parse(some.expiresOn) / DAY_MS });
+  const changed = (): EmailChange => ({
+    environmentId: ENVIRONMENT,
+    state: { ...some, version: 1 } as EmailState,
+    after: added(),
+  });
+  const place = (): EmailPlace => ({
+    environmentId: ENVIRONMENT,
+    id: some.id,
+    expiresOnDay: Date.parse(some.expiresOn) / DAY_MS,
+  });
   const added = (): NewEmail => ({
-    environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), expiresOnDay: Math.floor(nowMs / DAY_MS) + 30, sender: 'a@b.example', to: ['c@d.example'], cc: [], bcc: [], replyTo: [], subject: 'a',
-    messageId: '<a@b>', returnPathHost: null, isCaptured: false, tags: [], attachments: [], sizeBytes: 1, recipients: [], timeline: [], status: 'sending', isOwed: true, scheduledAt: null,
+    environmentId: ENVIRONMENT,
+    id: lowestIdAt(nowMs),
+    expiresOnDay: Math.floor(nowMs / DAY_MS) + 30,
+    sender: 'a@b.example',
+    to: ['c@d.example'],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'a',
+    messageId: '<a@b>',
+    returnPathHost: null,
+    isCaptured: false,
+    tags: [],
+    attachments: [],
+    sizeBytes: 1,
+    recipients: [],
+    timeline: [],
+    status: 'sending',
+    isOwed: true,
+    scheduledAt: null,
   });
   const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
     ['insert', (db) => new EmailsStore(db).insert([added(), added()], false), [], 500],
     ['insert in a transaction', (db) => new EmailsStore(db).insert([added()], true), [], 500],
-    ['states of the days that ids say', (db) => new EmailsStore(db).statesAt([place(), place()]), ['emails_pkey', 'suppressions_address_idx'], 30],
-    ['state, wherever it is', (db) => new EmailsStore(db).state(ENVIRONMENT, some.id), ['emails_pkey', 'suppressions_address_idx'], DAYS * 6],
+    [
+      'states of the days that ids say',
+      (db) => new EmailsStore(db).statesAt([place(), place()]),
+      ['emails_pkey', 'suppressions_address_idx'],
+      30,
+    ],
+    [
+      'state, wherever it is',
+      (db) => new EmailsStore(db).state(ENVIRONMENT, some.id),
+      ['emails_pkey', 'suppressions_address_idx'],
+      DAYS * 6,
+    ],
     ['change', (db) => new EmailsStore(db).change([changed(), changed()], false), ['emails_pkey'], 100],
     ['change in a transaction', (db) => new EmailsStore(db).change([changed()], true), ['emails_pkey'], 100],
     ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some, 'a'), ['emails_pkey'], 100],
@@ -150,13 +209,18 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
         select c.relname as name from pg_locks l join pg_class c on c.oid = l.relation
         where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^(emails|events)_p' order by 1`);
 
-      expect(rows.map(({ name }) => name)).toEqual(['emails', 'events'].map((table) => `${table}_p${iso(orphansDay()).replaceAll('-', '')}`));
+      expect(rows.map(({ name }) => name)).toEqual(
+        ['emails', 'events'].map((table) => `${table}_p${iso(orphansDay()).replaceAll('-', '')}`),
+      );
     } finally {
       await reads.query('rollback');
     }
   });
 
-  it.each([['now', 0], ['the middle of the month', 15 * DAY_MS]])('emails: a page of any status, from %s', async (_from, agoMs) => {
+  it.each([
+    ['now', 0],
+    ['the middle of the month', 15 * DAY_MS],
+  ])('emails: a page of any status, from %s', async (_from, agoMs) => {
     const [plan] = await plansOf((db) => new EmailsStore(db).list(range(nowMs - agoMs), 51));
 
     expect(plan?.indexes).toEqual(expect.arrayContaining(['emails_pkey', 'events_pkey', 'scheduled_emails_pkey']));
@@ -164,39 +228,106 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     expect(plan?.pages).toBeLessThan(3_000);
   });
 
-  it.each([undefined, 'bounced', 'dlq', 'scheduled'] as const)('emails: a page of a tag and a recipient that nothing has looks at a thousand candidates (%s)', async (status) => {
-    const [plan] = await plansOf((db) => new EmailsStore(db).withTraits({ ...range(), status, tag: { name: 'a' }, recipient: 'nobody@d.example' }, 1_000));
+  it.each([undefined, 'bounced', 'dlq', 'scheduled'] as const)(
+    'emails: a page of a tag and a recipient that nothing has looks at a thousand candidates (%s)',
+    async (status) => {
+      const [plan] = await plansOf((db) =>
+        new EmailsStore(db).withTraits(
+          { ...range(), status, tag: { name: 'a' }, recipient: 'nobody@d.example' },
+          1_000,
+        ),
+      );
 
-    expect(plan?.indexes).toContain(status === 'dlq' ? 'deliveries_target_id_idx' : status === 'scheduled' ? 'scheduled_emails_pkey' : status === undefined ? 'emails_pkey' : 'emails_status_idx');
-    expect(plan?.scanned).toEqual([]);
-    expect(plan?.pages).toBeLessThan(8_000);
-  });
+      expect(plan?.indexes).toContain(
+        status === 'dlq'
+          ? 'deliveries_target_id_idx'
+          : status === 'scheduled'
+            ? 'scheduled_emails_pkey'
+            : status === undefined
+              ? 'emails_pkey'
+              : 'emails_status_idx',
+      );
+      expect(plan?.scanned).toEqual([]);
+      expect(plan?.pages).toBeLessThan(8_000);
+    },
+  );
 
-  it.each(EMAIL_STATUSES)('emails: a page of %s looks at a thousand candidates, whatever there is of others', async (status) => {
-    const [plan] = await plansOf((db) => new EmailsStore(db).listOf(status, range(), 1_000));
+  it.each(EMAIL_STATUSES)(
+    'emails: a page of %s looks at a thousand candidates, whatever there is of others',
+    async (status) => {
+      const [plan] = await plansOf((db) => new EmailsStore(db).listOf(status, range(), 1_000));
 
-    expect(plan?.indexes).toContain(status === 'dlq' ? 'deliveries_target_id_idx' : 'emails_status_idx');
-    expect(plan?.scanned).toEqual([]);
-    expect(plan?.pages).toBeLessThan(1_000 * 40);
-  });
+      expect(plan?.indexes).toContain(status === 'dlq' ? 'deliveries_target_id_idx' : 'emails_status_idx');
+      expect(plan?.scanned).toEqual([]);
+      expect(plan?.pages).toBeLessThan(1_000 * 40);
+    },
+  );
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
     ['a page', (db) => new EmailsStore(db).listScheduled(range(), 51), ['scheduled_emails_pkey'], 200],
     ['find', (db) => new ScheduledEmailsStore(db).find(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 20],
-    ['due', (db) => new ScheduledEmailsStore(db).due(20, 200), ['scheduled_emails_due_at_idx', 'scheduled_emails_try_at_idx'], 200],
-    ['claim', (db) => new ScheduledEmailsStore(db).claim({ environmentId: ENVIRONMENT, id: scheduled }), ['scheduled_emails_pkey'], 20],
+    [
+      'due',
+      (db) => new ScheduledEmailsStore(db).due(20, 200),
+      ['scheduled_emails_due_at_idx', 'scheduled_emails_try_at_idx'],
+      200,
+    ],
+    [
+      'claim',
+      (db) => new ScheduledEmailsStore(db).claim({ environmentId: ENVIRONMENT, id: scheduled }),
+      ['scheduled_emails_pkey'],
+      20,
+    ],
     ['remove', (db) => new ScheduledEmailsStore(db).remove(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
     ['postpone', (db) => new ScheduledEmailsStore(db).postpone(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
     ['overdue', (db) => new ScheduledEmailsStore(db).overdueSeconds(), ['scheduled_emails_due_at_idx'], 20],
   ])('scheduled emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['add', (db) => new SuppressionsStore(db).add({ environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), key: 'a7@x.example', email: 'a7@x.example', origin: 'complaint', sourceId: null, forDays: null }), ['suppressions_address_idx'], 100],
-    ['among fifty', (db) => new SuppressionsStore(db).among(ENVIRONMENT, Array.from({ length: 50 }, (_, i) => `a${i * 997}@x.example`)), ['suppressions_address_idx'], 400],
-    ['a page', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: null, origin: null }, 51), ['suppressions_pkey'], 200],
-    ['a page of one origin', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: lowestIdAt(nowMs), origin: 'manual' }, 51), ['suppressions_pkey'], 500],
+    [
+      'add',
+      (db) =>
+        new SuppressionsStore(db).add({
+          environmentId: ENVIRONMENT,
+          id: lowestIdAt(nowMs),
+          key: 'a7@x.example',
+          email: 'a7@x.example',
+          origin: 'complaint',
+          sourceId: null,
+          forDays: null,
+        }),
+      ['suppressions_address_idx'],
+      100,
+    ],
+    [
+      'among fifty',
+      (db) =>
+        new SuppressionsStore(db).among(
+          ENVIRONMENT,
+          Array.from({ length: 50 }, (_, i) => `a${i * 997}@x.example`),
+        ),
+      ['suppressions_address_idx'],
+      400,
+    ],
+    [
+      'a page',
+      (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: null, origin: null }, 51),
+      ['suppressions_pkey'],
+      200,
+    ],
+    [
+      'a page of one origin',
+      (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: lowestIdAt(nowMs), origin: 'manual' }, 51),
+      ['suppressions_pkey'],
+      500,
+    ],
     ['find', (db) => new SuppressionsStore(db).find(ENVIRONMENT, { id: suppressed }), ['suppressions_pkey'], 20],
-    ['find by address', (db) => new SuppressionsStore(db).find(ENVIRONMENT, { key: 'a7@x.example' }), ['suppressions_address_idx'], 20],
+    [
+      'find by address',
+      (db) => new SuppressionsStore(db).find(ENVIRONMENT, { key: 'a7@x.example' }),
+      ['suppressions_address_idx'],
+      20,
+    ],
     ['remove', (db) => new SuppressionsStore(db).remove(ENVIRONMENT, suppressed), ['suppressions_pkey'], 50],
   ])('suppressions: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
 });

@@ -4,9 +4,9 @@ import { Resend } from 'resend';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
-import { EMAIL, emailIn, emailOf, rawOf, sendEmail, SIMULATOR, simulated } from './emailing.js';
-import { expectStatus, openSql } from './scene.js';
+import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated, SIMULATOR } from './emailing.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql } from './scene.js';
 
 describe('POST /v1/emails/batch', () => {
   let server: PosthornServer;
@@ -22,7 +22,8 @@ describe('POST /v1/emails/batch', () => {
     await server?.stop();
   });
 
-  const count = async (): Promise<unknown> => (await sql.rows('select count(*)::int as count from events'))[0]?.['count'];
+  const count = async (): Promise<unknown> =>
+    (await sql.rows('select count(*)::int as count from events'))[0]?.['count'];
 
   it('202: each is accepted by itself, in order: a bad one and a suppressed one fail no other', async () => {
     const emails = [
@@ -36,18 +37,31 @@ describe('POST /v1/emails/batch', () => {
 
     const { status, json } = await server.api('POST', '/v1/emails/batch', { emails });
 
-    expect([status, json]).toEqual([202, { data: [
-      { id: expect.stringMatching(/^evt_/) },
-      { id: null, error: { type: 'validation_failed', message: expect.stringContaining('to: ') } },
-      { id: expect.stringMatching(/^evt_/), error: { type: 'suppressed', message: expect.any(String) } },
-      { id: null, error: { type: 'validation_failed', message: expect.stringContaining('not a verified sending domain') } },
-      { id: null, error: { type: 'validation_failed', message: expect.stringContaining('JSON object') } },
-      { id: expect.stringMatching(/^evt_/) },
-    ] }]);
+    expect([status, json]).toEqual([
+      202,
+      {
+        data: [
+          { id: expect.stringMatching(/^evt_/) },
+          { id: null, error: { type: 'validation_failed', message: expect.stringContaining('to: ') } },
+          { id: expect.stringMatching(/^evt_/), error: { type: 'suppressed', message: expect.any(String) } },
+          {
+            id: null,
+            error: { type: 'validation_failed', message: expect.stringContaining('not a verified sending domain') },
+          },
+          { id: null, error: { type: 'validation_failed', message: expect.stringContaining('JSON object') } },
+          { id: expect.stringMatching(/^evt_/) },
+        ],
+      },
+    ]);
     const [first, , third, , , sixth] = json.data.map(({ id }: { id: string }) => id);
     expect((await emailIn(server, first, 'delivered')).subject).toBe('first');
-    expect((await emailIn(server, third, 'suppressed')).timeline).toMatchObject([{ type: 'rejected', subtype: 'suppressed' }]);
-    expect((await emailIn(server, sixth, 'bounced')).recipients).toMatchObject([{ status: 'bounced' }, { status: 'suppressed' }]);
+    expect((await emailIn(server, third, 'suppressed')).timeline).toMatchObject([
+      { type: 'rejected', subtype: 'suppressed' },
+    ]);
+    expect((await emailIn(server, sixth, 'bounced')).recipients).toMatchObject([
+      { status: 'bounced' },
+      { status: 'suppressed' },
+    ]);
   });
 
   it('202: a hundred emails, in the order of the request', async () => {
@@ -62,7 +76,10 @@ describe('POST /v1/emails/batch', () => {
   it('202: the same Idempotency-Key repeats the stored answer and sends nothing again, whatever became suppressed meanwhile', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const to = 'somebody@example.org';
-    const emails = [{ ...EMAIL, to }, { ...EMAIL, to: 'nobody' }];
+    const emails = [
+      { ...EMAIL, to },
+      { ...EMAIL, to: 'nobody' },
+    ];
     const first = await server.api('POST', '/v1/emails/batch', emails, key);
     const before = await count();
     expectStatus(await server.api('POST', '/v1/suppressions', { email: to }), 201);
@@ -79,7 +96,10 @@ describe('POST /v1/emails/batch', () => {
     const first = expectStatus(await server.api('POST', '/v1/emails/batch', emails, key), 202).json.data;
     const before = await count();
     // As a kill leaves it: nothing is kept of the whole batch, nor of its last email.
-    await sql.rows(`delete from idempotency_keys where key = $1 and route in ('POST /v1/emails/batch', 'POST /v1/emails/batch 2')`, [key['idempotency-key']]);
+    await sql.rows(
+      `delete from idempotency_keys where key = $1 and route in ('POST /v1/emails/batch', 'POST /v1/emails/batch 2')`,
+      [key['idempotency-key']],
+    );
 
     const second = expectStatus(await server.api('POST', '/v1/emails/batch', emails, key), 202).json.data;
 
@@ -92,7 +112,11 @@ describe('POST /v1/emails/batch', () => {
     ['an empty one', { emails: [] }, 'emails'],
     ['101 emails', Array.from({ length: 101 }, () => EMAIL), 'emails'],
     ['an unknown field beside it', { emails: [EMAIL], mode: 'strict' }, 'mode'],
-    ['21 attachments over all emails', Array.from({ length: 21 }, () => ({ ...EMAIL, attachments: [{ filename: 'a', content: 'YQ==' }] })), 'emails'],
+    [
+      '21 attachments over all emails',
+      Array.from({ length: 21 }, () => ({ ...EMAIL, attachments: [{ filename: 'a', content: 'YQ==' }] })),
+      'emails',
+    ],
   ])('422: %s', async (_what, body, path) => {
     const before = await count();
 
@@ -105,15 +129,28 @@ describe('POST /v1/emails/batch', () => {
     const resend = (): Resend => new Resend(server.apiKey, { baseUrl: `${server.url}/v1` });
 
     it('sends an email and reads it back', async () => {
-      const { data, error } = await resend().emails.send({
-        from: `Shop <shop@${SIMULATOR}>`, to: [simulated('delivered')], replyTo: 'help@example.com', subject: 'From resend', html: '<p>Hello</p>', text: 'Hello',
-        headers: { 'X-Entity-Ref-ID': '4711' }, tags: [{ name: 'kind', value: 'order' }], attachments: [{ filename: 'a.txt', content: Buffer.from('hello'), contentType: 'text/plain' }],
-      }, { idempotencyKey: randomUUID() });
+      const { data, error } = await resend().emails.send(
+        {
+          from: `Shop <shop@${SIMULATOR}>`,
+          to: [simulated('delivered')],
+          replyTo: 'help@example.com',
+          subject: 'From resend',
+          html: '<p>Hello</p>',
+          text: 'Hello',
+          headers: { 'X-Entity-Ref-ID': '4711' },
+          tags: [{ name: 'kind', value: 'order' }],
+          attachments: [{ filename: 'a.txt', content: Buffer.from('hello'), contentType: 'text/plain' }],
+        },
+        { idempotencyKey: randomUUID() },
+      );
 
       expect(error).toBeNull();
       await emailIn(server, data?.id as string, 'delivered');
       const read = await resend().emails.get(data?.id as string);
-      expect([read.error, read.data]).toEqual([null, expect.objectContaining({ id: data?.id, subject: 'From resend', reply_to: ['help@example.com'] })]);
+      expect([read.error, read.data]).toEqual([
+        null,
+        expect.objectContaining({ id: data?.id, subject: 'From resend', reply_to: ['help@example.com'] }),
+      ]);
       const sent = await simpleParser(await rawOf(server, data?.id as string));
       expect([sent.attachments[0]?.content.toString(), sent.headers.get('x-entity-ref-id')]).toEqual(['hello', '4711']);
       const listed = await resend().emails.list({ limit: 1 });
@@ -121,7 +158,14 @@ describe('POST /v1/emails/batch', () => {
     });
 
     it('sends a batch, and is told of each email', async () => {
-      const { data, error } = await resend().batch.send(['one', 'two'].map((subject) => ({ from: `shop@${SIMULATOR}`, to: simulated('delivered'), subject, text: 'Hello' })));
+      const { data, error } = await resend().batch.send(
+        ['one', 'two'].map((subject) => ({
+          from: `shop@${SIMULATOR}`,
+          to: simulated('delivered'),
+          subject,
+          text: 'Hello',
+        })),
+      );
 
       expect(error).toBeNull();
       const subjects = await Promise.all((data?.data ?? []).map(async ({ id }) => (await emailOf(server, id)).subject));
@@ -129,7 +173,12 @@ describe('POST /v1/emails/batch', () => {
     });
 
     it('is told what is wrong', async () => {
-      const { data, error } = await resend().emails.send({ from: 'a@unverified.example', to: 'b@example.org', subject: 'x', text: 'y' });
+      const { data, error } = await resend().emails.send({
+        from: 'a@unverified.example',
+        to: 'b@example.org',
+        subject: 'x',
+        text: 'y',
+      });
 
       expect([data, error]).toEqual([null, expect.objectContaining({})]);
       expect(JSON.stringify(error)).toContain('not a verified sending domain');

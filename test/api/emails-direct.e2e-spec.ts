@@ -1,11 +1,11 @@
-import type { PosthornServer } from '../support/server.js';
 import { isPostfixInstalled, Postfix } from '../support/postfix.js';
+import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
 import { emailAfter, emailIn, rawOf } from './emailing.js';
-import { startRelay, verifyDomain, type Relay } from './relay.js';
-import { expectStatus, openSql } from './scene.js';
+import { type Relay, startRelay, verifyDomain } from './relay.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql } from './scene.js';
 
 /** Another author's mail server is the receiver's, and hands on to one that shows what it was given. */
 (isPostfixInstalled() ? describe : describe.skip)('EMAIL_TRANSPORT=direct:', () => {
@@ -17,12 +17,19 @@ import type { Sql } from './scene.js';
 
   beforeAll(async () => {
     [zone, behind] = await Promise.all([startZoneServer(), startRelay()]);
-    postfix = await Postfix.start(behind.port, { 'no@x.example': '550 5.1.1 User unknown', 'later@x.example': '450 4.2.0 Greylisted, try again in 5 minutes' });
+    postfix = await Postfix.start(behind.port, {
+      'no@x.example': '550 5.1.1 User unknown',
+      'later@x.example': '450 4.2.0 Greylisted, try again in 5 minutes',
+    });
     for (const domain of ['x.example', 'y.example']) zone.set(domain, 'MX', ['5 away.x.example', '10 mx.x.example']);
     zone.set('away.x.example', 'A', ['127.0.0.77']);
     zone.set('mx.x.example', 'A', ['127.0.0.1']);
     zone.set('null.example', 'MX', ['0 .']);
-    server = await startServer({ EMAIL_TRANSPORT: `direct:?port=${postfix.port}`, PLATFORM_DOMAIN: 'posthorn.example', DNS_SERVERS: zone.address });
+    server = await startServer({
+      EMAIL_TRANSPORT: `direct:?port=${postfix.port}`,
+      PLATFORM_DOMAIN: 'posthorn.example',
+      DNS_SERVERS: zone.address,
+    });
     sql = openSql(server);
     await verifyDomain(server, sql, 'mail.example.com');
   }, 120_000);
@@ -35,9 +42,17 @@ import type { Sql } from './scene.js';
   });
 
   const send = async (to: string[]): Promise<string> =>
-    expectStatus(await server.api('POST', '/v1/emails', { from: 'shop@mail.example.com', to, subject: 'Your order', text: 'It is on its way.' }), 202).json.id as string;
+    expectStatus(
+      await server.api('POST', '/v1/emails', {
+        from: 'shop@mail.example.com',
+        to,
+        subject: 'Your order',
+        text: 'It is on its way.',
+      }),
+      202,
+    ).json.id as string;
 
-  it('arrives at the server that the domains\' MX names, past one where nobody listens, as it was composed', async () => {
+  it("arrives at the server that the domains' MX names, past one where nobody listens, as it was composed", async () => {
     const id = await send(['a@x.example', 'b@y.example']);
 
     await emailIn(server, id, 'delivered');
@@ -53,7 +68,9 @@ import type { Sql } from './scene.js';
     const id = await send(['no@x.example', 'later@x.example', 'a@null.example']);
 
     const email = await emailAfter(server, id, 1);
-    const states = Object.fromEntries(email.recipients.map(({ address, status }: { address: string; status: string }) => [address, status]));
+    const states = Object.fromEntries(
+      email.recipients.map(({ address, status }: { address: string; status: string }) => [address, status]),
+    );
     expect(states).toEqual({ 'no@x.example': 'bounced', 'later@x.example': 'sending', 'a@null.example': 'bounced' });
     expect((await server.api('GET', '/v1/suppressions/a@null.example')).status).toBe(200);
   });

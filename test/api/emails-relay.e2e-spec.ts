@@ -4,9 +4,9 @@ import { startServer } from '../support/server.js';
 import { as, createKey } from './answers.js';
 import { emailAfter, emailIn, emailOf, rawOf, sendEmail } from './emailing.js';
 import { until } from './polling.js';
-import { startRelay, verifyDomain, type Relay } from './relay.js';
-import { eventIn, expectStatus, makeDue, openSql, WITHIN_MS } from './scene.js';
+import { type Relay, startRelay, verifyDomain } from './relay.js';
 import type { Sql } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql, WITHIN_MS } from './scene.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
 
@@ -18,7 +18,11 @@ describe('emails by a relay', () => {
 
   beforeAll(async () => {
     relay = await startRelay();
-    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example', BOUNCE_SUPPRESSION_DAYS: '30' });
+    server = await startServer({
+      EMAIL_TRANSPORT: relay.url,
+      PLATFORM_DOMAIN: 'posthorn.example',
+      BOUNCE_SUPPRESSION_DAYS: '30',
+    });
     sql = openSql(server);
     await verifyDomain(server, sql, 'mail.example.com');
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
@@ -37,14 +41,20 @@ describe('emails by a relay', () => {
   });
 
   const ofSubject = (subject: string) => relay.taken.filter(({ raw }) => raw.includes(`Subject: ${subject}`));
-  const send = (subject: string, to: string[], more: object = {}): Promise<string> => sendEmail(server, { from: FROM, to, subject, ...more });
+  const send = (subject: string, to: string[], more: object = {}): Promise<string> =>
+    sendEmail(server, { from: FROM, to, subject, ...more });
 
   it('what arrives is what GET …/raw shows: signed, with its Message-ID, to every recipient once, bcc among them and in no header', async () => {
-    const id = await send('arrives', ['a@one.example', 'A@one.example', 'b@two.example'], { bcc: 'hidden@three.example' });
+    const id = await send('arrives', ['a@one.example', 'A@one.example', 'b@two.example'], {
+      bcc: 'hidden@three.example',
+    });
 
     const email = await emailIn(server, id, 'delivered');
     const [arrived] = ofSubject('arrives');
-    expect([ofSubject('arrives').length, arrived?.to.sort()]).toEqual([1, ['a@one.example', 'b@two.example', 'hidden@three.example']]);
+    expect([ofSubject('arrives').length, arrived?.to.sort()]).toEqual([
+      1,
+      ['a@one.example', 'b@two.example', 'hidden@three.example'],
+    ]);
     expect(arrived?.raw).toBe(await rawOf(server, id));
     expect(arrived?.raw).toMatch(/^DKIM-Signature: [^]*d=mail\.example\.com/);
     expect(arrived?.raw).not.toContain('hidden');
@@ -54,41 +64,70 @@ describe('emails by a relay', () => {
 
   it('a partial refusal: who is put off is tried again with the same bytes, and nobody else', async () => {
     const refusals: Record<string, { code: number; text: string }> = {
-      'gone@x.example': { code: 550, text: '5.1.1 No such user' }, 'later@x.example': { code: 451, text: '4.7.1 Greylisted, try again later' },
+      'gone@x.example': { code: 550, text: '5.1.1 No such user' },
+      'later@x.example': { code: 451, text: '4.7.1 Greylisted, try again later' },
     };
     relay.refuseRecipients((address) => refusals[address] ?? null);
     const id = await send('partial', ['fine@x.example', 'gone@x.example', 'later@x.example']);
     const first = await emailAfter(server, id, 1);
 
     expect(first.status).toBe('bounced');
-    expect(first.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'bounced', 'sending']);
+    expect(first.recipients.map(({ status }: { status: string }) => status)).toEqual([
+      'delivered',
+      'bounced',
+      'sending',
+    ]);
     expect(first.attempts).toMatchObject([{ number: 1, status: 451 }]);
     await eventIn(server, id, 'retrying');
     delete refusals['later@x.example'];
     await makeDue(sql, id);
     const second = await emailAfter(server, id, 2);
-    expect(second.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'bounced', 'delivered']);
+    expect(second.recipients.map(({ status }: { status: string }) => status)).toEqual([
+      'delivered',
+      'bounced',
+      'delivered',
+    ]);
     expect(ofSubject('partial').map(({ to }) => to)).toEqual([['fine@x.example'], ['later@x.example']]);
     expect(ofSubject('partial')[1]?.raw).toBe(ofSubject('partial')[0]?.raw);
     await eventIn(server, id, 'failed');
   });
 
   it('an address that is refused for good is suppressed: the next email does not go there', async () => {
-    relay.refuseRecipients((address) => (address === 'nobody@x.example' ? { code: 550, text: '5.1.1 No such user' } : null));
+    relay.refuseRecipients((address) =>
+      address === 'nobody@x.example' ? { code: 550, text: '5.1.1 No such user' } : null,
+    );
     const id = await send('bounces', ['nobody@x.example']);
 
     await emailIn(server, id, 'bounced');
-    expect(expectStatus(await server.api('GET', '/v1/suppressions/nobody@x.example'), 200).json).toMatchObject({ origin: 'bounce', source_id: id });
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/nobody@x.example'), 200).json).toMatchObject({
+      origin: 'bounce',
+      source_id: id,
+    });
     relay.refuseRecipients(() => null);
     await emailIn(server, await send('not again', ['nobody@x.example']), 'suppressed');
     expect(ofSubject('not again')).toEqual([]);
   });
 
   it.each<[string, string, { code: number; text: string }]>([
-    ['Gmail, of the rate', 'sending', { code: 550, text: '5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.' }],
+    [
+      'Gmail, of the rate',
+      'sending',
+      {
+        code: 550,
+        text: '5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.',
+      },
+    ],
     ['QQ, of the rate', 'sending', { code: 550, text: 'Connection frequency limited' }],
-    ['Exchange Online, of a banned IP address', 'sending', { code: 550, text: '5.7.606 Access denied, banned sending IP [192.0.2.1]' }],
-    ['Exchange Online, of a banned sender', 'sending', { code: 550, text: '5.7.511 Access denied, banned sender[192.0.2.1]' }],
+    [
+      'Exchange Online, of a banned IP address',
+      'sending',
+      { code: 550, text: '5.7.606 Access denied, banned sending IP [192.0.2.1]' },
+    ],
+    [
+      'Exchange Online, of a banned sender',
+      'sending',
+      { code: 550, text: '5.7.511 Access denied, banned sender[192.0.2.1]' },
+    ],
     ['Exim, of our sender', 'failed', { code: 550, text: 'Verification failed for <shop@mail.example.com>' }],
   ])('an answer that does not blame the address suppresses nobody: %s is %s', async (what, status, refusal) => {
     const address = `${what.replace(/\W+/g, '-').toLowerCase()}@blame.example`;
@@ -123,20 +162,26 @@ describe('emails by a relay', () => {
     const waiting = await send('waits', ['moved+other@x.example', 'else@x.example']);
     await emailAfter(server, waiting, 1);
     relay.refuseRecipients(() => null);
-    await sql.rows("update suppressions set expires_at = now(), address = 'moved+other@x.example' where address = 'moved@x.example'");
+    await sql.rows(
+      "update suppressions set expires_at = now(), address = 'moved+other@x.example' where address = 'moved@x.example'",
+    );
     await makeDue(sql, waiting);
     await emailIn(server, waiting, 'delivered');
     await sql.rows("update suppressions set address = 'moved@x.example' where address = 'moved+other@x.example'");
 
     expect((await suppression()).status).toBe(404);
     expect((await server.api('GET', '/v1/suppressions?email=moved@x.example')).json.data).toEqual([]);
-    expect((await server.api('GET', '/v1/suppressions?limit=100')).json.data.map(({ id }: { id: string }) => id)).not.toContain(first.id);
+    expect(
+      (await server.api('GET', '/v1/suppressions?limit=100')).json.data.map(({ id }: { id: string }) => id),
+    ).not.toContain(first.id);
     await emailIn(server, await send('again', ['moved@x.example']), 'delivered');
     const last = await bounceOf();
     expect(expectStatus(await suppression(), 200).json).toMatchObject({ origin: 'bounce', source_id: last });
     expect((await suppression()).json.id).not.toBe(first.id);
     await sql.rows("update suppressions set expires_at = now() where address = 'moved@x.example'");
-    expect(expectStatus(await server.api('POST', '/v1/suppressions', { email: 'moved@x.example' }), 201).json).toMatchObject({ origin: 'manual', source_id: null, expires_at: null });
+    expect(
+      expectStatus(await server.api('POST', '/v1/suppressions', { email: 'moved@x.example' }), 201).json,
+    ).toMatchObject({ origin: 'manual', source_id: null, expires_at: null });
     expectStatus(await server.api('DELETE', '/v1/suppressions/moved@x.example'), 204);
   });
 
@@ -155,14 +200,19 @@ describe('emails by a relay', () => {
     await eventIn(server, id, 'delivered');
   });
 
-  it('a server that takes its time after the last dot (RFC 5321, section 4.5.3.2.6) gets each message once, and holds up nobody else\'s', async () => {
+  it("a server that takes its time after the last dot (RFC 5321, section 4.5.3.2.6) gets each message once, and holds up nobody else's", async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     relay.holdAnswers((to) => (to[0]?.endsWith('@slow.example') === true ? released : null));
     const slow = await Promise.all(Array.from({ length: 5 }, (_, i) => send('slow', [`a${i}@slow.example`])));
-    await until(async () => ofSubject('slow').length, (count) => count === 5, WITHIN_MS);
+    await until(
+      async () => ofSubject('slow').length,
+      (count) => count === 5,
+      WITHIN_MS,
+    );
 
-    for (const id of await Promise.all(Array.from({ length: 5 }, (_, i) => send('quick', [`a${i}@quick.example`])))) await emailIn(server, id, 'delivered');
+    for (const id of await Promise.all(Array.from({ length: 5 }, (_, i) => send('quick', [`a${i}@quick.example`]))))
+      await emailIn(server, id, 'delivered');
     expect(ofSubject('slow')).toHaveLength(5);
     release();
     for (const id of slow) expect((await emailIn(server, id, 'delivered')).attempts).toHaveLength(1);
@@ -184,8 +234,16 @@ describe('emails by a relay', () => {
     const ids = [
       await sendEmail(server, { from: 'a@test.example.com', to: 'a@leaves.example', subject: 'stays' }, as(testKey)),
     ];
-    await until(() => emailWith(ids[0] as string, testKey), (email) => email.status === 'delivered', WITHIN_MS);
-    const mine = await sendEmail(server, { from: 'you@simulator.posthorn.example', to: 'a@leaves.example', subject: 'stays' });
+    await until(
+      () => emailWith(ids[0] as string, testKey),
+      (email) => email.status === 'delivered',
+      WITHIN_MS,
+    );
+    const mine = await sendEmail(server, {
+      from: 'you@simulator.posthorn.example',
+      to: 'a@leaves.example',
+      subject: 'stays',
+    });
     await emailIn(server, mine, 'delivered');
     await emailIn(server, await send('stays', ['bounced@simulator.posthorn.example']), 'bounced');
 
@@ -200,7 +258,11 @@ describe('emails by a relay', () => {
       const id = await send('away', ['a@away.example']);
       const email = await emailAfter(server, id, 1);
       expect([email.status, email.attempts[0].status]).toEqual(['sending', null]);
-      const [circuit] = await until(() => sql.rows<{ consecutive_failures: number }>('select consecutive_failures from circuits'), (rows) => rows.length > 0, WITHIN_MS);
+      const [circuit] = await until(
+        () => sql.rows<{ consecutive_failures: number }>('select consecutive_failures from circuits'),
+        (rows) => rows.length > 0,
+        WITHIN_MS,
+      );
       expect(circuit?.consecutive_failures).toBe(1);
       relay = await startRelay(port);
       await makeDue(sql, id);
@@ -216,7 +278,10 @@ describe('emails by a relay', () => {
   }
 
   async function verifyDomainOf(host: string): Promise<void> {
-    const asTest = { ...server, api: (method: string, path: string, body?: unknown) => server.api(method, path, body, as(testKey)) };
+    const asTest = {
+      ...server,
+      api: (method: string, path: string, body?: unknown) => server.api(method, path, body, as(testKey)),
+    };
     await verifyDomain(asTest, sql, host);
   }
 });

@@ -7,17 +7,25 @@ import { as, createKey, expectRefusal } from './answers.js';
 import { emailAfter, emailIn, emailOf, sendEmail } from './emailing.js';
 import { deliver } from './mailing.js';
 import { until } from './polling.js';
-import { startRelay, verifyDomain, type Relay } from './relay.js';
+import { type Relay, startRelay, verifyDomain } from './relay.js';
 import { abuseReport, deliveryReport, openReportDoor, type ReportDoor } from './reporting.js';
-import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './scene.js';
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
 /** How often a system event was noted: its row goes once it is told. */
 const TOLD_ONCE = ['1', null];
 
-interface Report { id: string; email_id: string | null; kind: string | null; state: string; reason: string | null; received_from: string; size_bytes: number }
+interface Report {
+  id: string;
+  email_id: string | null;
+  kind: string | null;
+  state: string;
+  reason: string | null;
+  received_from: string;
+  size_bytes: number;
+}
 
 describe('reports about emails', () => {
   let server: PosthornServer;
@@ -31,7 +39,11 @@ describe('reports about emails', () => {
   beforeAll(async () => {
     relay = await startRelay();
     smtpPort = await freePort();
-    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example', SMTP_PORT: String(smtpPort) });
+    server = await startServer({
+      EMAIL_TRANSPORT: relay.url,
+      PLATFORM_DOMAIN: 'posthorn.example',
+      SMTP_PORT: String(smtpPort),
+    });
     sql = openSql(server);
     door = await openReportDoor(server);
     await verifyDomain(server, sql, 'mail.example.com');
@@ -52,16 +64,29 @@ describe('reports about emails', () => {
     const subject = `report ${(subjects += 1)}`;
     const id = await sendEmail(server, { from: FROM, to, subject });
     await emailIn(server, id, 'delivered');
-    const { raw, from } = relay.taken.find((taken) => taken.raw.includes(`Subject: ${subject}\r\n`)) ?? { raw: '', from: '' };
+    const { raw, from } = relay.taken.find((taken) => taken.raw.includes(`Subject: ${subject}\r\n`)) ?? {
+      raw: '',
+      from: '',
+    };
     return { id, raw, from };
   }
 
-  const reports = async (query = ''): Promise<Report[]> => expectStatus(await server.api('GET', `/v1/reports?limit=100${query}`), 200).json.data as Report[];
+  const reports = async (query = ''): Promise<Report[]> =>
+    expectStatus(await server.api('GET', `/v1/reports?limit=100${query}`), 200).json.data as Report[];
   /** What became of the reports of an email, as soon as all of them were looked at. */
   const reportsOf = (id: string, count = 1): Promise<Report[]> =>
-    until(async () => (await reports()).filter(({ email_id: email }) => email === id), (found) => found.length === count && found.every(({ state }) => state !== 'waiting'), WITHIN_MS);
-  const isSuppressed = async (address: string): Promise<boolean> => (await server.api('GET', `/v1/suppressions/${address}`)).status === 200;
-  const signals = (id: string, type: string) => sql.rows<{ count: string }>('select sum(count)::text as count from system_signals where type = $1 and subject = $2', [type, uuidOf(id)]);
+    until(
+      async () => (await reports()).filter(({ email_id: email }) => email === id),
+      (found) => found.length === count && found.every(({ state }) => state !== 'waiting'),
+      WITHIN_MS,
+    );
+  const isSuppressed = async (address: string): Promise<boolean> =>
+    (await server.api('GET', `/v1/suppressions/${address}`)).status === 200;
+  const signals = (id: string, type: string) =>
+    sql.rows<{ count: string }>(
+      'select sum(count)::text as count from system_signals where type = $1 and subject = $2',
+      [type, uuidOf(id)],
+    );
 
   it('a bounce that comes late: the recipient, the email, its event, the suppression and the system event tell of it', async () => {
     const { id, from } = await delivered(['gone@late.example', 'there@late.example']);
@@ -70,22 +95,46 @@ describe('reports about emails', () => {
 
     const email = await emailIn(server, id, 'bounced');
     expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual(['bounced', 'delivered']);
-    expect(email.timeline.at(-1)).toMatchObject({ type: 'bounced', subtype: '5.1.1', recipient: 'gone@late.example', detail: expect.stringContaining('User unknown') });
+    expect(email.timeline.at(-1)).toMatchObject({
+      type: 'bounced',
+      subtype: '5.1.1',
+      recipient: 'gone@late.example',
+      detail: expect.stringContaining('User unknown'),
+    });
     await eventIn(server, id, 'failed');
-    expect(expectStatus(await server.api('GET', '/v1/suppressions/gone@late.example'), 200).json).toMatchObject({ origin: 'bounce', source_id: id });
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/gone@late.example'), 200).json).toMatchObject({
+      origin: 'bounce',
+      source_id: id,
+    });
     expect(await isSuppressed('there@late.example')).toBe(false);
     expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
-    expect(await reportsOf(id)).toMatchObject([{ state: 'recorded', kind: 'bounce', reason: null, received_from: '192.0.2.25' }]);
+    expect(await reportsOf(id)).toMatchObject([
+      { state: 'recorded', kind: 'bounce', reason: null, received_from: '192.0.2.25' },
+    ]);
   });
 
   it('a delay stands in the timeline and changes nothing; a full mailbox is bounced, and suppresses nobody', async () => {
     const { id, from } = await delivered('full@later.example');
-    await door.toReturnPath(from, deliveryReport({ recipient: 'full@later.example', action: 'delayed', status: '4.4.1', diagnostic: 'smtp; 451 4.4.1 No answer' }));
+    await door.toReturnPath(
+      from,
+      deliveryReport({
+        recipient: 'full@later.example',
+        action: 'delayed',
+        status: '4.4.1',
+        diagnostic: 'smtp; 451 4.4.1 No answer',
+      }),
+    );
     await reportsOf(id);
 
     const late = await emailOf(server, id);
-    expect([late.status, late.timeline.at(-1)]).toMatchObject(['delivered', { type: 'sent', subtype: 'delayed', recipient: 'full@later.example' }]);
-    await door.toReturnPath(from, deliveryReport({ recipient: 'full@later.example', status: '5.2.2', diagnostic: 'smtp; 552 5.2.2 Mailbox full' }));
+    expect([late.status, late.timeline.at(-1)]).toMatchObject([
+      'delivered',
+      { type: 'sent', subtype: 'delayed', recipient: 'full@later.example' },
+    ]);
+    await door.toReturnPath(
+      from,
+      deliveryReport({ recipient: 'full@later.example', status: '5.2.2', diagnostic: 'smtp; 552 5.2.2 Mailbox full' }),
+    );
     await emailIn(server, id, 'bounced');
     expect(await isSuppressed('full@later.example')).toBe(false);
   });
@@ -100,13 +149,15 @@ describe('reports about emails', () => {
     const before = await emailIn(server, id, 'bounced');
     expect(await reportsOf(id)).toHaveLength(1);
     // As a process leaves it that dies between noting and ending.
-    await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [uuidOf(id)]);
+    await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [
+      uuidOf(id),
+    ]);
     expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
     expect(await emailOf(server, id)).toEqual(before);
     expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
   });
 
-  it('over SMTP: a suppression that somebody took back stays away, whatever is made of the old bounce; a new email\'s bounce brings it again', async () => {
+  it("over SMTP: a suppression that somebody took back stays away, whatever is made of the old bounce; a new email's bounce brings it again", async () => {
     const first = await delivered('mended@once.example');
     const bounce = deliveryReport({ recipient: 'mended@once.example' });
     await deliver(smtpPort, first.from, bounce, '');
@@ -116,7 +167,12 @@ describe('reports about emails', () => {
     const before = await emailOf(server, first.id);
 
     await deliver(smtpPort, first.from, `X-Changed: 1\r\n${bounce}`, '');
-    await deliver(smtpPort, first.from, deliveryReport({ recipient: 'mended@once.example', diagnostic: 'smtp; 550 5.1.1 In other words: no such user' }), '');
+    await deliver(
+      smtpPort,
+      first.from,
+      deliveryReport({ recipient: 'mended@once.example', diagnostic: 'smtp; 550 5.1.1 In other words: no such user' }),
+      '',
+    );
 
     expect((await reportsOf(first.id, 3)).map(({ state }) => state)).toEqual(['recorded', 'recorded', 'recorded']);
     expect([await isSuppressed('mended@once.example'), await emailOf(server, first.id)]).toEqual([false, before]);
@@ -133,17 +189,25 @@ describe('reports about emails', () => {
     const id = await sendEmail(server, { from: FROM, to: [late, prompt], subject: 'two envelopes' });
     await emailAfter(server, id, 1);
     relay.refuseRecipients(() => null);
-    await until(async () => {
-      await makeDue(sql, id);
-      return emailOf(server, id);
-    }, ({ status }) => status === 'delivered', WITHIN_MS);
-    const [shared = '', own = ''] = relay.taken.filter(({ raw }) => raw.includes('Subject: two envelopes\r\n')).map(({ from }) => from);
+    await until(
+      async () => {
+        await makeDue(sql, id);
+        return emailOf(server, id);
+      },
+      ({ status }) => status === 'delivered',
+      WITHIN_MS,
+    );
+    const [shared = '', own = ''] = relay.taken
+      .filter(({ raw }) => raw.includes('Subject: two envelopes\r\n'))
+      .map(({ from }) => from);
     const raw = relay.taken.find(({ from }) => from === own)?.raw ?? '';
 
     expect(own).not.toBe(shared);
     await deliver(smtpPort, own, deliveryReport({ recipient: prompt }), '');
     expect(await reportsOf(id)).toMatchObject([{ state: 'untrusted', reason: 'not_proven' }]);
-    await door.toOperator(abuseReport(raw).replace('User-Agent: FBL/1.0', `User-Agent: FBL/1.0\r\nOriginal-Rcpt-To: <${prompt}>`));
+    await door.toOperator(
+      abuseReport(raw).replace('User-Agent: FBL/1.0', `User-Agent: FBL/1.0\r\nOriginal-Rcpt-To: <${prompt}>`),
+    );
     expect((await reportsOf(id, 2)).map(({ state }) => state)).toEqual(['untrusted', 'untrusted']);
     expect([(await emailOf(server, id)).status, await isSuppressed(prompt)]).toEqual(['delivered', false]);
     await deliver(smtpPort, own, deliveryReport({ recipient: late }), '');
@@ -151,13 +215,16 @@ describe('reports about emails', () => {
     expect([await isSuppressed(late), await isSuppressed(prompt)]).toEqual([true, false]);
   });
 
-  it('a complaint at an address of the operator\'s counts by our signature in the message that it quotes', async () => {
+  it("a complaint at an address of the operator's counts by our signature in the message that it quotes", async () => {
     const { id, raw } = await delivered('angry@complains.example');
 
     await door.toOperator(abuseReport(raw));
 
     await emailIn(server, id, 'complained');
-    expect(expectStatus(await server.api('GET', '/v1/suppressions/angry@complains.example'), 200).json).toMatchObject({ origin: 'complaint', source_id: id });
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/angry@complains.example'), 200).json).toMatchObject({
+      origin: 'complaint',
+      source_id: id,
+    });
     expect(TOLD_ONCE).toContain((await signals(id, 'email.complained'))[0]?.count);
     expect(await reportsOf(id)).toMatchObject([{ kind: 'complaint', state: 'recorded' }]);
   });
@@ -167,11 +234,22 @@ describe('reports about emails', () => {
     const messageId = /^Message-ID: .*$/im.exec(raw)?.[0] ?? '';
     const forgedPath = `Return-Path: <b+${'00000001'.padEnd(56, 'a')}@bounce.posthorn.example>`;
 
-    await door.toOperator(deliveryReport({ recipient: 'victim@forged.example', returned: `${forgedPath}\r\n${messageId}\r\nDKIM-Signature: v=1; b=Zm9yZ2Vk\r\n` }));
+    await door.toOperator(
+      deliveryReport({
+        recipient: 'victim@forged.example',
+        returned: `${forgedPath}\r\n${messageId}\r\nDKIM-Signature: v=1; b=Zm9yZ2Vk\r\n`,
+      }),
+    );
     await door.toOperator(abuseReport(`${messageId}\r\nTo: victim@forged.example\r\n\r\nHello`));
 
-    expect((await reportsOf(id, 2)).map(({ kind, state, reason }) => [kind, state, reason]).sort()).toEqual([['bounce', 'untrusted', 'not_proven'], ['complaint', 'untrusted', 'not_proven']]);
-    expect([(await emailOf(server, id)).status, await isSuppressed('victim@forged.example')]).toEqual(['delivered', false]);
+    expect((await reportsOf(id, 2)).map(({ kind, state, reason }) => [kind, state, reason]).sort()).toEqual([
+      ['bounce', 'untrusted', 'not_proven'],
+      ['complaint', 'untrusted', 'not_proven'],
+    ]);
+    expect([(await emailOf(server, id)).status, await isSuppressed('victim@forged.example')]).toEqual([
+      'delivered',
+      false,
+    ]);
   });
 
   it('a report about somebody whom the email did not go to is kept, and takes no effect', async () => {
@@ -180,25 +258,44 @@ describe('reports about emails', () => {
     await door.toReturnPath(from, deliveryReport({ recipient: 'elsewhere@there.example' }));
 
     expect(await reportsOf(id)).toMatchObject([{ state: 'unmatched', reason: 'recipient_unknown' }]);
-    expect([(await emailOf(server, id)).status, await isSuppressed('elsewhere@there.example')]).toEqual(['delivered', false]);
+    expect([(await emailOf(server, id)).status, await isSuppressed('elsewhere@there.example')]).toEqual([
+      'delivered',
+      false,
+    ]);
   });
 
   it('an automatic answer to the return path changes nothing', async () => {
     const { id, from } = await delivered('away@holiday.example');
 
-    await door.toReturnPath(from, 'From: away@holiday.example\r\nSubject: Undeliverable: out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away. Your message was not delivered to me:\r\naway@holiday.example\r\n');
+    await door.toReturnPath(
+      from,
+      'From: away@holiday.example\r\nSubject: Undeliverable: out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away. Your message was not delivered to me:\r\naway@holiday.example\r\n',
+    );
 
     expect(await reportsOf(id)).toMatchObject([{ kind: 'auto-reply', state: 'ignored', reason: 'auto_reply' }]);
     expect((await emailOf(server, id)).status).toBe('delivered');
   });
 
-  it('what is about no email is the operator\'s alone: the command lists it, and prints it as it came', async () => {
-    const stranger = deliveryReport({ recipient: 'nobody@unknown.example', returned: 'Message-ID: <somebody@else.example>\r\n' });
+  it("what is about no email is the operator's alone: the command lists it, and prints it as it came", async () => {
+    const stranger = deliveryReport({
+      recipient: 'nobody@unknown.example',
+      returned: 'Message-ID: <somebody@else.example>\r\n',
+    });
     await door.toOperator(stranger);
-    const [{ id = '' } = {}] = await until(() => sql.rows<{ id: string }>(`select id::text from mail_reports where state = 'unmatched' and environment_id is null`), (rows) => rows.length > 0, WITHIN_MS);
+    const [{ id = '' } = {}] = await until(
+      () =>
+        sql.rows<{ id: string }>(
+          `select id::text from mail_reports where state = 'unmatched' and environment_id is null`,
+        ),
+      (rows) => rows.length > 0,
+      WITHIN_MS,
+    );
 
     const listed = await run('mail-reports', server.env, [], 'files');
-    const shown = /^(rep_\w+) {2}\S+ {2}smtp {2}unmatched {2}email_unknown {2}bounce {2}- {2}abuse@posthorn\.example {2}192\.0\.2\.25 /m.exec(listed.out)?.[1] ?? '';
+    const shown =
+      /^(rep_\w+) {2}\S+ {2}smtp {2}unmatched {2}email_unknown {2}bounce {2}- {2}abuse@posthorn\.example {2}192\.0\.2\.25 /m.exec(
+        listed.out,
+      )?.[1] ?? '';
     const printed = await run('mail-reports', server.env, ['--raw', shown]);
 
     expect([listed.code, uuidOf(shown), printed.code, printed.out]).toEqual([0, id, 0, stranger]);
@@ -216,33 +313,51 @@ describe('reports about emails', () => {
     const [report] = await reportsOf(id);
 
     const raw = expectStatus(await server.api('GET', `/v1/reports/${report?.id}/raw`), 200);
-    expect([raw.text, raw.headers.get('content-type'), raw.headers.get('content-disposition')]).toEqual([sent, 'message/rfc822', 'attachment; filename="report.eml"']);
+    expect([raw.text, raw.headers.get('content-type'), raw.headers.get('content-disposition')]).toEqual([
+      sent,
+      'message/rfc822',
+      'attachment; filename="report.eml"',
+    ]);
     expect(expectStatus(await server.api('GET', `/v1/reports/${report?.id}`), 200).json).toEqual(report);
     expect((await reports('&state=untrusted')).every(({ state }) => state === 'untrusted')).toBe(true);
     const page = expectStatus(await server.api('GET', '/v1/reports?limit=1'), 200).json;
     expect([page.data.length, typeof page.next_cursor]).toEqual([1, 'string']);
     expectRefusal(await server.api('GET', `/v1/suppressions?cursor=${page.next_cursor}`), 400);
-    for (const path of ['', `/${report?.id}`, `/${report?.id}/raw`]) expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(readKey)), 403);
-    for (const path of [`/${report?.id}`, `/${report?.id}/raw`]) expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(testKey)), 404);
+    for (const path of ['', `/${report?.id}`, `/${report?.id}/raw`])
+      expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(readKey)), 403);
+    for (const path of [`/${report?.id}`, `/${report?.id}/raw`])
+      expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(testKey)), 404);
     expectRefusal(await server.api('GET', '/v1/reports/rep_x'), 404);
   });
 
-  it('erasing an email\'s payload removes the reports that quote it', async () => {
+  it("erasing an email's payload removes the reports that quote it", async () => {
     const { id, from } = await delivered('erased@report.example');
     await door.toReturnPath(from, deliveryReport({ recipient: 'erased@report.example' }));
     await reportsOf(id);
 
     expectStatus(await server.api('DELETE', `/v1/events/${id}/payload`), 204);
 
-    await until(() => sql.rows('select 1 from mail_reports where email_id = $1', [uuidOf(id)]), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows('select 1 from mail_reports where email_id = $1', [uuidOf(id)]),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
   });
 
   it('of one email a hundred reports are kept: its return path fills no database', async () => {
     const { id, from } = await delivered('flood@report.example');
 
-    for (let n = 0; n < 105; n += 5) await Promise.all([0, 1, 2, 3, 4].map((more) => door.toReturnPath(from, deliveryReport({ recipient: `stranger-${n + more}@report.example` }))));
+    for (let n = 0; n < 105; n += 5)
+      await Promise.all(
+        [0, 1, 2, 3, 4].map((more) =>
+          door.toReturnPath(from, deliveryReport({ recipient: `stranger-${n + more}@report.example` })),
+        ),
+      );
 
-    const [kept] = await sql.rows<{ count: number }>('select count(*)::int as count from mail_reports where email_id = $1', [uuidOf(id)]);
+    const [kept] = await sql.rows<{ count: number }>(
+      'select count(*)::int as count from mail_reports where email_id = $1',
+      [uuidOf(id)],
+    );
     expect(kept?.count).toBeGreaterThanOrEqual(100);
     expect(kept?.count).toBeLessThan(105);
   });
@@ -252,15 +367,23 @@ describe('reports about emails', () => {
     const second = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
     const third = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
     try {
-      await Promise.all(sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))));
+      await Promise.all(
+        sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))),
+      );
       await second.kill('SIGKILL');
       // What the dead one had claimed is free when its claim ends: the clock is moved instead of waiting for it.
-      await until(async () => {
-        await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
-        return Promise.all(sent.map(({ id }) => emailOf(server, id)));
-      }, (emails) => emails.every(({ status }) => status === 'bounced'), WITHIN_MS);
+      await until(
+        async () => {
+          await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
+          return Promise.all(sent.map(({ id }) => emailOf(server, id)));
+        },
+        (emails) => emails.every(({ status }) => status === 'bounced'),
+        WITHIN_MS,
+      );
       for (const { id } of sent) {
-        expect((await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced')).toHaveLength(1);
+        expect(
+          (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
+        ).toHaveLength(1);
         // What was told already is not there any more; what was noted twice would be.
         expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
@@ -275,23 +398,56 @@ describe('reports about emails', () => {
 (isPostfixInstalled() ? describe : describe.skip)('a bounce that Postfix wrote', () => {
   it('what Postfix took and could not hand on comes back to the listener as its report, and the email has bounced; a forged return path is refused', async () => {
     const relay = await startRelay();
-    relay.refuseRecipients((address) => (address.startsWith('gone@') ? { code: 550, text: '5.1.1 No such user here' } : null));
+    relay.refuseRecipients((address) =>
+      address.startsWith('gone@') ? { code: 550, text: '5.1.1 No such user here' } : null,
+    );
     const smtpPort = await freePort();
-    const postfix = await Postfix.start(relay.port, { 'refused@postfix.example': '550 5.1.1 User unknown' }, { 'bounce.posthorn.example': smtpPort });
-    const server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${postfix.port}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example', SMTP_PORT: String(smtpPort), LOG_LEVEL: 'info' });
+    const postfix = await Postfix.start(
+      relay.port,
+      { 'refused@postfix.example': '550 5.1.1 User unknown' },
+      { 'bounce.posthorn.example': smtpPort },
+    );
+    const server = await startServer({
+      EMAIL_TRANSPORT: `smtp://127.0.0.1:${postfix.port}?tls=off`,
+      PLATFORM_DOMAIN: 'posthorn.example',
+      SMTP_PORT: String(smtpPort),
+      LOG_LEVEL: 'info',
+    });
     const sql = openSql(server);
     try {
       await verifyDomain(server, sql, 'mail.example.com');
-      const id = await sendEmail(server, { from: FROM, to: ['gone@postfix.example', 'fine@postfix.example'], subject: 'over postfix' });
+      const id = await sendEmail(server, {
+        from: FROM,
+        to: ['gone@postfix.example', 'fine@postfix.example'],
+        subject: 'over postfix',
+      });
 
-      const email = await until(() => emailOf(server, id), ({ status }) => status === 'bounced', 60_000);
-      expect(email.recipients).toMatchObject([{ address: 'gone@postfix.example', status: 'bounced', detail: expect.stringContaining('No such user here') }, { address: 'fine@postfix.example', status: 'delivered' }]);
+      const email = await until(
+        () => emailOf(server, id),
+        ({ status }) => status === 'bounced',
+        60_000,
+      );
+      expect(email.recipients).toMatchObject([
+        { address: 'gone@postfix.example', status: 'bounced', detail: expect.stringContaining('No such user here') },
+        { address: 'fine@postfix.example', status: 'delivered' },
+      ]);
       expect((await server.api('GET', '/v1/suppressions/gone@postfix.example')).status).toBe(200);
-      expect(expectStatus(await server.api('GET', '/v1/reports'), 200).json.data).toMatchObject([{ email_id: id, source: 'smtp', kind: 'bounce', state: 'recorded', received_from: '127.0.0.1', envelope_from: '' }]);
+      expect(expectStatus(await server.api('GET', '/v1/reports'), 200).json.data).toMatchObject([
+        {
+          email_id: id,
+          source: 'smtp',
+          kind: 'bounce',
+          state: 'recorded',
+          received_from: '127.0.0.1',
+          envelope_from: '',
+        },
+      ]);
 
       const talk = await SmtpTalk.greeted(smtpPort);
       expect(await talk.say('MAIL FROM:<>')).toMatch(/^250/);
-      expect(await talk.say(`RCPT TO:<b+${'00000001'.padEnd(56, 'a')}@bounce.posthorn.example>`)).toMatch(/^550 5\.1\.1/);
+      expect(await talk.say(`RCPT TO:<b+${'00000001'.padEnd(56, 'a')}@bounce.posthorn.example>`)).toMatch(
+        /^550 5\.1\.1/,
+      );
       talk.socket.destroy();
     } finally {
       await sql.close();

@@ -8,8 +8,8 @@ import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated } from './emailing.js';
 import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
-import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 import { listen } from './telling.js';
 
 const DAY_MS = 86_400_000;
@@ -32,31 +32,57 @@ describe('emails that leave later', () => {
     await Promise.all([server?.stop(), targets?.close()]);
   });
 
-  const schedule = (fields: object = {}, headers: Record<string, string> = {}): Promise<string> => sendEmail(server, { scheduled_at: inHours(1), ...fields }, headers);
+  const schedule = (fields: object = {}, headers: Record<string, string> = {}): Promise<string> =>
+    sendEmail(server, { scheduled_at: inHours(1), ...fields }, headers);
 
   /** Its time has come. */
-  const due = (id: string): Promise<unknown> => sql.rows(`update scheduled_emails set due_at = now(), try_at = now() where id = '${uuidOf(id)}'`);
+  const due = (id: string): Promise<unknown> =>
+    sql.rows(`update scheduled_emails set due_at = now(), try_at = now() where id = '${uuidOf(id)}'`);
 
   it('202: it is scheduled and nothing of it leaves; at its time it is sent as any other, and keeps its id and its Message-ID', async () => {
     const at = inHours(24 * 29);
     const content = Buffer.from('an invoice').toString('base64');
-    const answer = await server.api('POST', '/v1/emails', { ...EMAIL, scheduled_at: at, bcc: simulated('delivered'), attachments: [{ filename: 'invoice.txt', content, content_type: 'text/plain' }], tags: [{ name: 'kind', value: 'order' }] });
+    const answer = await server.api('POST', '/v1/emails', {
+      ...EMAIL,
+      scheduled_at: at,
+      bcc: simulated('delivered'),
+      attachments: [{ filename: 'invoice.txt', content, content_type: 'text/plain' }],
+      tags: [{ name: 'kind', value: 'order' }],
+    });
 
     expect([answer.status, answer.json]).toEqual([202, { id: expect.stringMatching(/^evt_/), status: 'scheduled' }]);
     const { id } = answer.json as { id: string };
     const before = await emailOf(server, id);
     expect(before).toMatchObject({
-      status: 'scheduled', scheduled_at: at, from: EMAIL.from, to: [EMAIL.to], subject: EMAIL.subject, attempts: [], timeline: [], size_bytes: 0, captured: true,
-      recipients: [{ status: 'scheduled' }, { status: 'scheduled' }], attachments: [{ filename: 'invoice.txt', content_type: 'text/plain', size_bytes: 10 }], tags: [{ name: 'kind', value: 'order' }],
+      status: 'scheduled',
+      scheduled_at: at,
+      from: EMAIL.from,
+      to: [EMAIL.to],
+      subject: EMAIL.subject,
+      attempts: [],
+      timeline: [],
+      size_bytes: 0,
+      captured: true,
+      recipients: [{ status: 'scheduled' }, { status: 'scheduled' }],
+      attachments: [{ filename: 'invoice.txt', content_type: 'text/plain', size_bytes: 10 }],
+      tags: [{ name: 'kind', value: 'order' }],
     });
     expectRefusal(await server.api('GET', `/v1/emails/${id}/raw`), 404);
     expectRefusal(await server.api('GET', `/v1/events/${id}`), 404);
     await due(id);
     const after = await emailIn(server, id, 'delivered');
-    expect(after).toMatchObject({ message_id: before.message_id, created_at: before.created_at, bcc: before.bcc, recipients: [{ status: 'delivered' }, { status: 'delivered' }] });
+    expect(after).toMatchObject({
+      message_id: before.message_id,
+      created_at: before.created_at,
+      bcc: before.bcc,
+      recipients: [{ status: 'delivered' }, { status: 'delivered' }],
+    });
     expect(after.timeline).toHaveLength(4);
     const { attachments, messageId } = await simpleParser(await rawOf(server, id));
-    expect([messageId, attachments.map((each) => [each.filename, each.content.toString()])]).toEqual([before.message_id, [['invoice.txt', 'an invoice']]]);
+    expect([messageId, attachments.map((each) => [each.filename, each.content.toString()])]).toEqual([
+      before.message_id,
+      [['invoice.txt', 'an invoice']],
+    ]);
     expect((await eventIn(server, id, 'delivered')).event_type).toBe('email.send');
     expect(await sql.rows(`select 1 from scheduled_emails where id = '${uuidOf(id)}'`)).toEqual([]);
   });
@@ -64,11 +90,15 @@ describe('emails that leave later', () => {
   it('its retention counts from sending, however long it waited', async () => {
     const id = await schedule();
     const old = lowestIdAt(Date.now() - 25 * DAY_MS);
-    await sql.rows(`update scheduled_emails set id = '${old}', due_at = now(), try_at = now() where id = '${uuidOf(id)}'`);
+    await sql.rows(
+      `update scheduled_emails set id = '${old}', due_at = now(), try_at = now() where id = '${uuidOf(id)}'`,
+    );
 
     await emailIn(server, showId('evt', old), 'delivered');
 
-    const sent = await sql.rows<{ days: number }>(`select expires_on - current_date as days from emails where id = '${old}' union all select expires_on - current_date from events where id = '${old}'`);
+    const sent = await sql.rows<{ days: number }>(
+      `select expires_on - current_date as days from emails where id = '${old}' union all select expires_on - current_date from events where id = '${old}'`,
+    );
     expect(sent).toHaveLength(2);
     for (const { days } of sent) expect(days).toBeGreaterThanOrEqual(29);
   });
@@ -87,7 +117,10 @@ describe('emails that leave later', () => {
     const key = { 'idempotency-key': randomUUID() };
     const body = { ...EMAIL, subject: 'only once', scheduled_at: inHours(2) };
 
-    const [first, second] = [await server.api('POST', '/v1/emails', body, key), await server.api('POST', '/v1/emails', body, key)];
+    const [first, second] = [
+      await server.api('POST', '/v1/emails', body, key),
+      await server.api('POST', '/v1/emails', body, key),
+    ];
 
     expect([first.status, second.status, second.text]).toEqual([202, 202, first.text]);
     expect(await sql.rows(`select 1 as one from scheduled_emails where subject = 'only once'`)).toEqual([{ one: 1 }]);
@@ -121,33 +154,65 @@ describe('emails that leave later', () => {
     expectStatus(await server.api('POST', '/v1/suppressions', { email: later }), 201);
     await due(id);
 
-    expect((await emailIn(server, id, 'suppressed')).timeline).toMatchObject([{ type: 'rejected', subtype: 'suppressed', recipient: later }]);
-    expect((await server.api('POST', '/v1/emails', { ...EMAIL, from: 'shop@mail.example.com', to: already, scheduled_at: inHours(1) })).json.status).toBe('suppressed');
+    expect((await emailIn(server, id, 'suppressed')).timeline).toMatchObject([
+      { type: 'rejected', subtype: 'suppressed', recipient: later },
+    ]);
+    expect(
+      (
+        await server.api('POST', '/v1/emails', {
+          ...EMAIL,
+          from: 'shop@mail.example.com',
+          to: already,
+          scheduled_at: inHours(1),
+        })
+      ).json.status,
+    ).toBe('suppressed');
   });
 
   it('a sender that may not send any more: the email has failed, says why, and is told as a system event', async () => {
     const ear = await listen(server, targets);
     await verifyDomain(server, sql, 'lost.example.com');
     const id = await schedule({ from: 'shop@lost.example.com', to: 'a@x.example' });
-    expectRefusal(await server.api('POST', '/v1/emails', { ...EMAIL, from: 'shop@never.example.com', scheduled_at: inHours(1) }), 422);
+    expectRefusal(
+      await server.api('POST', '/v1/emails', { ...EMAIL, from: 'shop@never.example.com', scheduled_at: inHours(1) }),
+      422,
+    );
 
     await sql.rows(`update domains set sending_enabled = false, state = 'failed' where host = 'lost.example.com'`);
     await due(id);
 
     const email = await emailIn(server, id, 'failed');
-    expect(email.timeline).toMatchObject([{ type: 'rejected', subtype: 'domain_not_verified', detail: expect.stringContaining('lost.example.com is not a verified sending domain') }]);
+    expect(email.timeline).toMatchObject([
+      {
+        type: 'rejected',
+        subtype: 'domain_not_verified',
+        detail: expect.stringContaining('lost.example.com is not a verified sending domain'),
+      },
+    ]);
     expect((await eventIn(server, id, 'failed')).status).toBe('failed');
-    expect((await ear.hears('email.failed'))[0]?.data.items).toEqual([{ email: id, recipient: 'a@x.example', subtype: 'domain_not_verified', detail: email.timeline[0].detail, count: 1 }]);
+    expect((await ear.hears('email.failed'))[0]?.data.items).toEqual([
+      {
+        email: id,
+        recipient: 'a@x.example',
+        subtype: 'domain_not_verified',
+        detail: email.timeline[0].detail,
+        count: 1,
+      },
+    ]);
   });
 
   it('one that cannot be released now keeps no other from its turn', async () => {
     const [broken, well] = [await schedule(), await schedule()];
-    await sql.rows(`update scheduled_emails set due_at = now() - interval '1 hour', try_at = now(), draft = draft - 'to' where id = '${uuidOf(broken)}'`);
+    await sql.rows(
+      `update scheduled_emails set due_at = now() - interval '1 hour', try_at = now(), draft = draft - 'to' where id = '${uuidOf(broken)}'`,
+    );
 
     await due(well);
 
     await emailIn(server, well, 'delivered');
-    const [row] = await sql.rows<{ tries: number; rests: boolean }>(`select tries, try_at > now() as rests from scheduled_emails where id = '${uuidOf(broken)}'`);
+    const [row] = await sql.rows<{ tries: number; rests: boolean }>(
+      `select tries, try_at > now() as rests from scheduled_emails where id = '${uuidOf(broken)}'`,
+    );
     expect(row?.tries).toBeGreaterThan(0);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(Number(/^posthorn_scheduled_emails_overdue_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3_000);
@@ -157,8 +222,11 @@ describe('emails that leave later', () => {
   it('GET /v1/emails: it stands among the others, in pages, and alone under its status', async () => {
     const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     const ids: string[] = [];
-    for (const later of [false, true, false, true, true]) ids.push(await sendEmail(server, later ? { scheduled_at: inHours(1) } : {}, as(key)));
-    const list = async (query: string): Promise<{ data: { id: string; status: string; scheduled_at?: string }[]; next_cursor: string | null }> =>
+    for (const later of [false, true, false, true, true])
+      ids.push(await sendEmail(server, later ? { scheduled_at: inHours(1) } : {}, as(key)));
+    const list = async (
+      query: string,
+    ): Promise<{ data: { id: string; status: string; scheduled_at?: string }[]; next_cursor: string | null }> =>
       expectStatus(await server.api('GET', `/v1/emails${query}`, undefined, as(key)), 200).json as never;
 
     const first = await list('?limit=3');
@@ -169,14 +237,30 @@ describe('emails that leave later', () => {
     const [page] = [await list('?status=scheduled&limit=2')];
     const rest = await list(`?status=scheduled&limit=2&cursor=${page?.next_cursor}`);
     expect([...(page?.data ?? []), ...rest.data].map(({ id }) => id)).toEqual([ids[4], ids[3], ids[1]]);
-    expect([rest.next_cursor, (await list('?status=sending')).data.filter(({ id }) => ids.includes(id) && [1, 3, 4].includes(ids.indexOf(id)))]).toEqual([null, []]);
+    expect([
+      rest.next_cursor,
+      (await list('?status=sending')).data.filter(({ id }) => ids.includes(id) && [1, 3, 4].includes(ids.indexOf(id))),
+    ]).toEqual([null, []]);
   });
 
   it('422: in a batch the item with a time fails by itself', async () => {
-    const { status, json } = await server.api('POST', '/v1/emails/batch', [{ ...EMAIL, scheduled_at: inHours(1) }, EMAIL]);
+    const { status, json } = await server.api('POST', '/v1/emails/batch', [
+      { ...EMAIL, scheduled_at: inHours(1) },
+      EMAIL,
+    ]);
 
-    expect([status, json.data]).toEqual([202, [{ id: null, error: { type: 'validation_failed', message: expect.stringContaining('batch') } }, { id: expect.stringMatching(/^evt_/) }]]);
-    expectInvalid(await server.api('POST', '/v1/emails', { ...EMAIL, scheduled_at: 'tomorrow' }), 'schema', 'scheduled_at');
+    expect([status, json.data]).toEqual([
+      202,
+      [
+        { id: null, error: { type: 'validation_failed', message: expect.stringContaining('batch') } },
+        { id: expect.stringMatching(/^evt_/) },
+      ],
+    ]);
+    expectInvalid(
+      await server.api('POST', '/v1/emails', { ...EMAIL, scheduled_at: 'tomorrow' }),
+      'schema',
+      'scheduled_at',
+    );
   });
 
   it('the resend package schedules, reads and cancels', async () => {
@@ -186,7 +270,11 @@ describe('emails that leave later', () => {
 
     const { data: cancelled, error } = await resend.emails.cancel(sent?.id ?? '');
 
-    expect([(read as { scheduled_at?: string | null } | null)?.scheduled_at, cancelled, error]).toEqual([expect.stringMatching(/Z$/), { object: 'email', id: sent?.id }, null]);
+    expect([(read as { scheduled_at?: string | null } | null)?.scheduled_at, cancelled, error]).toEqual([
+      expect.stringMatching(/Z$/),
+      { object: 'email', id: sent?.id },
+      null,
+    ]);
     expectRefusal(await server.api('GET', `/v1/emails/${sent?.id}`), 404);
   });
 
@@ -202,8 +290,16 @@ describe('emails that leave later', () => {
       update scheduled_emails set due_at = now() - (case when id = '${uuidOf(one)}' then 0 else 60 end) * interval '1 second', try_at = now()
       where id = '${uuidOf(one)}' or ${ofMany('id')}`);
 
-    await until(() => emailOf(server, one, as(testKey)), ({ status }) => status === 'delivered', 60_000);
-    await until(() => sql.rows(`select 1 from scheduled_emails where ${ofMany('id')}`), (rows) => rows.length === 0, 60_000);
+    await until(
+      () => emailOf(server, one, as(testKey)),
+      ({ status }) => status === 'delivered',
+      60_000,
+    );
+    await until(
+      () => sql.rows(`select 1 from scheduled_emails where ${ofMany('id')}`),
+      (rows) => rows.length === 0,
+      60_000,
+    );
     // Transactions are numbered as they begin.
     const [before] = await sql.rows<{ count: number }>(`
       select count(*)::int as count from events e, events o

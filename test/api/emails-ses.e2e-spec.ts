@@ -5,8 +5,8 @@ import { startServer } from '../support/server.js';
 import { emailAfter, emailIn, rawOf } from './emailing.js';
 import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
-import { expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
 
 const REGION = 'eu-west-1';
 
@@ -24,8 +24,10 @@ interface TakenMessage {
   beforeAll(async () => {
     moto = await Moto.start();
     server = await startServer({
-      EMAIL_TRANSPORT: `ses:${REGION}?endpoint=${moto.url}&configuration_set=posthorn`, PLATFORM_DOMAIN: 'posthorn.example',
-      AWS_ACCESS_KEY_ID: moto.credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: moto.credentials.secretAccessKey,
+      EMAIL_TRANSPORT: `ses:${REGION}?endpoint=${moto.url}&configuration_set=posthorn`,
+      PLATFORM_DOMAIN: 'posthorn.example',
+      AWS_ACCESS_KEY_ID: moto.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: moto.credentials.secretAccessKey,
     });
     sql = openSql(server);
     const ses = new SESv2Client({ region: REGION, endpoint: moto.url, credentials: { ...moto.credentials } });
@@ -41,10 +43,14 @@ interface TakenMessage {
   });
 
   const taken = async (): Promise<TakenMessage[]> =>
-    ((await (await fetch(`${moto.url}/moto-api/data.json`)).json()) as { ses: { RawMessage: TakenMessage[] } }).ses.RawMessage;
+    ((await (await fetch(`${moto.url}/moto-api/data.json`)).json()) as { ses: { RawMessage: TakenMessage[] } }).ses
+      .RawMessage;
 
   const send = async (fields: object): Promise<string> =>
-    expectStatus(await server.api('POST', '/v1/emails', { subject: 'Your order', text: 'It is on its way.', ...fields }), 202).json.id as string;
+    expectStatus(
+      await server.api('POST', '/v1/emails', { subject: 'Your order', text: 'It is on its way.', ...fields }),
+      202,
+    ).json.id as string;
 
   it('the message is taken as it was composed, by everybody of the envelope, and is sent until SES tells more; its id there is kept', async () => {
     const id = await send({ from: 'shop@mail.example.com', to: 'a@x.example', bcc: 'hidden@x.example' });
@@ -53,13 +59,21 @@ interface TakenMessage {
     const [message] = await until(taken, (all) => all.length > 0, WITHIN_MS);
     expect(message?.destinations).toEqual(expect.arrayContaining(['a@x.example', 'hidden@x.example']));
     expect(message?.raw_data.replaceAll('\r\n', '\n')).toBe((await rawOf(server, id)).replaceAll('\r\n', '\n'));
-    expect(email).toMatchObject({ status: 'sending', attempts: [{ status: 200, response_excerpt: `200 ${message?.id}` }] });
+    expect(email).toMatchObject({
+      status: 'sending',
+      attempts: [{ status: 200, response_excerpt: `200 ${message?.id}` }],
+    });
     expect(email.timeline.map(({ type }: { type: string }) => type)).toEqual(['sent', 'sent']);
-    expect(await sql.rows(`select provider_message_id as name from emails where id = '${uuidOf(id)}'`)).toEqual([{ name: message?.id }]);
+    expect(await sql.rows(`select provider_message_id as name from emails where id = '${uuidOf(id)}'`)).toEqual([
+      { name: message?.id },
+    ]);
   });
 
   it('Message-ID and Date, which SES sets anew, are not signed', async () => {
-    const [signature = ''] = /^DKIM-Signature:[^]*?\r\n(?! )/.exec(await rawOf(server, await send({ from: 'shop@mail.example.com', to: 'b@x.example' }))) ?? [];
+    const [signature = ''] =
+      /^DKIM-Signature:[^]*?\r\n(?! )/.exec(
+        await rawOf(server, await send({ from: 'shop@mail.example.com', to: 'b@x.example' })),
+      ) ?? [];
 
     const signed = (/;h=([^;]*);/.exec(signature.replaceAll(/\s/g, ''))?.[1] ?? '').toLowerCase().split(':');
     expect(signed).toEqual(expect.arrayContaining(['from', 'to', 'subject']));
@@ -69,13 +83,20 @@ interface TakenMessage {
   it('a sender that SES does not know is tried again: the operator can mend it', async () => {
     const id = await send({ from: 'shop@unknown.example.com', to: 'a@x.example' });
 
-    expect(await emailAfter(server, id, 1)).toMatchObject({ status: 'sending', attempts: [{ status: 400, response_excerpt: expect.stringContaining('authority') }] });
+    expect(await emailAfter(server, id, 1)).toMatchObject({
+      status: 'sending',
+      attempts: [{ status: 400, response_excerpt: expect.stringContaining('authority') }],
+    });
   });
 
   it('the simulator plays its part without SES', async () => {
     const before = (await taken()).length;
 
-    await emailIn(server, await send({ from: 'shop@simulator.posthorn.example', to: 'bounced@simulator.posthorn.example' }), 'bounced');
+    await emailIn(
+      server,
+      await send({ from: 'shop@simulator.posthorn.example', to: 'bounced@simulator.posthorn.example' }),
+      'bounced',
+    );
 
     expect((await taken()).length).toBe(before);
   });

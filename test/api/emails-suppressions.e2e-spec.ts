@@ -7,8 +7,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { EMAIL, emailAfter, emailIn, rawOf, sendEmail, simulated } from './emailing.js';
-import { eventIn, expectStatus, makeDue, openSql, startTargets } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql, startTargets } from './scene.js';
 import { listen } from './telling.js';
 
 const CERTIFICATE = fileURLToPath(new URL('../support/tls/localhost-cert.pem', import.meta.url));
@@ -23,14 +23,17 @@ describe('suppressions, what is told of emails, and files by URL', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    files = createServer({ cert: readFileSync(CERTIFICATE), key: readFileSync(CERTIFICATE.replace('-cert', '-key')) }, (request, response) => {
-      if (request.url === '/hangs') return;
-      if (request.url === '/moved') response.writeHead(302, { location: '/invoice.pdf' }).end();
-      else if (request.url === '/large') response.writeHead(200).end(Buffer.alloc(10 * 1024 * 1024 + 1));
-      else if (request.url === '/six') response.writeHead(200).end(Buffer.alloc(6 * 1024 * 1024));
-      else if (request.url === '/gone') response.writeHead(404).end();
-      else response.writeHead(200, { 'content-type': 'application/pdf; charset=binary' }).end(FILE);
-    });
+    files = createServer(
+      { cert: readFileSync(CERTIFICATE), key: readFileSync(CERTIFICATE.replace('-cert', '-key')) },
+      (request, response) => {
+        if (request.url === '/hangs') return;
+        if (request.url === '/moved') response.writeHead(302, { location: '/invoice.pdf' }).end();
+        else if (request.url === '/large') response.writeHead(200).end(Buffer.alloc(10 * 1024 * 1024 + 1));
+        else if (request.url === '/six') response.writeHead(200).end(Buffer.alloc(6 * 1024 * 1024));
+        else if (request.url === '/gone') response.writeHead(404).end();
+        else response.writeHead(200, { 'content-type': 'application/pdf; charset=binary' }).end(FILE);
+      },
+    );
     await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
     filesUrl = `https://localhost:${(files.address() as AddressInfo).port}`;
     server = await startServer({ NODE_EXTRA_CA_CERTS: CERTIFICATE });
@@ -49,21 +52,44 @@ describe('suppressions, what is told of emails, and files by URL', () => {
     it('201: an address is added, shown by id and by address, listed, and removed', async () => {
       const made = await server.api('POST', '/v1/suppressions', { email: 'Somebody+a@Example.org' });
 
-      expect([made.status, made.json]).toEqual([201, {
-        id: expect.stringMatching(/^sup_[0-9A-HJKMNP-TV-Z]{26}$/), email: 'Somebody+a@example.org', origin: 'manual', source_id: null, created_at: expect.stringMatching(TIMESTAMP), expires_at: null,
-      }]);
-      for (const name of [made.json.id, 'somebody%2Ba@example.org', 'SOMEBODY%2BA@EXAMPLE.ORG']) expect((await server.api('GET', `/v1/suppressions/${name}`)).json).toEqual(made.json);
-      for (const query of ['', '?origin=manual', '?email=somebody%2Ba@example.org']) expect((await server.api('GET', `/v1/suppressions${query}`)).json.data).toContainEqual(made.json);
-      for (const query of ['?origin=bounce', '?email=nobody@example.org', '?email=somebody%2Ba@example.org&origin=bounce']) expect((await server.api('GET', `/v1/suppressions${query}`)).json.data).toEqual([]);
+      expect([made.status, made.json]).toEqual([
+        201,
+        {
+          id: expect.stringMatching(/^sup_[0-9A-HJKMNP-TV-Z]{26}$/),
+          email: 'Somebody+a@example.org',
+          origin: 'manual',
+          source_id: null,
+          created_at: expect.stringMatching(TIMESTAMP),
+          expires_at: null,
+        },
+      ]);
+      for (const name of [made.json.id, 'somebody%2Ba@example.org', 'SOMEBODY%2BA@EXAMPLE.ORG'])
+        expect((await server.api('GET', `/v1/suppressions/${name}`)).json).toEqual(made.json);
+      for (const query of ['', '?origin=manual', '?email=somebody%2Ba@example.org'])
+        expect((await server.api('GET', `/v1/suppressions${query}`)).json.data).toContainEqual(made.json);
+      for (const query of [
+        '?origin=bounce',
+        '?email=nobody@example.org',
+        '?email=somebody%2Ba@example.org&origin=bounce',
+      ])
+        expect((await server.api('GET', `/v1/suppressions${query}`)).json.data).toEqual([]);
       expectRefusal(await server.api('POST', '/v1/suppressions', { email: 'somebody+A@example.org' }), 409);
-      expectInvalid(await server.api('POST', '/v1/suppressions', { email: 'a@b.example, c@d.example' }), 'schema', 'email');
+      expectInvalid(
+        await server.api('POST', '/v1/suppressions', { email: 'a@b.example, c@d.example' }),
+        'schema',
+        'email',
+      );
       expectStatus(await server.api('DELETE', '/v1/suppressions/somebody%2Ba@example.org'), 204);
-      for (const method of ['GET', 'DELETE']) expectRefusal(await server.api(method, `/v1/suppressions/${made.json.id}`), 404);
+      for (const method of ['GET', 'DELETE'])
+        expectRefusal(await server.api(method, `/v1/suppressions/${made.json.id}`), 404);
     });
 
     it('200: newest first, in pages', async () => {
       const ids: string[] = [];
-      for (let i = 0; i < 3; i += 1) ids.unshift(expectStatus(await server.api('POST', '/v1/suppressions', { email: `page${i}@example.org` }), 201).json.id);
+      for (let i = 0; i < 3; i += 1)
+        ids.unshift(
+          expectStatus(await server.api('POST', '/v1/suppressions', { email: `page${i}@example.org` }), 201).json.id,
+        );
 
       const first = (await server.api('GET', '/v1/suppressions?limit=2')).json;
       const second = (await server.api('GET', `/v1/suppressions?limit=2&cursor=${first.next_cursor}`)).json;
@@ -75,7 +101,10 @@ describe('suppressions, what is told of emails, and files by URL', () => {
 
     it('404: an address of another environment is none, and stops nobody there', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
-      const { id } = expectStatus(await server.api('POST', '/v1/suppressions', { email: 'theirs@example.org' }, as(key)), 201).json;
+      const { id } = expectStatus(
+        await server.api('POST', '/v1/suppressions', { email: 'theirs@example.org' }, as(key)),
+        201,
+      ).json;
 
       expectRefusal(await server.api('GET', `/v1/suppressions/${id}`), 404);
       expectRefusal(await server.api('DELETE', '/v1/suppressions/theirs@example.org'), 404);
@@ -88,7 +117,10 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       const partly = await sendEmail(server, { to: ['Never@Example.org', simulated('delivered')] });
       const wholly = await server.api('POST', '/v1/emails', { ...EMAIL, to: 'never@EXAMPLE.org' });
 
-      expect((await emailIn(server, partly, 'delivered')).recipients).toMatchObject([{ status: 'suppressed' }, { status: 'delivered' }]);
+      expect((await emailIn(server, partly, 'delivered')).recipients).toMatchObject([
+        { status: 'suppressed' },
+        { status: 'delivered' },
+      ]);
       expect([wholly.status, wholly.json.status]).toEqual([202, 'suppressed']);
       await eventIn(server, wholly.json.id, 'failed');
       expect((await emailIn(server, wholly.json.id, 'suppressed')).attempts).toEqual([]);
@@ -99,12 +131,17 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       const id = await sendEmail(server, { to: [waits, other] });
       await emailAfter(server, id, 1);
       // As if the transport had put it off, too.
-      await sql.rows(`update emails set recipients = jsonb_set(recipients, '{1,state}', '"sending"') where id = (select event_id from due_deliveries limit 1)`);
+      await sql.rows(
+        `update emails set recipients = jsonb_set(recipients, '{1,state}', '"sending"') where id = (select event_id from due_deliveries limit 1)`,
+      );
       expectStatus(await server.api('POST', '/v1/suppressions', { email: other }), 201);
 
       await makeDue(sql, id);
 
-      expect((await emailAfter(server, id, 2)).recipients).toMatchObject([{ status: 'sending' }, { status: 'suppressed' }]);
+      expect((await emailAfter(server, id, 2)).recipients).toMatchObject([
+        { status: 'sending' },
+        { status: 'suppressed' },
+      ]);
     });
   });
 
@@ -114,23 +151,38 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       const [bounced, complained] = [simulated('bounced'), simulated('complained')];
       const ids = [await sendEmail(server, { to: bounced }), await sendEmail(server, { to: complained })];
 
-      expect((await ear.hears('email.bounced'))[0]?.data.items).toEqual([{ email: ids[0], recipient: bounced, subtype: '5.1.1', detail: expect.stringContaining('550 5.1.1'), count: 1 }]);
-      expect((await ear.hears('email.complained'))[0]?.data.items).toEqual([{ email: ids[1], recipient: complained, subtype: 'abuse', detail: expect.any(String), count: 1 }]);
+      expect((await ear.hears('email.bounced'))[0]?.data.items).toEqual([
+        { email: ids[0], recipient: bounced, subtype: '5.1.1', detail: expect.stringContaining('550 5.1.1'), count: 1 },
+      ]);
+      expect((await ear.hears('email.complained'))[0]?.data.items).toEqual([
+        { email: ids[1], recipient: complained, subtype: 'abuse', detail: expect.any(String), count: 1 },
+      ]);
     });
   });
 
   describe('attachments by URL', () => {
     it('202: the file is fetched when the email is accepted, and stands in the message', async () => {
-      const id = await sendEmail(server, { attachments: [{ url: `${filesUrl}/invoice.pdf` }, { path: `${filesUrl}/x`, filename: 'named.bin', content_type: 'application/x-own' }] });
+      const id = await sendEmail(server, {
+        attachments: [
+          { url: `${filesUrl}/invoice.pdf` },
+          { path: `${filesUrl}/x`, filename: 'named.bin', content_type: 'application/x-own' },
+        ],
+      });
 
       const { attachments } = await simpleParser(await rawOf(server, id));
-      expect(attachments.map(({ filename, contentType, content }) => [filename, contentType, content])).toEqual([['invoice.pdf', 'application/pdf', FILE], ['named.bin', 'application/x-own', FILE]]);
+      expect(attachments.map(({ filename, contentType, content }) => [filename, contentType, content])).toEqual([
+        ['invoice.pdf', 'application/pdf', FILE],
+        ['named.bin', 'application/x-own', FILE],
+      ]);
     });
 
     it('202: the emails of a batch share 10 MB: one that does not fit any more fails by itself', async () => {
       const withFile = (path: string) => ({ ...EMAIL, attachments: [{ filename: 'a', url: filesUrl + path }] });
 
-      const { json } = expectStatus(await server.api('POST', '/v1/emails/batch', [withFile('/six'), withFile('/six'), withFile('/x')]), 202);
+      const { json } = expectStatus(
+        await server.api('POST', '/v1/emails/batch', [withFile('/six'), withFile('/six'), withFile('/x')]),
+        202,
+      );
 
       const refused = { id: null, error: { type: 'validation_failed', message: expect.stringMatching(/10 MB/) } };
       expect(json.data.slice(0, 2)).toEqual(expect.arrayContaining([{ id: expect.any(String) }, refused]));
@@ -143,7 +195,10 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       ['is larger than 10 MB', '/large', 'schema', /10 MB/],
       ['does not come within ten seconds', '/hangs', 'connectivity', /could not be fetched/],
     ] as const)('422: a file that %s', async (_what, path, check, message) => {
-      const answer = await server.api('POST', '/v1/emails', { ...EMAIL, attachments: [{ filename: 'a', url: filesUrl + path }] });
+      const answer = await server.api('POST', '/v1/emails', {
+        ...EMAIL,
+        attachments: [{ filename: 'a', url: filesUrl + path }],
+      });
 
       expectInvalid(answer, check, 'attachments.0.url');
       expect(answer.json.error.details.fields[0].message).toMatch(message);

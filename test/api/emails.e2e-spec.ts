@@ -3,9 +3,9 @@ import { simpleParser } from 'mailparser';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { EMAIL, emailAfter, emailIn, emailOf, rawOf, SENDER, sendEmail, SIMULATOR, simulated } from './emailing.js';
-import { eventIn, expectStatus, makeDue, openSql } from './scene.js';
+import { EMAIL, emailAfter, emailIn, emailOf, rawOf, sendEmail, SENDER, simulated, SIMULATOR } from './emailing.js';
 import type { Sql } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql } from './scene.js';
 
 const EVENT_ID = /^evt_[0-9A-HJKMNP-TV-Z]{26}$/;
 
@@ -27,46 +27,100 @@ describe('POST /v1/emails', () => {
 
   describe('what is accepted', () => {
     it('202: an email to the simulator is delivered, with one attempt, its facts, and the message itself', async () => {
-      const answer = await server.api('POST', '/v1/emails', { ...EMAIL, html: '<b>It is on its way.</b>', cc: simulated('delivered'), tags: [{ name: 'kind', value: 'order' }] });
+      const answer = await server.api('POST', '/v1/emails', {
+        ...EMAIL,
+        html: '<b>It is on its way.</b>',
+        cc: simulated('delivered'),
+        tags: [{ name: 'kind', value: 'order' }],
+      });
 
       expect([answer.status, answer.json]).toEqual([202, { id: expect.stringMatching(EVENT_ID), status: 'sending' }]);
       const email = await emailIn(server, answer.json.id, 'delivered');
       expect(email).toMatchObject({
-        id: answer.json.id, from: SENDER, to: [`delivered@${SIMULATOR}`], bcc: [], reply_to: [], subject: 'Your order', created_at: expect.stringMatching(TIMESTAMP),
-        message_id: `<${answer.json.id}@${SIMULATOR}>`, tags: [{ name: 'kind', value: 'order' }], attachments: [], captured: true,
+        id: answer.json.id,
+        from: SENDER,
+        to: [`delivered@${SIMULATOR}`],
+        bcc: [],
+        reply_to: [],
+        subject: 'Your order',
+        created_at: expect.stringMatching(TIMESTAMP),
+        message_id: `<${answer.json.id}@${SIMULATOR}>`,
+        tags: [{ name: 'kind', value: 'order' }],
+        attachments: [],
+        captured: true,
       });
       expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'delivered']);
-      expect(email.timeline.map(({ type }: { type: string }) => type).sort()).toEqual(['delivered', 'delivered', 'sent', 'sent']);
+      expect(email.timeline.map(({ type }: { type: string }) => type).sort()).toEqual([
+        'delivered',
+        'delivered',
+        'sent',
+        'sent',
+      ]);
       expect((await emailAfter(server, answer.json.id, 1)).attempts).toEqual([
-        { number: 1, status: 250, duration_ms: expect.any(Number), at: expect.stringMatching(TIMESTAMP), response_excerpt: '250 2.0.0 Accepted by the simulator.' },
+        {
+          number: 1,
+          status: 250,
+          duration_ms: expect.any(Number),
+          at: expect.stringMatching(TIMESTAMP),
+          response_excerpt: '250 2.0.0 Accepted by the simulator.',
+        },
       ]);
       const sent = await simpleParser(await rawOf(server, answer.json.id));
-      expect(sent).toMatchObject({ subject: 'Your order', text: 'It is on its way.', html: '<b>It is on its way.</b>', messageId: email.message_id });
+      expect(sent).toMatchObject({
+        subject: 'Your order',
+        text: 'It is on its way.',
+        html: '<b>It is on its way.</b>',
+        messageId: email.message_id,
+      });
     });
 
     it('202: a list and a single address, and the other names of fields, mean the same', async () => {
       const id = await sendEmail(server, {
-        to: [`A <${simulated('delivered')}>`], cc: [simulated('delivered')], replyTo: 'Help <help@example.com>',
-        attachments: [{ filename: 'a.txt', content: Buffer.from('hello').toString('base64'), contentType: 'text/plain', contentId: 'a' }],
+        to: [`A <${simulated('delivered')}>`],
+        cc: [simulated('delivered')],
+        replyTo: 'Help <help@example.com>',
+        attachments: [
+          {
+            filename: 'a.txt',
+            content: Buffer.from('hello').toString('base64'),
+            contentType: 'text/plain',
+            contentId: 'a',
+          },
+        ],
       });
 
       const sent = await simpleParser(await rawOf(server, id));
-      expect([sent.replyTo?.text, sent.attachments.map(({ filename, contentType, content }) => [filename, contentType, content.toString()])])
-        .toEqual(['"Help" <help@example.com>', [['a.txt', 'text/plain', 'hello']]]);
-      expect(await emailOf(server, id)).toMatchObject({ reply_to: ['Help <help@example.com>'], attachments: [{ filename: 'a.txt', content_type: 'text/plain', size_bytes: 5 }] });
+      expect([
+        sent.replyTo?.text,
+        sent.attachments.map(({ filename, contentType, content }) => [filename, contentType, content.toString()]),
+      ]).toEqual(['"Help" <help@example.com>', [['a.txt', 'text/plain', 'hello']]]);
+      expect(await emailOf(server, id)).toMatchObject({
+        reply_to: ['Help <help@example.com>'],
+        attachments: [{ filename: 'a.txt', content_type: 'text/plain', size_bytes: 5 }],
+      });
     });
 
     it('202: fields that clients of other services send are passed over', async () => {
-      const fields = { track_opens: true, MessageStream: 'outbound', attachments: [{ filename: 'a', content: 'YQ==', disposition: 'inline' }] };
+      const fields = {
+        track_opens: true,
+        MessageStream: 'outbound',
+        attachments: [{ filename: 'a', content: 'YQ==', disposition: 'inline' }],
+      };
 
       expectStatus(await server.api('POST', '/v1/emails', { ...EMAIL, ...fields }), 202);
-      const { json } = expectStatus(await server.api('POST', '/v1/emails/batch', { emails: [{ ...EMAIL, ...fields }] }), 202);
+      const { json } = expectStatus(
+        await server.api('POST', '/v1/emails/batch', { emails: [{ ...EMAIL, ...fields }] }),
+        202,
+      );
 
       expect(json.data).toEqual([{ id: expect.stringMatching(/^evt_/) }]);
     });
 
     it('413: above 18 MB, which is what it says', async () => {
-      const { json } = expectStatus(await server.api('POST', '/v1/emails', { ...EMAIL, html: 'x'.repeat(19 * 1_048_576) }), 413);
+      const { json } = expectStatus(
+        await server.api('POST', '/v1/emails', { ...EMAIL, html: 'x'.repeat(19 * 1_048_576) }),
+        413,
+      );
 
       expect(json.error.message).toBe('The body is larger than 18 MB.');
     });
@@ -76,7 +130,10 @@ describe('POST /v1/emails', () => {
       const id = await sendEmail(server, { bcc: hidden });
 
       const email = await emailIn(server, id, 'delivered');
-      expect(email.recipients.map(({ address }: { address: string }) => address)).toEqual([`delivered@${SIMULATOR}`, hidden]);
+      expect(email.recipients.map(({ address }: { address: string }) => address)).toEqual([
+        `delivered@${SIMULATOR}`,
+        hidden,
+      ]);
       expect(await rawOf(server, id)).not.toMatch(new RegExp(`bcc|${hidden.replaceAll(/[.+]/g, '\\$&')}`, 'i'));
     });
 
@@ -86,7 +143,17 @@ describe('POST /v1/emails', () => {
 
       const { attachments } = await simpleParser(await rawOf(server, id));
       expect(attachments.map(({ size }) => size)).toEqual([10 * 1024 * 1024]);
-      expectInvalid(await server.api('POST', '/v1/emails', { ...EMAIL, attachments: [{ filename: 'a', content }, { filename: 'b', content: 'YQ==' }] }), 'schema', 'attachments');
+      expectInvalid(
+        await server.api('POST', '/v1/emails', {
+          ...EMAIL,
+          attachments: [
+            { filename: 'a', content },
+            { filename: 'b', content: 'YQ==' },
+          ],
+        }),
+        'schema',
+        'attachments',
+      );
     });
 
     it('202: the same Idempotency-Key twice sends once and repeats the first answer; 409 with another body', async () => {
@@ -132,7 +199,9 @@ describe('POST /v1/emails', () => {
       await eventIn(server, id, 'dlq');
       expectStatus(await server.api('POST', `/v1/events/${id}/replay`), 202);
       await emailAfter(server, id, 9);
-      expect(await emailIn(server, id, 'sending')).toMatchObject({ recipients: [{ status: 'sending' }, { status: 'delivered' }] });
+      expect(await emailIn(server, id, 'sending')).toMatchObject({
+        recipients: [{ status: 'sending' }, { status: 'delivered' }],
+      });
     });
 
     it('one of each: the email is the worst of them, and each recipient is shown', async () => {
@@ -140,7 +209,12 @@ describe('POST /v1/emails', () => {
       const id = await sendEmail(server, { to: roles.map(simulated) });
 
       const email = await emailIn(server, id, 'bounced');
-      expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'bounced', 'suppressed', 'sending']);
+      expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual([
+        'delivered',
+        'bounced',
+        'suppressed',
+        'sending',
+      ]);
       await eventIn(server, id, 'retrying');
     });
 
@@ -164,7 +238,14 @@ describe('POST /v1/emails', () => {
       ['a recipient through a line break', { to: [`${EMAIL.to}\r\nBcc: evil@example.com`] }, ['to.0']],
       ['a line break in a name', { to: [`A\nB <${EMAIL.to}>`] }, ['to.0']],
       ['no recipient', { to: [] }, ['to']],
-      ['51 recipients', { to: Array.from({ length: 30 }, (_, i) => `a${i}@${SIMULATOR}`), bcc: Array.from({ length: 21 }, (_, i) => `b${i}@${SIMULATOR}`) }, ['to']],
+      [
+        '51 recipients',
+        {
+          to: Array.from({ length: 30 }, (_, i) => `a${i}@${SIMULATOR}`),
+          bcc: Array.from({ length: 21 }, (_, i) => `b${i}@${SIMULATOR}`),
+        },
+        ['to'],
+      ],
       ['a line break in the subject', { subject: 'a\r\nBcc: evil@example.com' }, ['subject']],
       ['a NUL in the subject', { subject: 'a\0b' }, ['subject']],
       ['no subject', { subject: undefined }, ['subject']],
@@ -175,16 +256,32 @@ describe('POST /v1/emails', () => {
       ['a header name with a line break', { headers: { 'X-A\r\nBcc': 'a' } }, ['headers.X-A\r\nBcc']],
       ['base64 with a line break', { attachments: [{ filename: 'a', content: 'YW\nE=' }] }, ['attachments.0.content']],
       ['base64 without padding', { attachments: [{ filename: 'a', content: 'YQ' }] }, ['attachments.0.content']],
-      ['an attachment with content and url', { attachments: [{ filename: 'a', content: 'YQ==', url: 'https://example.com/a' }] }, ['attachments.0.content']],
+      [
+        'an attachment with content and url',
+        { attachments: [{ filename: 'a', content: 'YQ==', url: 'https://example.com/a' }] },
+        ['attachments.0.content'],
+      ],
       ['an attachment by http', { attachments: [{ url: 'http://example.com/a' }] }, ['attachments.0.url']],
-      ['a file name that climbs', { attachments: [{ filename: '../../etc/passwd', content: 'YQ==' }] }, ['attachments.0.filename']],
-      ['21 attachments', { attachments: Array.from({ length: 21 }, () => ({ filename: 'a', content: 'YQ==' })) }, ['attachments']],
+      [
+        'a file name that climbs',
+        { attachments: [{ filename: '../../etc/passwd', content: 'YQ==' }] },
+        ['attachments.0.filename'],
+      ],
+      [
+        '21 attachments',
+        { attachments: Array.from({ length: 21 }, () => ({ filename: 'a', content: 'YQ==' })) },
+        ['attachments'],
+      ],
       ['a tag with a space', { tags: [{ name: 'a b', value: 'c' }] }, ['tags.0.name']],
       ['a field under both names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
       ['a time without a zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
       ['a time over 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
       ['fields that would change what is sent', { template: { id: 'x' }, topic_id: 'y' }, ['template', 'topic_id']],
-      ['an attachment that says how its content is to be read', { attachments: [{ filename: 'a', content: 'test', encoding: 'utf-8' }] }, ['attachments.0.encoding']],
+      [
+        'an attachment that says how its content is to be read',
+        { attachments: [{ filename: 'a', content: 'test', encoding: 'utf-8' }] },
+        ['attachments.0.encoding'],
+      ],
     ])('422: %s', async (_what, fields, paths) => {
       const before = await sql.rows('select count(*) as count from emails');
 
@@ -209,9 +306,18 @@ describe('POST /v1/emails', () => {
       const id = await sendEmail(server);
       await emailIn(server, id, 'delivered');
 
-      for (const path of [`/v1/emails/${id}`, `/v1/emails/${id}/raw`]) expectRefusal(await server.api('GET', path, undefined, as(testKey)), 404);
-      expect((await server.api('GET', '/v1/emails', undefined, as(testKey))).json).toEqual({ data: [], next_cursor: null });
-      for (const path of ['/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', '/v1/emails/nonsense', '/v1/emails/nonsense/raw']) expectRefusal(await server.api('GET', path), 404);
+      for (const path of [`/v1/emails/${id}`, `/v1/emails/${id}/raw`])
+        expectRefusal(await server.api('GET', path, undefined, as(testKey)), 404);
+      expect((await server.api('GET', '/v1/emails', undefined, as(testKey))).json).toEqual({
+        data: [],
+        next_cursor: null,
+      });
+      for (const path of [
+        '/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+        '/v1/emails/nonsense',
+        '/v1/emails/nonsense/raw',
+      ])
+        expectRefusal(await server.api('GET', path), 404);
     });
 
     it('the target of emails is in no list of destinations, and cannot be sent to, changed or removed', async () => {
@@ -220,23 +326,47 @@ describe('POST /v1/emails', () => {
 
       const { data } = (await server.api('GET', '/v1/destinations')).json;
       expect(data.map((each: { id: string }) => each.id)).not.toContain(destination);
-      for (const [method, path] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/secret'], ['POST', '/validate'], ['POST', '/test']] as const) {
-        expectRefusal(await server.api(method, `/v1/destinations/${destination}${path}`, method === 'PATCH' ? {} : undefined), 404);
+      for (const [method, path] of [
+        ['GET', ''],
+        ['PATCH', ''],
+        ['DELETE', ''],
+        ['GET', '/secret'],
+        ['POST', '/validate'],
+        ['POST', '/test'],
+      ] as const) {
+        expectRefusal(
+          await server.api(method, `/v1/destinations/${destination}${path}`, method === 'PATCH' ? {} : undefined),
+          404,
+        );
       }
-      expectInvalid(await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }), 'schema', 'destination');
+      expectInvalid(
+        await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }),
+        'schema',
+        'destination',
+      );
       expectStatus(await server.api('GET', `/v1/metrics?key=${destination}`), 200);
     });
   });
 
   describe('what is erased', () => {
     it('204: with the payload of its event go the message, its addresses and its subject', async () => {
-      const id = await sendEmail(server, { to: `Secret <${simulated('bounced')}>`, subject: 'A secret', bcc: simulated('delivered') });
+      const id = await sendEmail(server, {
+        to: `Secret <${simulated('bounced')}>`,
+        subject: 'A secret',
+        bcc: simulated('delivered'),
+      });
       await emailIn(server, id, 'bounced');
 
       expectStatus(await server.api('DELETE', `/v1/events/${id}/payload`), 204);
 
       const answer = await server.api('GET', `/v1/emails/${id}`);
-      expect(answer.json).toMatchObject({ status: 'bounced', to: [], bcc: [], subject: '', erased_at: expect.stringMatching(TIMESTAMP) });
+      expect(answer.json).toMatchObject({
+        status: 'bounced',
+        to: [],
+        bcc: [],
+        subject: '',
+        erased_at: expect.stringMatching(TIMESTAMP),
+      });
       expect(answer.text).not.toMatch(/secret|bounced\+|delivered\+/i);
       expectRefusal(await server.api('GET', `/v1/emails/${id}/raw`), 404);
       expectRefusal(await server.api('POST', `/v1/events/${id}/replay`), 409);
@@ -248,32 +378,67 @@ describe('POST /v1/emails', () => {
       const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
       const send = async (role: string): Promise<string> => sendEmail(server, { to: simulated(role) }, as(key));
       const ids: string[] = [];
-      for (const role of ['delivered', 'bounced', 'complained', 'suppressed', 'deferred', 'delivered', 'bounced']) ids.push(await send(role));
-      await eventIn({ ...server, api: (method, path, body) => server.api(method, path, body, as(key)) }, ids[6] as string, 'failed');
+      for (const role of ['delivered', 'bounced', 'complained', 'suppressed', 'deferred', 'delivered', 'bounced'])
+        ids.push(await send(role));
+      await eventIn(
+        { ...server, api: (method, path, body) => server.api(method, path, body, as(key)) },
+        ids[6] as string,
+        'failed',
+      );
       const list = async (query: string): Promise<string[]> =>
-        expectStatus(await server.api('GET', `/v1/emails${query}`, undefined, as(key)), 200).json.data.map(({ id }: { id: string }) => id);
+        expectStatus(await server.api('GET', `/v1/emails${query}`, undefined, as(key)), 200).json.data.map(
+          ({ id }: { id: string }) => id,
+        );
 
       const first = (await server.api('GET', '/v1/emails?limit=4', undefined, as(key))).json;
-      const second = (await server.api('GET', `/v1/emails?limit=4&cursor=${first.next_cursor}`, undefined, as(key))).json;
+      const second = (await server.api('GET', `/v1/emails?limit=4&cursor=${first.next_cursor}`, undefined, as(key)))
+        .json;
 
       expect([...first.data, ...second.data].map(({ id }) => id)).toEqual([...ids].reverse());
-      expect([first.data.length, second.next_cursor, Object.keys(first.data[0])]).toEqual([4, null, ['id', 'from', 'to', 'subject', 'status', 'created_at']]);
+      expect([first.data.length, second.next_cursor, Object.keys(first.data[0])]).toEqual([
+        4,
+        null,
+        ['id', 'from', 'to', 'subject', 'status', 'created_at'],
+      ]);
       const at = (...indexes: number[]): (string | undefined)[] => indexes.map((i) => ids[i]);
-      expect([await list('?status=bounced'), await list('?status=complained'), await list('?status=suppressed'), await list('?status=sending'), await list('?status=delivered')])
-        .toEqual([at(6, 1), at(2), at(3), at(4), at(5, 0)]);
-      expect([await list('?status=dlq'), await list('?status=failed'), await list('?until=2020-01-01T00:00:00Z')]).toEqual([[], [], []]);
-      for (const query of ['?status=opened', '?since=yesterday', '?limit=101', '?cursor=x', '?to=a']) expectRefusal(await server.api('GET', `/v1/emails${query}`), 400);
+      expect([
+        await list('?status=bounced'),
+        await list('?status=complained'),
+        await list('?status=suppressed'),
+        await list('?status=sending'),
+        await list('?status=delivered'),
+      ]).toEqual([at(6, 1), at(2), at(3), at(4), at(5, 0)]);
+      expect([
+        await list('?status=dlq'),
+        await list('?status=failed'),
+        await list('?until=2020-01-01T00:00:00Z'),
+      ]).toEqual([[], [], []]);
+      for (const query of ['?status=opened', '?since=yesterday', '?limit=101', '?cursor=x', '?to=a'])
+        expectRefusal(await server.api('GET', `/v1/emails${query}`), 400);
     });
 
     it('200: of a tag, by name and by name and value, and of a recipient of any kind and case, scheduled ones too; 400 for what is none', async () => {
       const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
-      const send = (fields: object): Promise<string> => sendEmail(server, { to: simulated('delivered'), ...fields }, as(key));
+      const send = (fields: object): Promise<string> =>
+        sendEmail(server, { to: simulated('delivered'), ...fields }, as(key));
       const welcome = await send({ tags: [{ name: 'campaign', value: 'welcome' }] });
-      const autumn = await send({ tags: [{ name: 'kind', value: 'welcome' }, { name: 'campaign', value: 'autumn' }], bcc: 'Delivered+Ada@simulator.localhost' });
-      const later = await send({ tags: [{ name: 'campaign', value: 'welcome' }], cc: 'delivered+ada@simulator.localhost', scheduled_at: 'in 1 hour' });
+      const autumn = await send({
+        tags: [
+          { name: 'kind', value: 'welcome' },
+          { name: 'campaign', value: 'autumn' },
+        ],
+        bcc: 'Delivered+Ada@simulator.localhost',
+      });
+      const later = await send({
+        tags: [{ name: 'campaign', value: 'welcome' }],
+        cc: 'delivered+ada@simulator.localhost',
+        scheduled_at: 'in 1 hour',
+      });
       await send({});
       const list = async (query: string): Promise<string[]> =>
-        expectStatus(await server.api('GET', `/v1/emails?${query}`, undefined, as(key)), 200).json.data.map(({ id }: { id: string }) => id);
+        expectStatus(await server.api('GET', `/v1/emails?${query}`, undefined, as(key)), 200).json.data.map(
+          ({ id }: { id: string }) => id,
+        );
 
       expect(await list('tag=campaign')).toEqual([later, autumn, welcome]);
       expect(await list('tag=campaign:welcome')).toEqual([later, welcome]);
@@ -283,7 +448,8 @@ describe('POST /v1/emails', () => {
       expect(await list('tag=campaign&status=scheduled')).toEqual([later]);
       expect(await list('tag=campaign&status=bounced')).toEqual([]);
       expect(await list('tag=campaign&limit=1')).toEqual([later]);
-      for (const query of ['tag=a%20b', 'tag=a:b:c', 'tag=', 'recipient=']) expectRefusal(await server.api('GET', `/v1/emails?${query}`), 400);
+      for (const query of ['tag=a%20b', 'tag=a:b:c', 'tag=', 'recipient='])
+        expectRefusal(await server.api('GET', `/v1/emails?${query}`), 400);
     });
 
     it('200: what is given up is failed, and found as such', async () => {
@@ -296,7 +462,9 @@ describe('POST /v1/emails', () => {
       expect(email.recipients).toMatchObject([{ status: 'failed' }]);
       const { data } = (await server.api('GET', '/v1/emails?status=failed')).json;
       expect(data.map((each: { id: string }) => each.id)).toContain(id);
-      expect((await server.api('GET', '/v1/emails?status=sending')).json.data.map((each: { id: string }) => each.id)).not.toContain(id);
+      expect(
+        (await server.api('GET', '/v1/emails?status=sending')).json.data.map((each: { id: string }) => each.id),
+      ).not.toContain(id);
     });
   });
 });

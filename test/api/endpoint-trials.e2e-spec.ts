@@ -1,7 +1,7 @@
 import { PRESETS } from '../../src/engine/inbound/presets.js';
 import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { accepted, inbound, json, provide, requestsOf, setSecret, type Inbound, type Json } from './receiving.js';
+import { accepted, type Inbound, inbound, type Json, json, provide, requestsOf, setSecret } from './receiving.js';
 import { expectStatus } from './scene.js';
 
 describe('trying settings on what came', () => {
@@ -27,29 +27,73 @@ describe('trying settings on what came', () => {
 
     const answer = await tried(endpoint, {
       request,
-      transform: managed(`export default ({ headers: { 'x-old': old, ...headers }, ...event }) => ({ ...event, event_type: 'bill.' + event.body.amount, headers: { ...headers, 'x-new': old }, body: { paid: event.body.amount } })`),
-      routes: [{ filter: { path: '$.paid', op: 'eq', value: '4200' } }, { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', filter: { path: '$.amount', op: 'exists' } }, {}],
-      responseRules: { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: {} }, { when: { type: 'json', path: '$.type', op: 'eq', value: 'invoice.paid' }, respond: { status: 202, body: 'took {{body.amount}}' } }] },
+      transform: managed(
+        `export default ({ headers: { 'x-old': old, ...headers }, ...event }) => ({ ...event, event_type: 'bill.' + event.body.amount, headers: { ...headers, 'x-new': old }, body: { paid: event.body.amount } })`,
+      ),
+      routes: [
+        { filter: { path: '$.paid', op: 'eq', value: '4200' } },
+        { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', filter: { path: '$.amount', op: 'exists' } },
+        {},
+      ],
+      responseRules: {
+        rules: [
+          { when: { type: 'method', op: 'eq', value: 'GET' }, respond: {} },
+          {
+            when: { type: 'json', path: '$.type', op: 'eq', value: 'invoice.paid' },
+            respond: { status: 202, body: 'took {{body.amount}}' },
+          },
+        ],
+      },
     });
 
     expect(answer).toEqual({
-      outcome: 'routed', verified: null, verification_reason: null, event_type: 'bill.4200', transform: 'ran', transform_error: null, body: '{"paid":4200}',
-      headers_set: { 'x-new': '1' }, headers_removed: ['x-old'],
-      routes: [{ destination: null, matches: true }, { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', matches: false }, { destination: null, matches: true }],
+      outcome: 'routed',
+      verified: null,
+      verification_reason: null,
+      event_type: 'bill.4200',
+      transform: 'ran',
+      transform_error: null,
+      body: '{"paid":4200}',
+      headers_set: { 'x-new': '1' },
+      headers_removed: ['x-old'],
+      routes: [
+        { destination: null, matches: true },
+        { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', matches: false },
+        { destination: null, matches: true },
+      ],
       answer: { rule: 1, status: 202, headers: expect.anything(), body: 'took 4200' },
     });
     expect(await requestsOf(server, endpoint)).toHaveLength(1);
   });
 
   it('200: what is left out is as it is set; a transform that throws says in which line, and the event would be parked, or go on where it fails open', async () => {
-    const endpoint = await inbound(server, { destinations: [(await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id] });
+    const endpoint = await inbound(server, {
+      destinations: [(await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id],
+    });
     const request = await accepted(server, endpoint, json({ type: 'a' }));
     const broken = 'export default (event) => {\n  return event.body.missing.member;\n}';
 
-    expect(await tried(endpoint, { request })).toMatchObject({ outcome: 'routed', transform: 'none', event_type: 'a', body: null, routes: [{ matches: true }], answer: null });
-    expect(await tried(endpoint, { request, transform: managed(broken) })).toMatchObject({ outcome: 'parked', transform: 'failed', transform_error: expect.stringMatching(/line 2/) });
-    expect(await tried(endpoint, { request, transform: { ...managed(broken), failMode: 'open' } })).toMatchObject({ outcome: 'routed', transform: 'failed' });
-    expect(await tried(endpoint, { request, transform: managed('export default () => null') })).toMatchObject({ outcome: 'ignored', transform: 'dropped' });
+    expect(await tried(endpoint, { request })).toMatchObject({
+      outcome: 'routed',
+      transform: 'none',
+      event_type: 'a',
+      body: null,
+      routes: [{ matches: true }],
+      answer: null,
+    });
+    expect(await tried(endpoint, { request, transform: managed(broken) })).toMatchObject({
+      outcome: 'parked',
+      transform: 'failed',
+      transform_error: expect.stringMatching(/line 2/),
+    });
+    expect(await tried(endpoint, { request, transform: { ...managed(broken), failMode: 'open' } })).toMatchObject({
+      outcome: 'routed',
+      transform: 'failed',
+    });
+    expect(await tried(endpoint, { request, transform: managed('export default () => null') })).toMatchObject({
+      outcome: 'ignored',
+      transform: 'dropped',
+    });
   });
 
   it('200: a signature that did not hold is looked at again with the secret of now', async () => {
@@ -59,17 +103,36 @@ describe('trying settings on what came', () => {
     expectStatus(await provide(server, endpoint.at, sent), 401);
     const [{ id: request }] = await requestsOf(server, endpoint);
 
-    expect(await tried(endpoint, { request })).toMatchObject({ outcome: 'quarantined', verified: false, verification_reason: expect.any(String), event_type: 'issues.opened' });
+    expect(await tried(endpoint, { request })).toMatchObject({
+      outcome: 'quarantined',
+      verified: false,
+      verification_reason: expect.any(String),
+      event_type: 'issues.opened',
+    });
   });
 
   it('no value of a secret and no header that authenticates comes out of it', async () => {
     await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
     const endpoint = await inbound(server);
-    const request = await accepted(server, endpoint, json({ type: 'a' }, { authorization: 'Bearer provider-secret', cookie: 'id=provider-cookie' }));
+    const request = await accepted(
+      server,
+      endpoint,
+      json({ type: 'a' }, { authorization: 'Bearer provider-secret', cookie: 'id=provider-cookie' }),
+    );
 
-    const answer = await tried(endpoint, { request, transform: managed('export default (event, { secrets }) => ({ body: { ...event.headers, token: secrets.CRM_TOKEN, other: secrets.OTHER ?? null } })') });
+    const answer = await tried(endpoint, {
+      request,
+      transform: managed(
+        'export default (event, { secrets }) => ({ body: { ...event.headers, token: secrets.CRM_TOKEN, other: secrets.OTHER ?? null } })',
+      ),
+    });
 
-    expect(JSON.parse(answer.body)).toMatchObject({ token: '(CRM_TOKEN)', other: null, authorization: '(hidden)', cookie: '(hidden)' });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      token: '(CRM_TOKEN)',
+      other: null,
+      authorization: '(hidden)',
+      cookie: '(hidden)',
+    });
     expect(JSON.stringify(answer)).not.toMatch(/very-secret|provider-secret|provider-cookie/);
   });
 
@@ -79,8 +142,20 @@ describe('trying settings on what came', () => {
     const at = `/v1/endpoints/${endpoint.id}/trial`;
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json;
 
-    const faulty = await server.api('POST', at, { request, transform: { engine: 'managed' }, routes: [{}, { filter: { path: 'x', op: 'eq', value: 1 } }], responseRules: { rules: [{ when: {}, respond: {} }] } });
-    expect([faulty.status, (faulty.json.error.details.fields as { path: string }[]).map(({ path }) => path)]).toEqual([422, expect.arrayContaining(['transform.code', expect.stringMatching(/^routes\.1\.filter/), expect.stringMatching(/^responseRules/)])]);
+    const faulty = await server.api('POST', at, {
+      request,
+      transform: { engine: 'managed' },
+      routes: [{}, { filter: { path: 'x', op: 'eq', value: 1 } }],
+      responseRules: { rules: [{ when: {}, respond: {} }] },
+    });
+    expect([faulty.status, (faulty.json.error.details.fields as { path: string }[]).map(({ path }) => path)]).toEqual([
+      422,
+      expect.arrayContaining([
+        'transform.code',
+        expect.stringMatching(/^routes\.1\.filter/),
+        expect.stringMatching(/^responseRules/),
+      ]),
+    ]);
     expect((await server.api('POST', `/v1/endpoints/${other.id}/trial`, { request })).status).toBe(404);
     expect((await server.api('POST', at, { request }, { authorization: `Bearer ${key}` })).status).toBe(403);
     expectStatus(await server.api('DELETE', `/v1/events/${request}/payload`), 204);
@@ -92,7 +167,13 @@ describe('trying settings on what came', () => {
 
     expect(data.map(({ id }) => id)).toEqual([...PRESETS.keys()]);
     expect(data.find(({ id }) => id === 'slack')).toEqual({
-      id: 'slack', name: 'Slack', secret: 'The signing secret of the app.', response: 'slack-challenge', checks_url: false, has_id: expect.any(Boolean), retries: expect.stringContaining('three seconds'),
+      id: 'slack',
+      name: 'Slack',
+      secret: 'The signing secret of the app.',
+      response: 'slack-challenge',
+      checks_url: false,
+      has_id: expect.any(Boolean),
+      retries: expect.stringContaining('three seconds'),
     });
     expect(data.find(({ id }) => id === 'trello')).toMatchObject({ checks_url: true });
   });

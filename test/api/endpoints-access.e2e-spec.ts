@@ -1,8 +1,8 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { expectStatus, openSql, uuidOf } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql, uuidOf } from './scene.js';
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -21,12 +21,14 @@ describe('endpoints: routes, secrets and who may do what', () => {
     await server.stop();
   });
 
-  const api = (method: string, path: string, body?: unknown): Promise<ApiAnswer> => server.api(method, `/v1/endpoints${path}`, body);
+  const api = (method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
+    server.api(method, `/v1/endpoints${path}`, body);
   const endpoint = async (settings: object = {}): Promise<ApiAnswer['json']> =>
     expectStatus(await api('POST', '', { slug: `e-${(made += 1)}`, ...settings }), 201).json;
   const read = async (id: string): Promise<ApiAnswer['json']> => (await api('GET', `/${id}`)).json;
   const destination = async (key = server.apiKey): Promise<string> =>
-    expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' }, as(key)), 201).json.id as string;
+    expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' }, as(key)), 201).json
+      .id as string;
   const FILTER = { path: '$.type', op: 'starts_with', value: 'invoice.' };
   const ROUTE_ID = /^rte_[0-9A-HJKMNP-TV-Z]{26}$/;
 
@@ -35,10 +37,27 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const [a, b] = [await destination(), await destination()];
 
       const short = await endpoint({ destinations: [a, b] });
-      const long = await endpoint({ routes: [{ destination: b, filter: FILTER }, { destination: a, filter: null }] });
+      const long = await endpoint({
+        routes: [
+          { destination: b, filter: FILTER },
+          { destination: a, filter: null },
+        ],
+      });
 
-      expect(short).toMatchObject({ destinations: [a, b], routes: [{ destination: a, filter: null }, { destination: b, filter: null }] });
-      expect(long).toMatchObject({ destinations: [b, a], routes: [{ destination: b, filter: FILTER }, { destination: a, filter: null }] });
+      expect(short).toMatchObject({
+        destinations: [a, b],
+        routes: [
+          { destination: a, filter: null },
+          { destination: b, filter: null },
+        ],
+      });
+      expect(long).toMatchObject({
+        destinations: [b, a],
+        routes: [
+          { destination: b, filter: FILTER },
+          { destination: a, filter: null },
+        ],
+      });
       for (const { id } of [...short.routes, ...long.routes]) expect(id).toMatch(ROUTE_ID);
       expect(await read(long.id)).toEqual(long);
     });
@@ -50,7 +69,10 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const { json } = await api('PATCH', `/${before.id}`, { destinations: [c, a] });
 
       expect(json).toMatchObject({ destinations: [c, a], version: 2 });
-      expect(json.routes).toEqual([{ id: expect.stringMatching(ROUTE_ID), destination: c, filter: null }, before.routes[0]]);
+      expect(json.routes).toEqual([
+        { id: expect.stringMatching(ROUTE_ID), destination: c, filter: null },
+        before.routes[0],
+      ]);
     });
 
     it('200: PATCH routes replaces them wholly, and an id keeps its route', async () => {
@@ -58,10 +80,16 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const before = await endpoint({ routes: [{ destination: a, filter: FILTER }, { destination: b }] });
       const [{ id }] = before.routes;
 
-      const { json } = await api('PATCH', `/${before.id}`, { routes: [{ id, destination: b, filter: { ...FILTER, op: 'eq' } }] });
+      const { json } = await api('PATCH', `/${before.id}`, {
+        routes: [{ id, destination: b, filter: { ...FILTER, op: 'eq' } }],
+      });
 
       expect(json.routes).toEqual([{ id, destination: b, filter: { ...FILTER, op: 'eq' } }]);
-      expect((await api('PATCH', `/${before.id}`, { destinations: [] })).json).toMatchObject({ routes: [], destinations: [], version: 3 });
+      expect((await api('PATCH', `/${before.id}`, { destinations: [] })).json).toMatchObject({
+        routes: [],
+        destinations: [],
+        version: 3,
+      });
     });
 
     it('422: a destination twice, a foreign route id, a disagreement, and nothing changes', async () => {
@@ -69,10 +97,26 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const [before, other] = [await endpoint({ destinations: [a] }), await endpoint({ destinations: [a] })];
 
       expectInvalid(await api('PATCH', `/${before.id}`, { destinations: [b, b] }), 'schema', 'destinations.1');
-      expectInvalid(await api('PATCH', `/${before.id}`, { routes: [{ destination: b }, { destination: b }] }), 'schema', 'routes.1.destination');
-      expectInvalid(await api('PATCH', `/${before.id}`, { routes: [{ id: other.routes[0].id, destination: b }] }), 'schema', 'routes.0.id');
-      expectInvalid(await api('PATCH', `/${before.id}`, { destinations: [a], routes: [{ destination: b }] }), 'schema', 'destinations');
-      expectInvalid(await api('PATCH', `/${before.id}`, { destinations: Array(101).fill(a) }), 'schema', 'destinations');
+      expectInvalid(
+        await api('PATCH', `/${before.id}`, { routes: [{ destination: b }, { destination: b }] }),
+        'schema',
+        'routes.1.destination',
+      );
+      expectInvalid(
+        await api('PATCH', `/${before.id}`, { routes: [{ id: other.routes[0].id, destination: b }] }),
+        'schema',
+        'routes.0.id',
+      );
+      expectInvalid(
+        await api('PATCH', `/${before.id}`, { destinations: [a], routes: [{ destination: b }] }),
+        'schema',
+        'destinations',
+      );
+      expectInvalid(
+        await api('PATCH', `/${before.id}`, { destinations: Array(101).fill(a) }),
+        'schema',
+        'destinations',
+      );
       expect(await read(before.id)).toEqual(before);
     });
 
@@ -85,7 +129,10 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const listed = await api('GET', `/${id}/routes`);
       const removed = await api('DELETE', `/${id}/routes/${listed.json.data[0].id}`);
 
-      expect(added).toMatchObject({ status: 201, json: { id: expect.stringMatching(ROUTE_ID), destination: b, filter: FILTER } });
+      expect(added).toMatchObject({
+        status: 201,
+        json: { id: expect.stringMatching(ROUTE_ID), destination: b, filter: FILTER },
+      });
       expect(changed).toMatchObject({ status: 200, json: { ...added.json, filter: null } });
       expect(listed.json).toMatchObject({ data: [{ destination: a }, changed.json], next_cursor: null });
       expect(removed.status).toBe(204);
@@ -95,9 +142,15 @@ describe('endpoints: routes, secrets and who may do what', () => {
 
     it('200: a change of nothing is no new version, and one that moves a route keeps its filter', async () => {
       const [a, b] = [await destination(), await destination()];
-      const { id, routes: [route] } = await endpoint({ routes: [{ destination: a, filter: FILTER }] });
+      const {
+        id,
+        routes: [route],
+      } = await endpoint({ routes: [{ destination: a, filter: FILTER }] });
 
-      const [same, moved] = [await api('PATCH', `/${id}/routes/${route.id}`, {}), await api('PATCH', `/${id}/routes/${route.id}`, { destination: b })];
+      const [same, moved] = [
+        await api('PATCH', `/${id}/routes/${route.id}`, {}),
+        await api('PATCH', `/${id}/routes/${route.id}`, { destination: b }),
+      ];
 
       expect([same.json, moved.json]).toEqual([route, { ...route, destination: b }]);
       expect((await read(id)).version).toBe(2);
@@ -105,12 +158,23 @@ describe('endpoints: routes, secrets and who may do what', () => {
 
     it('422 and 404: faults of a single route, and routes of other endpoints', async () => {
       const [a, b] = [await destination(), await destination()];
-      const [{ id, routes: [route, second] }, other] = [await endpoint({ destinations: [a, b] }), await endpoint()];
+      const [
+        {
+          id,
+          routes: [route, second],
+        },
+        other,
+      ] = [await endpoint({ destinations: [a, b] }), await endpoint()];
 
       expectInvalid(await api('POST', `/${id}/routes`, {}), 'schema', 'destination');
       expectInvalid(await api('POST', `/${id}/routes`, { destination: a }), 'schema', 'destination');
       expectInvalid(await api('POST', `/${id}/routes`, { destination: `dst_${UNKNOWN}` }), 'schema', 'destination');
-      expectInvalid(await api('POST', `/${id}/routes`, { destination: a, filter: { op: 'eq' } }), 'schema', 'filter.path', 'filter.value');
+      expectInvalid(
+        await api('POST', `/${id}/routes`, { destination: a, filter: { op: 'eq' } }),
+        'schema',
+        'filter.path',
+        'filter.value',
+      );
       expectInvalid(await api('PATCH', `/${id}/routes/${route.id}`, { destination: b }), 'schema', 'destination');
       expectInvalid(await api('PATCH', `/${id}/routes/${second.id}`, { filter: { any: [] } }), 'schema', 'filter.any');
       expectRefusal(await api('PATCH', `/${other.id}/routes/${route.id}`, { filter: null }), 404);
@@ -124,7 +188,8 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const { id } = await endpoint({ destinations: [await destination()] });
       await sql.rows(
         `insert into routes (environment_id, id, endpoint_id, destination_id, position)
-         select environment_id, gen_random_uuid(), id, gen_random_uuid(), n from endpoints, generate_series(1, 99) n where id = $1`, [uuidOf(id)],
+         select environment_id, gen_random_uuid(), id, gen_random_uuid(), n from endpoints, generate_series(1, 99) n where id = $1`,
+        [uuidOf(id)],
       );
 
       expectRefusal(await api('POST', `/${id}/routes`, { destination: await destination() }), 409);
@@ -147,7 +212,10 @@ describe('endpoints: routes, secrets and who may do what', () => {
       const answer = await api('PUT', `/${id}/secret`, { secret: 'whsec_never-shown' });
 
       expect([before, answer.status, answer.text]).toEqual([false, 204, '']);
-      const [shown, [row]] = [await api('GET', `/${id}`), await sql.rows<{ secrets: Buffer }>('select secrets from endpoints where id = $1', [uuidOf(id)])];
+      const [shown, [row]] = [
+        await api('GET', `/${id}`),
+        await sql.rows<{ secrets: Buffer }>('select secrets from endpoints where id = $1', [uuidOf(id)]),
+      ];
       expect(shown.json).toMatchObject({ has_secret: true, version: 1 });
       expect(shown.text).not.toContain('never-shown');
       expect(row?.secrets.includes('never-shown')).toBe(false);
@@ -178,7 +246,11 @@ describe('endpoints: routes, secrets and who may do what', () => {
       ['no ARN of SNS', { preset: 'aws-sns' }, 'MyTopic'],
       ['a password of Postmark without its user', { preset: 'postmark' }, 'hunter2'],
       ['a token with a space at its end', { preset: 'gitlab' }, 'token '],
-      ['a key that is to be base64', { verification: 'hmac-sha256', verificationConfig: { keyEncoding: 'base64' } }, 'not base64!'],
+      [
+        'a key that is to be base64',
+        { verification: 'hmac-sha256', verificationConfig: { keyEncoding: 'base64' } },
+        'not base64!',
+      ],
     ])('422: %s can never work, so it is not stored', async (_what, settings, secret) => {
       const { id } = await endpoint(settings);
 
@@ -195,9 +267,15 @@ describe('endpoints: routes, secrets and who may do what', () => {
   });
 
   it('named secrets in the code of a transform are in use until it goes', async () => {
-    const secret = expectStatus(await server.api('POST', '/v1/secrets', { name: 'CRM', value: 'hidden-value' }), 201).json;
+    const secret = expectStatus(
+      await server.api('POST', '/v1/secrets', { name: 'CRM', value: 'hidden-value' }),
+      201,
+    ).json;
     const remove = (): Promise<ApiAnswer> => server.api('DELETE', `/v1/secrets/${secret.id}`);
-    const transform = { engine: 'managed', code: 'export default (event, { secrets }) => ({ ...event, token: secrets.CRM })' };
+    const transform = {
+      engine: 'managed',
+      code: 'export default (event, { secrets }) => ({ ...event, token: secrets.CRM })',
+    };
     const [first, second] = [await endpoint({ transform }), await endpoint({ transform })];
     await api('PATCH', `/${first.id}`, { name: 'Renamed' });
 
@@ -216,28 +294,45 @@ describe('endpoints: routes, secrets and who may do what', () => {
     const before = await endpoint({ destinations: [await destination()] });
     const path = `/v1/endpoints/${before.id}`;
     const calls: [string, string, object?][] = [
-      ['GET', path], ['PATCH', path, { name: 'Mine' }], ['DELETE', path], ['PUT', `${path}/secret`, { secret: 'mine' }], ['GET', `${path}/routes`],
-      ['POST', `${path}/routes`, { destination: await destination(key) }], ['PATCH', `${path}/routes/${before.routes[0].id}`, { filter: null }],
+      ['GET', path],
+      ['PATCH', path, { name: 'Mine' }],
+      ['DELETE', path],
+      ['PUT', `${path}/secret`, { secret: 'mine' }],
+      ['GET', `${path}/routes`],
+      ['POST', `${path}/routes`, { destination: await destination(key) }],
+      ['PATCH', `${path}/routes/${before.routes[0].id}`, { filter: null }],
       ['DELETE', `${path}/routes/${before.routes[0].id}`],
     ];
 
     for (const [method, at, body] of calls) expectRefusal(await server.api(method, at, body, as(key)), 404);
 
     expect((await server.api('GET', '/v1/endpoints', undefined, as(key))).json.data).toEqual([]);
-    const foreign = await server.api('POST', '/v1/endpoints', { slug: 'foreign', destinations: before.destinations }, as(key));
+    const foreign = await server.api(
+      'POST',
+      '/v1/endpoints',
+      { slug: 'foreign', destinations: before.destinations },
+      as(key),
+    );
     expectInvalid(foreign, 'schema', 'destinations.0');
     expect(await read(before.id)).toEqual(before);
   });
 
   it('403: a read key reads and writes nothing; a write key does both', async () => {
-    const [reader, writer] = [(await createKey(server, { scope: 'read' })).key, (await createKey(server, { scope: 'write' })).key];
+    const [reader, writer] = [
+      (await createKey(server, { scope: 'read' })).key,
+      (await createKey(server, { scope: 'write' })).key,
+    ];
     const before = await endpoint({ destinations: [await destination()] });
     const path = `/v1/endpoints/${before.id}`;
     const reads = ['/v1/endpoints', path, `${path}/routes`, '/v1/ingest-domains'];
     const writes: [string, string, object?][] = [
-      ['POST', '/v1/endpoints', { slug: 'by-a-reader' }], ['PATCH', path, { name: 'Mine' }], ['DELETE', path],
-      ['PUT', `${path}/secret`, { secret: 'mine' }], ['POST', `${path}/routes`, { destination: before.destinations[0] }],
-      ['PATCH', `${path}/routes/${before.routes[0].id}`, { filter: null }], ['DELETE', `${path}/routes/${before.routes[0].id}`],
+      ['POST', '/v1/endpoints', { slug: 'by-a-reader' }],
+      ['PATCH', path, { name: 'Mine' }],
+      ['DELETE', path],
+      ['PUT', `${path}/secret`, { secret: 'mine' }],
+      ['POST', `${path}/routes`, { destination: before.destinations[0] }],
+      ['PATCH', `${path}/routes/${before.routes[0].id}`, { filter: null }],
+      ['DELETE', `${path}/routes/${before.routes[0].id}`],
     ];
 
     for (const at of reads) expectStatus(await server.api('GET', at, undefined, as(reader)), 200);

@@ -21,10 +21,16 @@ describe('endpoints', () => {
   const slug = (): string => `endpoint-${(made += 1)}`;
   const create = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/endpoints', body);
   const patch = (id: string, body: object): Promise<ApiAnswer> => server.api('PATCH', `/v1/endpoints/${id}`, body);
-  const read = async (id: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', `/v1/endpoints/${id}`), 200).json;
-  const endpoint = async (settings: object = {}): Promise<ApiAnswer['json']> => expectStatus(await create({ slug: slug(), ...settings }), 201).json;
+  const read = async (id: string): Promise<ApiAnswer['json']> =>
+    expectStatus(await server.api('GET', `/v1/endpoints/${id}`), 200).json;
+  const endpoint = async (settings: object = {}): Promise<ApiAnswer['json']> =>
+    expectStatus(await create({ slug: slug(), ...settings }), 201).json;
   const count = async (): Promise<number> => (await server.api('GET', '/v1/endpoints?limit=100')).json.data.length;
-  const domain = (): object => ({ id: 'pdom_00000000000000000000000001', host: new URL(server.url.replace('127.0.0.1', 'localhost')).host, kind: 'platform' });
+  const domain = (): object => ({
+    id: 'pdom_00000000000000000000000001',
+    host: new URL(server.url.replace('127.0.0.1', 'localhost')).host,
+    kind: 'platform',
+  });
   const urlOf = (path: string): string => `${server.url.replace('127.0.0.1', 'localhost')}/in/${path}`;
 
   describe('POST /v1/endpoints', () => {
@@ -33,10 +39,27 @@ describe('endpoints', () => {
 
       expect({ status, text }).toMatchObject({ status: 201 });
       expect(json).toEqual({
-        id: expect.stringMatching(/^ep_[0-9A-HJKMNP-TV-Z]{26}$/), path: `${org}/stripe`, name: 'stripe', preset: null,
-        url: urlOf(`${org}/stripe`), domain: domain(), destinations: [], routes: [], responseRules: null, responseProxy: null, transform: null,
-        response: null, verification: 'none', verificationConfig: null, allowed_methods: null, deduplicate: null, status: 'active', has_secret: false, version: 1,
-        created_at: expect.stringMatching(TIMESTAMP), updated_at: json.created_at,
+        id: expect.stringMatching(/^ep_[0-9A-HJKMNP-TV-Z]{26}$/),
+        path: `${org}/stripe`,
+        name: 'stripe',
+        preset: null,
+        url: urlOf(`${org}/stripe`),
+        domain: domain(),
+        destinations: [],
+        routes: [],
+        responseRules: null,
+        responseProxy: null,
+        transform: null,
+        response: null,
+        verification: 'none',
+        verificationConfig: null,
+        allowed_methods: null,
+        deduplicate: null,
+        status: 'active',
+        has_secret: false,
+        version: 1,
+        created_at: expect.stringMatching(TIMESTAMP),
+        updated_at: json.created_at,
       });
       expect(await read(json.id)).toEqual(json);
     });
@@ -45,13 +68,17 @@ describe('endpoints', () => {
       const [a, b, c, d] = [slug(), slug(), slug(), slug()];
 
       const answers = await Promise.all([
-        create({ url: urlOf(`${org}/${a}`) }), create({ url: urlOf(b).replace('http:', 'https:') }),
-        create({ path: `${org}/${c}/deep` }), create({ url: urlOf('').replace('/in/', `/${d}`), slug: d, path: d }),
+        create({ url: urlOf(`${org}/${a}`) }),
+        create({ url: urlOf(b).replace('http:', 'https:') }),
+        create({ path: `${org}/${c}/deep` }),
+        create({ url: urlOf('').replace('/in/', `/${d}`), slug: d, path: d }),
       ]);
 
       expect(answers.map(({ status, json }) => [status, json.path, json.name, json.url])).toEqual([
-        [201, `${org}/${a}`, a, urlOf(`${org}/${a}`)], [201, `${org}/${b}`, b, urlOf(`${org}/${b}`)],
-        [201, `${org}/${c}/deep`, `${c}/deep`, urlOf(`${org}/${c}/deep`)], [201, `${org}/${d}`, d, urlOf(`${org}/${d}`)],
+        [201, `${org}/${a}`, a, urlOf(`${org}/${a}`)],
+        [201, `${org}/${b}`, b, urlOf(`${org}/${b}`)],
+        [201, `${org}/${c}/deep`, `${c}/deep`, urlOf(`${org}/${c}/deep`)],
+        [201, `${org}/${d}`, d, urlOf(`${org}/${d}`)],
       ]);
     });
 
@@ -62,12 +89,19 @@ describe('endpoints', () => {
     });
 
     it('201: the platform domain is the default and can be named; 422: there is no other', async () => {
-      expect((await create({ slug: slug(), domainId: 'pdom_00000000000000000000000001' })).json.domain).toEqual(domain());
-      for (const domainId of [`pdom_${UNKNOWN}`, `dom_${UNKNOWN}`, 'x']) expectInvalid(await create({ slug: slug(), domainId }), 'schema', 'domainId');
+      expect((await create({ slug: slug(), domainId: 'pdom_00000000000000000000000001' })).json.domain).toEqual(
+        domain(),
+      );
+      for (const domainId of [`pdom_${UNKNOWN}`, `dom_${UNKNOWN}`, 'x'])
+        expectInvalid(await create({ slug: slug(), domainId }), 'schema', 'domainId');
     });
 
     it('201: a preset verifies by itself, and its own answer is not a setting', async () => {
-      expect(await endpoint({ preset: 'meta' })).toMatchObject({ preset: 'meta', verification: 'preset', response: null });
+      expect(await endpoint({ preset: 'meta' })).toMatchObject({
+        preset: 'meta',
+        verification: 'preset',
+        response: null,
+      });
       expect(await endpoint({ preset: 'stripe', verification: 'stripe' })).toMatchObject({ verification: 'preset' });
       expect(await endpoint({ preset: 'stripe', verification: 'none' })).toMatchObject({ verification: 'none' });
     });
@@ -94,47 +128,127 @@ describe('endpoints', () => {
       ['an unknown verification', { verification: 'hmac-md5' }, 'verification'],
       ['a preset to verify by where there is none', { verification: 'preset' }, 'verification'],
       ['verification settings without an HMAC', { verificationConfig: { header: 'x-a' } }, 'verificationConfig'],
-      ['an unknown key in them', { verification: 'hmac-sha1', verificationConfig: { colour: 'red' } }, 'verificationConfig.colour'],
-      ['a body that is not signed', { verification: 'hmac-sha1', verificationConfig: { signed: '{{method}}' } }, 'verificationConfig.signed'],
+      [
+        'an unknown key in them',
+        { verification: 'hmac-sha1', verificationConfig: { colour: 'red' } },
+        'verificationConfig.colour',
+      ],
+      [
+        'a body that is not signed',
+        { verification: 'hmac-sha1', verificationConfig: { signed: '{{method}}' } },
+        'verificationConfig.signed',
+      ],
       ['an unknown response', { response: { type: 'telepathy' } }, 'response.type'],
       ['a response without its secret', { response: { type: 'meta-challenge' } }, 'response.verifyToken'],
       ['an unknown key in the response', { response: { type: 'static', colour: 'red' } }, 'response.colour'],
       ['a response status of 99', { response: { type: 'static', status: 99 } }, 'response.status'],
-      ['a forbidden response header', { response: { type: 'static', headers: { 'Set-Cookie': 'a' } } }, 'response.headers.Set-Cookie'],
+      [
+        'a forbidden response header',
+        { response: { type: 'static', headers: { 'Set-Cookie': 'a' } } },
+        'response.headers.Set-Cookie',
+      ],
       ['an unknown key in the rules', { responseRules: { fallback: {} } }, 'responseRules.fallback'],
-      ['a rule without an answer', { responseRules: { rules: [{ when: { type: 'method', op: 'exists' } }] } }, 'responseRules.rules.0.respond'],
+      [
+        'a rule without an answer',
+        { responseRules: { rules: [{ when: { type: 'method', op: 'exists' } }] } },
+        'responseRules.rules.0.respond',
+      ],
       [
         'an unknown op deep in a rule',
-        { responseRules: { rules: [{ when: { all: [{ not: { type: 'method', op: 'is', value: 'GET' } }] }, respond: {} }] } },
+        {
+          responseRules: {
+            rules: [{ when: { all: [{ not: { type: 'method', op: 'is', value: 'GET' } }] }, respond: {} }],
+          },
+        },
         'responseRules.rules.0.when.all.0.not.op',
       ],
-      ['a rule answer with status 700', { responseRules: { default: { status: 700 } } }, 'responseRules.default.status'],
+      [
+        'a rule answer with status 700',
+        { responseRules: { default: { status: 700 } } },
+        'responseRules.default.status',
+      ],
       ['an unknown proxy', { responseProxy: { target: 'cloud' } }, 'responseProxy.target'],
       ['a proxy without code', { responseProxy: { target: 'managed' } }, 'responseProxy.code'],
       ['a proxy without a url', { responseProxy: { target: 'url' } }, 'responseProxy.url'],
-      ['a proxy whose code does not compile', { responseProxy: { target: 'managed', code: 'export default (' } }, 'responseProxy.code'],
-      ['a proxy that is no function', { responseProxy: { target: 'managed', code: 'export default 7' } }, 'responseProxy.code'],
-      ['code of more than 64 KB', { responseProxy: { target: 'managed', code: `export default () => 1 // ${'ä'.repeat(40_000)}` } }, 'responseProxy.code'],
-      ['a proxy in a private network', { responseProxy: { target: 'url', url: 'http://10.0.0.1/' } }, 'responseProxy.url'],
-      ['a proxy that is the service', { responseProxy: { target: 'url', url: 'http://HOST/in/a' } }, 'responseProxy.url'],
-      ['a proxy that waits 49 ms', { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 49 } }, 'responseProxy.timeoutMs'],
-      ['a proxy that waits 5001 ms', { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 5001 } }, 'responseProxy.timeoutMs'],
-      ['an unknown onUnavailable', { responseProxy: { target: 'url', url: 'https://example.com/', onUnavailable: 'x' } }, 'responseProxy.onUnavailable'],
+      [
+        'a proxy whose code does not compile',
+        { responseProxy: { target: 'managed', code: 'export default (' } },
+        'responseProxy.code',
+      ],
+      [
+        'a proxy that is no function',
+        { responseProxy: { target: 'managed', code: 'export default 7' } },
+        'responseProxy.code',
+      ],
+      [
+        'code of more than 64 KB',
+        { responseProxy: { target: 'managed', code: `export default () => 1 // ${'ä'.repeat(40_000)}` } },
+        'responseProxy.code',
+      ],
+      [
+        'a proxy in a private network',
+        { responseProxy: { target: 'url', url: 'http://10.0.0.1/' } },
+        'responseProxy.url',
+      ],
+      [
+        'a proxy that is the service',
+        { responseProxy: { target: 'url', url: 'http://HOST/in/a' } },
+        'responseProxy.url',
+      ],
+      [
+        'a proxy that waits 49 ms',
+        { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 49 } },
+        'responseProxy.timeoutMs',
+      ],
+      [
+        'a proxy that waits 5001 ms',
+        { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 5001 } },
+        'responseProxy.timeoutMs',
+      ],
+      [
+        'an unknown onUnavailable',
+        { responseProxy: { target: 'url', url: 'https://example.com/', onUnavailable: 'x' } },
+        'responseProxy.onUnavailable',
+      ],
       ['an unknown engine', { transform: { engine: 'wasm' } }, 'transform.engine'],
-      ['an unknown failMode', { transform: { engine: 'url', url: 'https://example.com/', failMode: 'ajar' } }, 'transform.failMode'],
-      ['a transform with a url beside code', { transform: { engine: 'managed', code: 'export default (e) => e', url: 'https://a.example/' } }, 'transform.url'],
-      ['a transform that loops as it is loaded', { transform: { engine: 'managed', code: 'for (;;);' } }, 'transform.code'],
-      ['a secret that does not exist', { transform: { engine: 'managed', code: 'export default (e, { secrets }) => secrets.NOBODY' } }, 'transform.code'],
+      [
+        'an unknown failMode',
+        { transform: { engine: 'url', url: 'https://example.com/', failMode: 'ajar' } },
+        'transform.failMode',
+      ],
+      [
+        'a transform with a url beside code',
+        { transform: { engine: 'managed', code: 'export default (e) => e', url: 'https://a.example/' } },
+        'transform.url',
+      ],
+      [
+        'a transform that loops as it is loaded',
+        { transform: { engine: 'managed', code: 'for (;;);' } },
+        'transform.code',
+      ],
+      [
+        'a secret that does not exist',
+        { transform: { engine: 'managed', code: 'export default (e, { secrets }) => secrets.NOBODY' } },
+        'transform.code',
+      ],
       ['an unknown destination', { destinations: [`dst_${UNKNOWN}`] }, 'destinations.0'],
       ['what is no destination', { destinations: ['x'] }, 'destinations.0'],
       ['an unknown destination of a route', { routes: [{ destination: `dst_${UNKNOWN}` }] }, 'routes.0.destination'],
       ['an unknown key in a route', { routes: [{ destination: `dst_${UNKNOWN}`, colour: 'red' }] }, 'routes.0.colour'],
-      ['a filter that is none', { routes: [{ destination: `dst_${UNKNOWN}`, filter: { op: 'eq', value: 'a', path: 'type[' } }] }, 'routes.0.filter.path'],
+      [
+        'a filter that is none',
+        { routes: [{ destination: `dst_${UNKNOWN}`, filter: { op: 'eq', value: 'a', path: 'type[' } }] },
+        'routes.0.filter.path',
+      ],
     ])('422: %s, and nothing is created', async (_what, settings, path) => {
       const before = await count();
       const { host } = new URL(urlOf(''));
-      const body = JSON.parse(JSON.stringify({ ...('url' in settings || 'slug' in settings || 'path' in settings ? {} : { slug: slug() }), ...settings })
-        .replaceAll('HOST', host)) as object;
+      const body = JSON.parse(
+        JSON.stringify({
+          ...('url' in settings || 'slug' in settings || 'path' in settings ? {} : { slug: slug() }),
+          ...settings,
+        }).replaceAll('HOST', host),
+      ) as object;
 
       const answer = await create(body);
 
@@ -144,11 +258,22 @@ describe('endpoints', () => {
 
     it('422: says every fault at once', async () => {
       const answer = await create({
-        slug: 'A', preset: 'nobody', verification: 'x', response: { type: 'ebay-challenge' }, transform: { engine: 'managed' }, destinations: ['x'],
+        slug: 'A',
+        preset: 'nobody',
+        verification: 'x',
+        response: { type: 'ebay-challenge' },
+        transform: { engine: 'managed' },
+        destinations: ['x'],
       });
 
       expect(expectInvalid(answer, 'schema').sort()).toEqual([
-        'destinations.0', 'preset', 'response.endpointUrl', 'response.verificationToken', 'slug', 'transform.code', 'verification',
+        'destinations.0',
+        'preset',
+        'response.endpointUrl',
+        'response.verificationToken',
+        'slug',
+        'transform.code',
+        'verification',
       ]);
     });
 
@@ -174,8 +299,13 @@ describe('endpoints', () => {
     });
 
     it('201: the same Idempotency-Key twice creates once and repeats the first answer; 409 is none that is kept', async () => {
-      const [body, headers, other] = [{ slug: slug() }, { 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
-      const send = (more: Record<string, string>): Promise<ApiAnswer> => server.api('POST', '/v1/endpoints', body, more);
+      const [body, headers, other] = [
+        { slug: slug() },
+        { 'idempotency-key': randomUUID() },
+        { 'idempotency-key': randomUUID() },
+      ];
+      const send = (more: Record<string, string>): Promise<ApiAnswer> =>
+        server.api('POST', '/v1/endpoints', body, more);
 
       const [first, second, third] = [await send(headers), await send(headers), await send(other)];
       await server.api('DELETE', `/v1/endpoints/${first.json.id}`);
@@ -197,9 +327,20 @@ describe('endpoints', () => {
 
   describe('PATCH /v1/endpoints/{id}', () => {
     const SETTINGS = {
-      name: 'Payments', preset: 'stripe', verification: 'hmac-sha256', verificationConfig: { header: 'x-acme-signature' },
-      responseRules: { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { status: 204 } }], default: { body: 'ok' } },
-      responseProxy: { target: 'managed', code: 'export default () => ({ status: 200 })', timeoutMs: 100, onUnavailable: 'error' },
+      name: 'Payments',
+      preset: 'stripe',
+      verification: 'hmac-sha256',
+      verificationConfig: { header: 'x-acme-signature' },
+      responseRules: {
+        rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { status: 204 } }],
+        default: { body: 'ok' },
+      },
+      responseProxy: {
+        target: 'managed',
+        code: 'export default () => ({ status: 200 })',
+        timeoutMs: 100,
+        onUnavailable: 'error',
+      },
       transform: { engine: 'url', url: 'https://example.com/transform', failMode: 'open', timeoutMs: 200 },
       response: { type: 'static', status: 202, body: 'thanks', headers: { 'x-a': 'b' } },
     };
@@ -219,41 +360,74 @@ describe('endpoints', () => {
       const { id } = await endpoint(SETTINGS);
 
       const { json } = await patch(id, {
-        preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null, allowed_methods: null, deduplicate: null, verification: null,
+        preset: null,
+        responseRules: null,
+        responseProxy: null,
+        transform: null,
+        response: null,
+        verificationConfig: null,
+        allowed_methods: null,
+        deduplicate: null,
+        verification: null,
       });
 
       expect(json).toMatchObject({
-        name: 'Payments', preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null, allowed_methods: null, deduplicate: null,
-        verification: 'none', version: 2,
+        name: 'Payments',
+        preset: null,
+        responseRules: null,
+        responseProxy: null,
+        transform: null,
+        response: null,
+        verificationConfig: null,
+        allowed_methods: null,
+        deduplicate: null,
+        verification: 'none',
+        version: 2,
       });
     });
 
     it('200: a proxy and a transform show the defaults in force', async () => {
       const { json } = await patch((await endpoint()).id, {
-        responseProxy: { target: 'url', url: 'https://EXAMPLE.com/a' }, transform: { engine: 'managed', code: 'export default (event) => event' },
+        responseProxy: { target: 'url', url: 'https://EXAMPLE.com/a' },
+        transform: { engine: 'managed', code: 'export default (event) => event' },
       });
 
-      expect(json.responseProxy).toEqual({ target: 'url', url: 'https://example.com/a', timeoutMs: 3000, onUnavailable: 'fallback' });
-      expect(json.transform).toEqual({ engine: 'managed', code: 'export default (event) => event', timeoutMs: 250, failMode: 'closed' });
+      expect(json.responseProxy).toEqual({
+        target: 'url',
+        url: 'https://example.com/a',
+        timeoutMs: 3000,
+        onUnavailable: 'fallback',
+      });
+      expect(json.transform).toEqual({
+        engine: 'managed',
+        code: 'export default (event) => event',
+        timeoutMs: 250,
+        failMode: 'closed',
+      });
     });
 
     it('200: what changes nothing is no new version, also when every setting is sent back as it was read', async () => {
       const before = await endpoint(SETTINGS);
-      const settings = Object.fromEntries([...Object.keys(SETTINGS), 'url', 'status', 'destinations'].map((name) => [name, before[name]]));
+      const settings = Object.fromEntries(
+        [...Object.keys(SETTINGS), 'url', 'status', 'destinations'].map((name) => [name, before[name]]),
+      );
 
       expect((await patch(before.id, {})).json).toEqual(before);
       expect((await patch(before.id, settings)).json).toEqual(before);
     });
 
-    it.each(['slug', 'path', 'domainId'])('422: %s cannot be changed, and the sentence says what can', async (field) => {
-      const before = await endpoint();
+    it.each(['slug', 'path', 'domainId'])(
+      '422: %s cannot be changed, and the sentence says what can',
+      async (field) => {
+        const before = await endpoint();
 
-      const answer = await patch(before.id, { name: 'Other', [field]: 'other' });
+        const answer = await patch(before.id, { name: 'Other', [field]: 'other' });
 
-      expect(expectInvalid(answer, 'schema')).toEqual([field]);
-      expect(answer.json.error.message).toBe(`${field}: cannot be changed: \`url\` moves the endpoint`);
-      expect(await read(before.id)).toEqual(before);
-    });
+        expect(expectInvalid(answer, 'schema')).toEqual([field]);
+        expect(answer.json.error.message).toBe(`${field}: cannot be changed: \`url\` moves the endpoint`);
+        expect(await read(before.id)).toEqual(before);
+      },
+    );
 
     it('200: paused and active again; 422: disabled is not for callers', async () => {
       const { id } = await endpoint();
@@ -269,7 +443,13 @@ describe('endpoints', () => {
 
       const { json } = await patch(before.id, { url: urlOf(target) });
 
-      expect(json).toMatchObject({ id: before.id, path: `${org}/${target}`, url: urlOf(`${org}/${target}`), name: before.name, version: 2 });
+      expect(json).toMatchObject({
+        id: before.id,
+        path: `${org}/${target}`,
+        url: urlOf(`${org}/${target}`),
+        name: before.name,
+        version: 2,
+      });
       expect((await create({ url: before.url })).status).toBe(201);
     });
 
@@ -283,7 +463,10 @@ describe('endpoints', () => {
     });
 
     it('200 and 409: of ten that move to one url at once, one gets there', async () => {
-      const [target, ids] = [slug(), await Promise.all(Array.from({ length: 10 }, async () => (await endpoint()).id as string))];
+      const [target, ids] = [
+        slug(),
+        await Promise.all(Array.from({ length: 10 }, async () => (await endpoint()).id as string)),
+      ];
 
       const answers = await Promise.all(ids.map((id) => patch(id, { url: urlOf(target) })));
 
@@ -294,16 +477,30 @@ describe('endpoints', () => {
       const { id } = await endpoint();
 
       await Promise.all([
-        patch(id, { name: 'A' }), patch(id, { status: 'paused' }), patch(id, { preset: 'github' }), patch(id, { responseRules: { default: { status: 202 } } }),
+        patch(id, { name: 'A' }),
+        patch(id, { status: 'paused' }),
+        patch(id, { preset: 'github' }),
+        patch(id, { responseRules: { default: { status: 202 } } }),
       ]);
 
-      expect(await read(id)).toMatchObject({ name: 'A', status: 'paused', preset: 'github', responseRules: { default: { status: 202 } }, version: 5 });
+      expect(await read(id)).toMatchObject({
+        name: 'A',
+        status: 'paused',
+        preset: 'github',
+        responseRules: { default: { status: 202 } },
+        version: 5,
+      });
     });
 
     it('422: nothing changes on a fault', async () => {
       const before = await endpoint(SETTINGS);
 
-      for (const fault of [{ preset: 'nobody' }, { url: 'x' }, { response: { type: 'x-crc', status: 1 } }, { responseProxy: { target: 'managed', code: '(' } }]) {
+      for (const fault of [
+        { preset: 'nobody' },
+        { url: 'x' },
+        { response: { type: 'x-crc', status: 1 } },
+        { responseProxy: { target: 'managed', code: '(' } },
+      ]) {
         expectInvalid(await patch(before.id, { name: 'Other', status: 'paused', ...fault }), 'schema');
       }
 
@@ -311,9 +508,14 @@ describe('endpoints', () => {
     });
 
     it('200: secrets of a response never show, and stay while its type does', async () => {
-      const { id, ...shown } = await endpoint({ response: { type: 'ebay-challenge', verificationToken: 'hidden-token', endpointUrl: 'https://a.example/' } });
+      const { id, ...shown } = await endpoint({
+        response: { type: 'ebay-challenge', verificationToken: 'hidden-token', endpointUrl: 'https://a.example/' },
+      });
 
-      const answers = [await patch(id, { response: { type: 'ebay-challenge', endpointUrl: 'https://b.example/' } }), await server.api('GET', '/v1/endpoints')];
+      const answers = [
+        await patch(id, { response: { type: 'ebay-challenge', endpointUrl: 'https://b.example/' } }),
+        await server.api('GET', '/v1/endpoints'),
+      ];
 
       expect(shown.response).toEqual({ type: 'ebay-challenge', endpointUrl: 'https://a.example/' });
       expect(answers[0]?.json.response).toEqual({ type: 'ebay-challenge', endpointUrl: 'https://b.example/' });
@@ -364,7 +566,19 @@ describe('endpoints', () => {
       expect(paused.data.map(({ id }: { id: string }) => id)).toEqual([ids[2]]);
       expect(await read(ids[0] as string)).toMatchObject(first.data[0]);
       expect(Object.keys(first.data[0])).toEqual([
-        'id', 'path', 'name', 'preset', 'url', 'domain', 'destinations', 'verification', 'status', 'has_secret', 'version', 'created_at', 'updated_at',
+        'id',
+        'path',
+        'name',
+        'preset',
+        'url',
+        'domain',
+        'destinations',
+        'verification',
+        'status',
+        'has_secret',
+        'version',
+        'created_at',
+        'updated_at',
       ]);
     });
 
@@ -383,7 +597,10 @@ describe('endpoints', () => {
       const { status, json } = await server.api('GET', '/v1/ingest-domains');
 
       expect(status).toBe(200);
-      expect(json).toEqual({ data: [{ ...domain(), default: true, prefix: urlOf(`${org}/`) }], platform_domain: 'localhost' });
+      expect(json).toEqual({
+        data: [{ ...domain(), default: true, prefix: urlOf(`${org}/`) }],
+        platform_domain: 'localhost',
+      });
     });
   });
 });

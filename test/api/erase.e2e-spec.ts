@@ -1,12 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { askRecover, emit, endpointOf, eventsOf, LONG_AGO } from './recovering.js';
 import { dryRun, inletTo, jobIn, receive, replayed, settled } from './replaying.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** `DELETE /v1/events/{id}/payload`: the payload is gone for good, and what was done with it stays. */
 describe('erase', () => {
@@ -38,7 +50,10 @@ describe('erase', () => {
     const places: string[] = [];
     for (const { table, column } of columns) {
       const text = `replace(replace("${column}"::text, '\\x', ''), ' ', '')`;
-      const found = await sql.rows(`select 1 from "${table}" where ${text} like '%' || $1 || '%' or ${text} like '%' || $2 || '%' limit 1`, [secret, Buffer.from(secret).toString('hex')]);
+      const found = await sql.rows(
+        `select 1 from "${table}" where ${text} like '%' || $1 || '%' or ${text} like '%' || $2 || '%' limit 1`,
+        [secret, Buffer.from(secret).toString('hex')],
+      );
       if (found.length > 0) places.push(`${table.replace(/_p\d{8}$/, '')}.${column}`);
     }
     return places.sort();
@@ -54,7 +69,10 @@ describe('erase', () => {
 
     const answers = [await erase(before.id), await erase(message)];
 
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([[204, ''], [204, '']]);
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+      [204, ''],
+      [204, ''],
+    ]);
     expect(await placesOf(secret)).toEqual([]);
     const { payload: _gone, payload_encoding: _json, ...rest } = before;
     const after = await eventOf(server, message);
@@ -97,11 +115,17 @@ describe('erase', () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const message = await send(server, destination);
     await eventAfter(server, message, 1);
-    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id = $1`, [uuidOf(message)]);
+    await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id = $1`, [
+      uuidOf(message),
+    ]);
 
     expectStatus(await erase(message), 204);
 
-    expect(await eventOf(server, message)).toMatchObject({ status: 'failed', deliveries: [{ reason: 'erased' }], attempts: [{ status: 500 }] });
+    expect(await eventOf(server, message)).toMatchObject({
+      status: 'failed',
+      deliveries: [{ reason: 'erased' }],
+      attempts: [{ status: 500 }],
+    });
   });
 
   it('the events of a fan-out share one payload: erasing one erases it for all, by any of their ids', async () => {
@@ -111,7 +135,8 @@ describe('erase', () => {
     await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
     const message = await emit(server, app, { payload: { secret } });
     await good.arrived(1);
-    const attempts = (): Promise<unknown[]> => sql.rows('select 1 from attempts where event_id > $1', [uuidOf(message)]);
+    const attempts = (): Promise<unknown[]> =>
+      sql.rows('select 1 from attempts where event_id > $1', [uuidOf(message)]);
     await until(attempts, ({ length }) => length === 2, WITHIN_MS);
     const [first] = await eventsOf(server, message);
 
@@ -119,7 +144,15 @@ describe('erase', () => {
     expectStatus(await erase(message), 204);
 
     expect(await placesOf(secret)).toEqual([]);
-    await until(() => eventsOf(server, message), (events) => events.map(({ status }) => status).sort().join() === 'delivered,failed', WITHIN_MS);
+    await until(
+      () => eventsOf(server, message),
+      (events) =>
+        events
+          .map(({ status }) => status)
+          .sort()
+          .join() === 'delivered,failed',
+      WITHIN_MS,
+    );
     for (const { id } of await eventsOf(server, message)) {
       const event = await eventOf(server, id);
       expect(event.payload_erased_at).toEqual(expect.any(String));
@@ -135,14 +168,22 @@ describe('erase', () => {
     const id = (await receive({ url: `${inlet.url}?token=${secret}` }, { secret }, { 'x-note': secret })) ?? '';
     await receive(inlet, { n: 1 });
     await settled(sql, inlet);
-    expect(await placesOf(secret)).toEqual(expect.arrayContaining(['requests.headers', 'requests.query', 'requests.url']));
+    expect(await placesOf(secret)).toEqual(
+      expect.arrayContaining(['requests.headers', 'requests.query', 'requests.url']),
+    );
 
     expectStatus(await erase(id), 204);
 
     expect(await placesOf(secret)).toEqual([]);
     const path = `/v1/endpoints/${inlet.id}/requests/${id.replace('evt', 'req')}`;
     const request = expectStatus(await server.api('GET', path), 200).json;
-    expect(request).toMatchObject({ query: '', body: '', erased_at: expect.any(String), method: 'POST', url: inlet.url });
+    expect(request).toMatchObject({
+      query: '',
+      body: '',
+      erased_at: expect.any(String),
+      method: 'POST',
+      url: inlet.url,
+    });
     expect(Object.fromEntries(request.headers)).toMatchObject({ 'x-note': '' });
     const again = await server.api('POST', `${path}/replay`);
     expectRefusal(again, 409);
@@ -152,7 +193,9 @@ describe('erase', () => {
   });
 
   it('a recovery counts it as excluded', async () => {
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { retry: { max_attempts: 1, schedule: [0] } });
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
+      retry: { max_attempts: 1, schedule: [0] },
+    });
     const message = await send(server, destination);
     await eventIn(server, message, 'dlq');
     expectStatus(await erase(message), 204);
@@ -164,16 +207,27 @@ describe('erase', () => {
   });
 
   it('a pull shows that it was erased, and no payload', async () => {
-    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json.id as string;
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json
+      .id as string;
     const message = await send(server, pull);
     expectStatus(await erase(message), 204);
 
-    const page = await until(() => server.api('GET', `/v1/pull/${pull}`), ({ json }) => json.data.length === 1, WITHIN_MS);
+    const page = await until(
+      () => server.api('GET', `/v1/pull/${pull}`),
+      ({ json }) => json.data.length === 1,
+      WITHIN_MS,
+    );
 
-    expect(page.json.data[0]).toMatchObject({ webhook_id: message, payload: null, payload_encoding: 'json', payload_erased_at: expect.any(String) });
+    expect(page.json.data[0]).toMatchObject({
+      webhook_id: message,
+      payload: null,
+      payload_encoding: 'json',
+      payload_erased_at: expect.any(String),
+    });
   });
 
   it('404: no such event', async () => {
-    for (const id of ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing']) expectRefusal(await erase(id), 404);
+    for (const id of ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing'])
+      expectRefusal(await erase(id), 404);
   });
 });

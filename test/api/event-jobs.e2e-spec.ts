@@ -1,13 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { emit, endpointOf, failedCopies } from './recovering.js';
 import { inletTo, jobIn, jobOf, receive, watchReplays } from './replaying.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -33,11 +45,19 @@ describe('jobs over a list of events', () => {
     await targets.close();
   });
 
-  const ask = (body: object, headers: Record<string, string> = {}): Promise<ApiAnswer> => server.api('POST', '/v1/replays', body, headers);
-  const count = async (body: object): Promise<ApiAnswer['json']> => expectStatus(await ask({ ...body, dry_run: true }), 200).json;
-  const done = async (body: object): Promise<ApiAnswer['json']> => jobIn(server, expectStatus(await ask(body), 202).json.id, 'completed');
-  const enqueuedOf = async (type: string): Promise<string[]> => (await sql.rows<{ id: string }>(
-    'select q.event_id as id from enqueued q join events e on e.id = q.event_id where e.event_type = $1 order by q.due_at, q.n', [type])).map(({ id }) => id);
+  const ask = (body: object, headers: Record<string, string> = {}): Promise<ApiAnswer> =>
+    server.api('POST', '/v1/replays', body, headers);
+  const count = async (body: object): Promise<ApiAnswer['json']> =>
+    expectStatus(await ask({ ...body, dry_run: true }), 200).json;
+  const done = async (body: object): Promise<ApiAnswer['json']> =>
+    jobIn(server, expectStatus(await ask(body), 202).json.id, 'completed');
+  const enqueuedOf = async (type: string): Promise<string[]> =>
+    (
+      await sql.rows<{ id: string }>(
+        'select q.event_id as id from enqueued q join events e on e.id = q.event_id where e.event_type = $1 order by q.due_at, q.n',
+        [type],
+      )
+    ).map(({ id }) => id);
 
   /** A destination that took one event of a type that nobody else has. */
   const arrange = async (): Promise<{ target: TargetPath; destination: string; type: string; message: string }> => {
@@ -49,7 +69,11 @@ describe('jobs over a list of events', () => {
   };
 
   /** A received event that one destination took and another one did not. */
-  const halfDelivered = async (): Promise<{ good: TargetPath; bad: TargetPath; ids: { good: string; bad: string; endpoint: string; event: string } }> => {
+  const halfDelivered = async (): Promise<{
+    good: TargetPath;
+    bad: TargetPath;
+    ids: { good: string; bad: string; endpoint: string; event: string };
+  }> => {
     const [good, bad] = [targets.open(), targets.open(() => ({ status: 500 }))];
     const once = { retry: { max_attempts: 1, schedule: [0] }, config: PATIENT.config };
     const ids = { good: await destinationAt(server, good.url, once), bad: await destinationAt(server, bad.url, once) };
@@ -68,14 +92,34 @@ describe('jobs over a list of events', () => {
     const job = await done({ action: 'replay', filter: { event_type: type } });
 
     expect(job).toMatchObject({
-      kind: 'events', action: 'replay', filter: { event_type: type }, limit: 1_000_000, endpoint: null, state: 'completed', total_estimate: 3, total_is_capped: false,
-      scanned: 3, replayed: 3, enqueued: 3, skipped: 0, excluded: 0, cancelled: null,
+      kind: 'events',
+      action: 'replay',
+      filter: { event_type: type },
+      limit: 1_000_000,
+      endpoint: null,
+      state: 'completed',
+      total_estimate: 3,
+      total_is_capped: false,
+      scanned: 3,
+      replayed: 3,
+      enqueued: 3,
+      skipped: 0,
+      excluded: 0,
+      cancelled: null,
     });
     const posts = await target.arrived(5);
-    expect(posts.slice(2).map(({ headers }) => [headers['webhook-event-type'], headers['webhook-replayed']])).toEqual(Array.from({ length: 3 }, () => [type, 'true']));
+    expect(posts.slice(2).map(({ headers }) => [headers['webhook-event-type'], headers['webhook-replayed']])).toEqual(
+      Array.from({ length: 3 }, () => [type, 'true']),
+    );
     expect(posts.slice(2).map(({ headers }) => headers['webhook-id'])).toContain(message);
     expect((await server.api('GET', '/v1/replays')).json.data[0].id).toBe(job.id);
-    expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(expect.objectContaining({ action: 'POST /v1/replays', resource_id: job.id, actor: expect.objectContaining({ kind: 'key' }) }));
+    expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(
+      expect.objectContaining({
+        action: 'POST /v1/replays',
+        resource_id: job.id,
+        actor: expect.objectContaining({ kind: 'key' }),
+      }),
+    );
   });
 
   it('200: a dry run counts as the list counts, in the states that the action takes, and does nothing', async () => {
@@ -84,10 +128,21 @@ describe('jobs over a list of events', () => {
     await failedCopies(sql, message, 1, { status: 'failed', reason: 'gone' });
     const filter = { event_type: type };
 
-    expect(await count({ action: 'replay', filter })).toEqual({ dry_run: true, action: 'replay', count: 4, is_capped: false, limit: 1_000_000 });
+    expect(await count({ action: 'replay', filter })).toEqual({
+      dry_run: true,
+      action: 'replay',
+      count: 4,
+      is_capped: false,
+      limit: 1_000_000,
+    });
     expect(await count({ action: 'recover', filter })).toMatchObject({ count: 3 });
-    expect(await count({ action: 'recover', filter: { ...filter, status: ['dlq', 'delivered'] } })).toMatchObject({ count: 2 });
-    expect(await count({ action: 'recover', filter: { ...filter, status: ['delivered'] } })).toMatchObject({ count: 0, is_capped: false });
+    expect(await count({ action: 'recover', filter: { ...filter, status: ['dlq', 'delivered'] } })).toMatchObject({
+      count: 2,
+    });
+    expect(await count({ action: 'recover', filter: { ...filter, status: ['delivered'] } })).toMatchObject({
+      count: 0,
+      is_capped: false,
+    });
     expect(await count({ action: 'cancel', filter })).toMatchObject({ count: 0 });
     expect(await count({ action: 'replay', filter, limit: 2 })).toMatchObject({ count: 2, is_capped: false, limit: 2 });
     expect(await enqueuedOf(type)).toEqual([]);
@@ -100,9 +155,19 @@ describe('jobs over a list of events', () => {
     await sql.rows('update events set event_type = $1 where id = any ($2::uuid[])', [rare, dead.slice(0, 2)]);
 
     expect(await count({ action: 'recover', filter: { event_type: rare } })).toEqual({
-      dry_run: true, action: 'recover', count: 0, is_capped: true, searched_to: expect.any(String), limit: 1_000_000,
+      dry_run: true,
+      action: 'recover',
+      count: 0,
+      is_capped: true,
+      searched_to: expect.any(String),
+      limit: 1_000_000,
     });
-    expect(await done({ action: 'recover', filter: { event_type: rare } })).toMatchObject({ total_estimate: 0, total_is_capped: true, scanned: 2, enqueued: 2 });
+    expect(await done({ action: 'recover', filter: { event_type: rare } })).toMatchObject({
+      total_estimate: 0,
+      total_is_capped: true,
+      scanned: 2,
+      enqueued: 2,
+    });
     const job = await done({ action: 'recover', filter: { event_type: type } });
 
     expect(job).toMatchObject({ total_is_capped: true, scanned: 6_198, enqueued: 6_198 });
@@ -114,10 +179,18 @@ describe('jobs over a list of events', () => {
   }, 120_000);
 
   it('recover sends again only where it was not delivered; cancelled ones are passed by unless asked for, those without a payload always', async () => {
-    const { good, bad, ids: { endpoint } } = await halfDelivered();
+    const {
+      good,
+      bad,
+      ids: { endpoint },
+    } = await halfDelivered();
     bad.answerBy(() => ({}));
 
-    expect(await done({ action: 'recover', filter: { endpoint } })).toMatchObject({ scanned: 1, replayed: 1, enqueued: 1 });
+    expect(await done({ action: 'recover', filter: { endpoint } })).toMatchObject({
+      scanned: 1,
+      replayed: 1,
+      enqueued: 1,
+    });
     await bad.arrived(2);
     expect(good.posts()).toHaveLength(1);
 
@@ -125,37 +198,76 @@ describe('jobs over a list of events', () => {
     await failedCopies(sql, message, 2, { status: 'failed', reason: 'cancelled' });
     const [erased] = await failedCopies(sql, message, 1, { status: 'dlq' });
     await sql.rows('update events set erased_at = now(), payload = null where id = $1', [erased]);
-    expect(await done({ action: 'recover', filter: { event_type: type } })).toMatchObject({ scanned: 3, skipped: 2, excluded: 1, enqueued: 0 });
-    expect(await done({ action: 'recover', filter: { event_type: type }, include_cancelled: true })).toMatchObject({ scanned: 3, skipped: 0, excluded: 1, enqueued: 2 });
+    expect(await done({ action: 'recover', filter: { event_type: type } })).toMatchObject({
+      scanned: 3,
+      skipped: 2,
+      excluded: 1,
+      enqueued: 0,
+    });
+    expect(await done({ action: 'recover', filter: { event_type: type }, include_cancelled: true })).toMatchObject({
+      scanned: 3,
+      skipped: 0,
+      excluded: 1,
+      enqueued: 2,
+    });
   });
 
   it('a filter by destination means deliveries there, and no others of the same events', async () => {
     const { good, bad, ids } = await halfDelivered();
 
-    expect(await done({ action: 'replay', filter: { destination: ids.good } })).toMatchObject({ scanned: 1, enqueued: 1 });
+    expect(await done({ action: 'replay', filter: { destination: ids.good } })).toMatchObject({
+      scanned: 1,
+      enqueued: 1,
+    });
     await good.arrived(2);
     expect(bad.posts()).toHaveLength(1);
-    expect(await done({ action: 'replay', filter: { endpoint: ids.endpoint } })).toMatchObject({ scanned: 1, enqueued: 2 });
+    expect(await done({ action: 'replay', filter: { endpoint: ids.endpoint } })).toMatchObject({
+      scanned: 1,
+      enqueued: 2,
+    });
   });
 
   it('cancel ends what waits of the events that match, there and nowhere else', async () => {
     const type = randomUUID();
     const [one, two] = [targets.open(() => ({ status: 500 })), targets.open(() => ({ status: 500 }))];
-    const [first, second] = [await destinationAt(server, one.url, PATIENT), await destinationAt(server, two.url, PATIENT)];
+    const [first, second] = [
+      await destinationAt(server, one.url, PATIENT),
+      await destinationAt(server, two.url, PATIENT),
+    ];
     const inlet = await inletTo(server, [first, second]);
     const event = (await receive(inlet, {})) ?? '';
     const sent = await send(server, first, { event_type: type });
     await eventAfter(server, event, 2);
     await eventAfter(server, sent, 1);
     await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where claimed_by is null`);
-    const states = async (): Promise<unknown[]> => (await eventOf(server, event)).deliveries.map((each: Record<string, unknown>) => [each.destination, each.status, each.reason]);
+    const states = async (): Promise<unknown[]> =>
+      (await eventOf(server, event)).deliveries.map((each: Record<string, unknown>) => [
+        each.destination,
+        each.status,
+        each.reason,
+      ]);
 
     const job = await done({ action: 'cancel', filter: { endpoint: inlet.id, destination: first } });
 
-    expect(job).toMatchObject({ kind: 'events', action: 'cancel', scanned: 1, cancelled: 1, replayed: 0, enqueued: 0, total_estimate: 1 });
-    expect(await states()).toEqual(expect.arrayContaining([[first, 'failed', 'cancelled'], [second, 'retrying', null]]));
+    expect(job).toMatchObject({
+      kind: 'events',
+      action: 'cancel',
+      scanned: 1,
+      cancelled: 1,
+      replayed: 0,
+      enqueued: 0,
+      total_estimate: 1,
+    });
+    expect(await states()).toEqual(
+      expect.arrayContaining([
+        [first, 'failed', 'cancelled'],
+        [second, 'retrying', null],
+      ]),
+    );
     expect((await eventOf(server, sent)).status).toBe('retrying');
-    expect(await done({ action: 'cancel', filter: { event_type: type, status: ['retrying', 'dlq'] } })).toMatchObject({ cancelled: 1 });
+    expect(await done({ action: 'cancel', filter: { event_type: type, status: ['retrying', 'dlq'] } })).toMatchObject({
+      cancelled: 1,
+    });
     expect((await eventOf(server, sent)).status).toBe('failed');
     expect(await done({ action: 'cancel', filter: { event_type: type } })).toMatchObject({ scanned: 0, cancelled: 0 });
   });
@@ -165,7 +277,11 @@ describe('jobs over a list of events', () => {
     const target = targets.open((_, index) => ({ status: index === 0 ? 503 : 200 }));
     await endpointOf(server, app, { url: target.url, retry: { max_attempts: 1, schedule: [0] } });
     const message = await emit(server, app, { event_type: type });
-    const [event] = await until(async () => (await server.api('GET', `/v1/events?message_id=${message}`)).json.data, ([each]) => each?.status === 'dlq', WITHIN_MS);
+    const [event] = await until(
+      async () => (await server.api('GET', `/v1/events?message_id=${message}`)).json.data,
+      ([each]) => each?.status === 'dlq',
+      WITHIN_MS,
+    );
     const adHoc = targets.open();
     await send(server, adHoc.url, { event_type: type });
     await adHoc.arrived(1);
@@ -173,9 +289,14 @@ describe('jobs over a list of events', () => {
 
     expect(await count({ action: 'recover', filter: { application: app, error: '4xx' } })).toMatchObject({ count: 0 });
     expect(await count({ action: 'recover', filter: { application: app, until: before } })).toMatchObject({ count: 0 });
-    expect(await done({ action: 'recover', filter: { application: app, error: '5xx', since: event.received_at } })).toMatchObject({ scanned: 1, enqueued: 1 });
+    expect(
+      await done({ action: 'recover', filter: { application: app, error: '5xx', since: event.received_at } }),
+    ).toMatchObject({ scanned: 1, enqueued: 1 });
     expect((await target.arrived(2)).map(({ headers }) => headers['webhook-id'])).toEqual([message, message]);
-    expect(await done({ action: 'replay', filter: { destination: adHoc.url } })).toMatchObject({ scanned: 1, enqueued: 1 });
+    expect(await done({ action: 'replay', filter: { destination: adHoc.url } })).toMatchObject({
+      scanned: 1,
+      enqueued: 1,
+    });
     await adHoc.arrived(2);
     expect(await done({ action: 'replay', filter: { q: event.id } })).toMatchObject({ scanned: 1, enqueued: 1 });
   });
@@ -186,7 +307,13 @@ describe('jobs over a list of events', () => {
 
     const job = await done({ action: 'recover', filter: { event_type: type }, limit: 1_200 });
 
-    expect(job).toMatchObject({ limit: 1_200, total_estimate: 1_200, total_is_capped: false, scanned: 1_200, enqueued: 1_200 });
+    expect(job).toMatchObject({
+      limit: 1_200,
+      total_estimate: 1_200,
+      total_is_capped: false,
+      scanned: 1_200,
+      enqueued: 1_200,
+    });
     expect((await enqueuedOf(type)).sort()).toEqual(dead.slice(-1_200));
     expect(Date.parse(job.searched_to)).toBe(Number.parseInt((dead[300] ?? '').replaceAll('-', '').slice(0, 12), 16));
   });
@@ -202,9 +329,16 @@ describe('jobs over a list of events', () => {
     for (const filter of [{ destination }, { endpoint: destination }, { endpoint }]) {
       const refused = await ask({ action: 'recover', filter });
       expectRefusal(refused, 409);
-      expect(refused.json.error).toMatchObject({ message: expect.stringContaining('is disabled'), details: { reason: 'disabled' } });
+      expect(refused.json.error).toMatchObject({
+        message: expect.stringContaining('is disabled'),
+        details: { reason: 'disabled' },
+      });
     }
-    expect(await done({ action: 'recover', filter: { event_type: type } })).toMatchObject({ scanned: 1, skipped: 1, enqueued: 0 });
+    expect(await done({ action: 'recover', filter: { event_type: type } })).toMatchObject({
+      scanned: 1,
+      skipped: 1,
+      enqueued: 0,
+    });
     expect((await server.api('GET', `/v1/events?event_type=${type}&status=dlq`)).json.data).toHaveLength(1);
     expect(await done({ action: 'cancel', filter: { destination } })).toMatchObject({ cancelled: 0 });
   });
@@ -227,16 +361,22 @@ describe('jobs over a list of events', () => {
     await failedCopies(sql, message, 1, { status: 'dlq' });
     const { key } = await createKey(server, { name: 'elsewhere', scope: 'write', environment: 'live' });
     const isLive = (await server.api('GET', '/v1/org')).json.environment === 'live';
-    const other = as(isLive ? (await createKey(server, { name: 'elsewhere', scope: 'write', environment: 'test' })).key : key);
+    const other = as(
+      isLive ? (await createKey(server, { name: 'elsewhere', scope: 'write', environment: 'test' })).key : key,
+    );
 
     const { id } = expectStatus(await ask({ action: 'replay', filter: {} }, other), 202).json;
-    const own = async (): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', `/v1/replays/${id}`, undefined, other), 200).json;
+    const own = async (): Promise<ApiAnswer['json']> =>
+      expectStatus(await server.api('GET', `/v1/replays/${id}`, undefined, other), 200).json;
     const job = await until(own, ({ state }) => state === 'completed', WITHIN_MS);
 
     expect(job).toMatchObject({ scanned: 0, enqueued: 0 });
     expect(await enqueuedOf(type)).toEqual([]);
     expectRefusal(await server.api('GET', `/v1/replays/${id}`), 404);
-    expect(expectStatus(await ask({ action: 'recover', filter: { event_type: type }, dry_run: true }, other), 200).json.count).toBe(0);
+    expect(
+      expectStatus(await ask({ action: 'recover', filter: { event_type: type }, dry_run: true }, other), 200).json
+        .count,
+    ).toBe(0);
     expect((await ask({ action: 'cancel', filter: { destination } }, other)).json).toMatchObject({ total_estimate: 0 });
   });
 
@@ -249,9 +389,29 @@ describe('jobs over a list of events', () => {
     expectInvalid(await ask({ action: 'replay', filter: {}, limit: 0 }), 'schema', 'limit');
     expectInvalid(await ask({ action: 'replay', filter: {}, limit: 1_000_001 }), 'schema', 'limit');
     for (const more of [{}, { dry_run: true }]) {
-      expectInvalid(await ask({ action: 'replay', filter: { since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' }, ...more }), 'schema', 'filter.since');
-      expectInvalid(await ask({ action: 'replay', filter: { until: '2016-12-31T23:59:60Z' }, ...more }), 'schema', 'filter.until');
-      expectInvalid(await ask({ action: 'replay', filter: { endpoint: NOBODY, destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2' }, ...more }), 'schema', 'filter');
+      expectInvalid(
+        await ask({
+          action: 'replay',
+          filter: { since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' },
+          ...more,
+        }),
+        'schema',
+        'filter.since',
+      );
+      expectInvalid(
+        await ask({ action: 'replay', filter: { until: '2016-12-31T23:59:60Z' }, ...more }),
+        'schema',
+        'filter.until',
+      );
+      expectInvalid(
+        await ask({
+          action: 'replay',
+          filter: { endpoint: NOBODY, destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2' },
+          ...more,
+        }),
+        'schema',
+        'filter',
+      );
     }
   });
 
@@ -267,13 +427,24 @@ describe('jobs over a list of events', () => {
 
     /** Until `letGo` nothing of the environment is sent again. */
     const hold = async (destination: string): Promise<() => Promise<unknown>> => {
-      const [row] = await sql.rows<{ environment: number }>('select environment_id as environment from destinations where id = $1', [uuidOf(destination)]);
+      const [row] = await sql.rows<{ environment: number }>(
+        'select environment_id as environment from destinations where id = $1',
+        [uuidOf(destination)],
+      );
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`redeliver ${row?.environment}`]);
       return () => other.query('commit');
     };
-    const waits = (what: string): Promise<unknown> => until(
-      () => sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`, [`%${what}%`]), ({ length }) => length > 0, WITHIN_MS);
+    const waits = (what: string): Promise<unknown> =>
+      until(
+        () =>
+          sql.rows(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+            [`%${what}%`],
+          ),
+        ({ length }) => length > 0,
+        WITHIN_MS,
+      );
 
     it('what is accepted meanwhile is none of it', async () => {
       const { destination, type, message } = await arrange();
@@ -293,11 +464,17 @@ describe('jobs over a list of events', () => {
       const { destination, type, message } = await arrange();
       await failedCopies(sql, message, 1_100, { status: 'dlq' });
       const letGo = await hold(destination);
-      const { id } = expectStatus(await ask({ action: 'recover', filter: { destination, event_type: type } }), 202).json;
+      const { id } = expectStatus(
+        await ask({ action: 'recover', filter: { destination, event_type: type } }),
+        202,
+      ).json;
       await waits('pg_advisory_xact_lock');
 
       const second = await ask({ action: 'replay', filter: { destination } });
-      const elsewhere = await ask({ action: 'recover', filter: { destination: NOBODY.replace('B1', 'B2'), event_type: type } });
+      const elsewhere = await ask({
+        action: 'recover',
+        filter: { destination: NOBODY.replace('B1', 'B2'), event_type: type },
+      });
       const cancelled = await done({ action: 'cancel', filter: { destination, event_type: type } });
       const stopping = server.api('POST', `/v1/replays/${id}/stop`);
       await waits('replay_jobs');
@@ -316,19 +493,33 @@ describe('jobs over a list of events', () => {
   it('a worker that is killed between two pages: another one goes on where it stood, nothing twice and nothing left out', async () => {
     const { destination, type, message } = await arrange();
     const dead = await failedCopies(sql, message, 2_500, { status: 'dlq' });
-    const line = [new pg.Client({ connectionString: server.databaseUrl }), new pg.Client({ connectionString: server.databaseUrl })] as const;
+    const line = [
+      new pg.Client({ connectionString: server.databaseUrl }),
+      new pg.Client({ connectionString: server.databaseUrl }),
+    ] as const;
     try {
       for (const client of line) {
         await client.connect();
         await client.query('begin');
       }
       const lock = (at: 0 | 1): Promise<unknown> =>
-        line[at].query(`select pg_advisory_xact_lock(hashtextextended('redeliver ' || environment_id, 0)) from destinations where id = $1`, [uuidOf(destination)]);
-      const waiting = (count: number): Promise<unknown> => until(
-        () => sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`), ({ length }) => length === count, WITHIN_MS);
+        line[at].query(
+          `select pg_advisory_xact_lock(hashtextextended('redeliver ' || environment_id, 0)) from destinations where id = $1`,
+          [uuidOf(destination)],
+        );
+      const waiting = (count: number): Promise<unknown> =>
+        until(
+          () =>
+            sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`),
+          ({ length }) => length === count,
+          WITHIN_MS,
+        );
       // The first page waits behind the first one, and the second page behind the second one.
       await lock(0);
-      const { id } = expectStatus(await ask({ action: 'recover', filter: { destination, event_type: type } }), 202).json;
+      const { id } = expectStatus(
+        await ask({ action: 'recover', filter: { destination, event_type: type } }),
+        202,
+      ).json;
       await waiting(1);
       const second = lock(1);
       await waiting(2);

@@ -25,7 +25,14 @@ describe('the public catalogue', () => {
 
   it('404: nothing is public until somebody says so, and the answer does not tell whether there is such an organization', async () => {
     expect((await server.api('GET', '/v1/org')).json.public_event_catalog).toBe(false);
-    for (const path of ['/catalog/acme', '/catalog/acme/test', '/catalog/nobody', '/catalog/%00', `/catalog/${'a'.repeat(500)}`, '/catalog/ACME']) {
+    for (const path of [
+      '/catalog/acme',
+      '/catalog/acme/test',
+      '/catalog/nobody',
+      '/catalog/%00',
+      `/catalog/${'a'.repeat(500)}`,
+      '/catalog/ACME',
+    ]) {
       expectRefusal(await server.api('GET', path, undefined, { authorization: '' }), 404);
     }
   });
@@ -44,12 +51,27 @@ describe('the public catalogue', () => {
 
   it('200: a page that runs nothing, with every text escaped', async () => {
     await publish(true);
-    const schema = { title: ATTACK, required: [ATTACK], properties: { [ATTACK]: { type: 'string', description: ATTACK, enum: [ATTACK] } } };
-    expectStatus(await server.api('POST', '/v1/event-types', {
-      name: 'invoice.paid', description: ATTACK, group: ATTACK, schema, example: { [ATTACK]: ATTACK },
-    }), 201);
+    const schema = {
+      title: ATTACK,
+      required: [ATTACK],
+      properties: { [ATTACK]: { type: 'string', description: ATTACK, enum: [ATTACK] } },
+    };
+    expectStatus(
+      await server.api('POST', '/v1/event-types', {
+        name: 'invoice.paid',
+        description: ATTACK,
+        group: ATTACK,
+        schema,
+        example: { [ATTACK]: ATTACK },
+      }),
+      201,
+    );
 
-    const page = await until(async () => visit('/catalog/acme'), (answer) => answer.status === 200, WITHIN_MS);
+    const page = await until(
+      async () => visit('/catalog/acme'),
+      (answer) => answer.status === 200,
+      WITHIN_MS,
+    );
     const text = await page.text();
 
     expect(text).toContain('invoice.paid');
@@ -57,7 +79,8 @@ describe('the public catalogue', () => {
     expect(text).not.toMatch(/<script|<img/);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/);
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page.headers.get('cache-control')).toBe('public, max-age=60');
     expectRateLimitHeaders(page.headers);
@@ -69,7 +92,9 @@ describe('the public catalogue', () => {
     expectStatus(await server.api('POST', '/v1/event-types', { name: 'old.news', archived: true }), 201);
     expectStatus(await server.api('POST', '/v1/event-types', { name: 'only.in.test' }, as(testKey)), 201);
 
-    const [live, test] = await Promise.all(['/catalog/acme', '/catalog/acme/test'].map(async (path) => (await visit(path)).text()));
+    const [live, test] = await Promise.all(
+      ['/catalog/acme', '/catalog/acme/test'].map(async (path) => (await visit(path)).text()),
+    );
 
     expect(live).not.toMatch(/old\.news|only\.in\.test/);
     expect(test).toContain('only.in.test');

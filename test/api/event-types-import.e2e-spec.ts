@@ -1,11 +1,13 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
-import { expectStatus, openSql } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql } from './scene.js';
 
 const invoice = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
-const webhook = (schema: object, more: object = {}): object => ({ post: { requestBody: { content: { 'application/json': { schema } } }, ...more } });
+const webhook = (schema: object, more: object = {}): object => ({
+  post: { requestBody: { content: { 'application/json': { schema } } }, ...more },
+});
 const YAML = `
 openapi: 3.0.3
 x-webhooks:
@@ -36,25 +38,54 @@ describe('POST /v1/event-types/import/openapi', () => {
     await server.stop();
   });
 
-  const imported = (body: object, headers = {}): Promise<ApiAnswer> => server.api('POST', '/v1/event-types/import/openapi', body, headers);
+  const imported = (body: object, headers = {}): Promise<ApiAnswer> =>
+    server.api('POST', '/v1/event-types/import/openapi', body, headers);
   const documentOf = (webhooks: object): object => ({ openapi: '3.1.0', webhooks });
 
   it('200: makes, changes, leaves and archives, and says which', async () => {
     const [paid, voided] = ['invoice.paid', 'invoice.void'];
-    expectStatus(await imported({ spec: documentOf({ [paid]: webhook(invoice), [voided]: webhook(invoice), gone: webhook(invoice) }), enforce: true }), 200);
+    expectStatus(
+      await imported({
+        spec: documentOf({ [paid]: webhook(invoice), [voided]: webhook(invoice), gone: webhook(invoice) }),
+        enforce: true,
+      }),
+      200,
+    );
 
-    const again = { spec: documentOf({ [paid]: webhook(invoice), [voided]: webhook({ type: 'object' }), fresh: webhook(invoice) }), replace_all: true };
+    const again = {
+      spec: documentOf({ [paid]: webhook(invoice), [voided]: webhook({ type: 'object' }), fresh: webhook(invoice) }),
+      replace_all: true,
+    };
     const dry = await imported({ ...again, dry_run: true });
     const unchanged = (await server.api('GET', '/v1/event-types')).json.data.map(({ name }: { name: string }) => name);
     const real = await imported(again);
 
-    const expected = { created: ['fresh'], updated: [voided], unchanged: [paid], archived: ['gone'], changed_numbers: [] };
-    expect([dry.json, real.json]).toEqual([{ ...expected, dry_run: true }, { ...expected, dry_run: false }]);
+    const expected = {
+      created: ['fresh'],
+      updated: [voided],
+      unchanged: [paid],
+      archived: ['gone'],
+      changed_numbers: [],
+    };
+    expect([dry.json, real.json]).toEqual([
+      { ...expected, dry_run: true },
+      { ...expected, dry_run: false },
+    ]);
     expect(unchanged.sort()).toEqual(['gone', paid, voided]);
     const types = (await server.api('GET', '/v1/event-types')).json.data;
-    expect(types.map((each: { name: string; version: number; enforce: boolean }) => [each.name, each.version, each.enforce]).sort()).toEqual([
-      ['fresh', 1, false], [paid, 1, true], [voided, 2, true]]);
-    expect((await server.api('GET', '/v1/event-types?archived=true')).json.data[0]).toMatchObject({ name: 'gone', enforce: true });
+    expect(
+      types
+        .map((each: { name: string; version: number; enforce: boolean }) => [each.name, each.version, each.enforce])
+        .sort(),
+    ).toEqual([
+      ['fresh', 1, false],
+      [paid, 1, true],
+      [voided, 2, true],
+    ]);
+    expect((await server.api('GET', '/v1/event-types?archived=true')).json.data[0]).toMatchObject({
+      name: 'gone',
+      enforce: true,
+    });
     expect((await imported({ spec: documentOf({ gone: webhook(invoice) }) })).json.updated).toEqual(['gone']);
   });
 
@@ -63,8 +94,12 @@ describe('POST /v1/event-types/import/openapi', () => {
 
     const { json } = await server.api('GET', '/v1/event-types/order.created');
     expect(json).toMatchObject({
-      description: 'An order came', group: 'Orders',
-      schema: { properties: { note: { type: ['string', 'null'] }, parent: { $ref: '#/$defs/Order' } }, $defs: { Order: { type: 'object' } } },
+      description: 'An order came',
+      group: 'Orders',
+      schema: {
+        properties: { note: { type: ['string', 'null'] }, parent: { $ref: '#/$defs/Order' } },
+        $defs: { Order: { type: 'object' } },
+      },
     });
   });
 
@@ -84,14 +119,29 @@ describe('POST /v1/event-types/import/openapi', () => {
     ['a text that is no document', { text: '- a' }, ['text']],
     ['YAML that would fill the memory', { text: `a: ${'['.repeat(200_000)}` }, ['text']],
     ['no webhooks', { spec: documentOf({}) }, ['spec.webhooks']],
-    ['every fault of every webhook', { spec: documentOf({ a: webhook({ $ref: '#/nothing' }), 'b c': webhook({}) }) },
-      ['spec.webhooks.a.post.requestBody.content.application/json.schema.$ref', 'spec.webhooks.b c']],
-    ['a schema that is broken', { spec: documentOf({ a: webhook({ type: 'text' }) }) }, ['spec.webhooks.a.post.schema.type']],
-    ['an example that breaks its schema', { spec: documentOf({ a: webhook({ ...invoice, examples: [{}] }) }) }, ['spec.webhooks.a.post.example.id']],
-  ])('422: %s, and nothing is imported', async (_what, body, paths) => {
-    expectInvalid(await imported(body), 'schema', ...paths);
-    expect((await server.api('GET', '/v1/event-types')).json.data).toEqual([]);
-  }, 40_000);
+    [
+      'every fault of every webhook',
+      { spec: documentOf({ a: webhook({ $ref: '#/nothing' }), 'b c': webhook({}) }) },
+      ['spec.webhooks.a.post.requestBody.content.application/json.schema.$ref', 'spec.webhooks.b c'],
+    ],
+    [
+      'a schema that is broken',
+      { spec: documentOf({ a: webhook({ type: 'text' }) }) },
+      ['spec.webhooks.a.post.schema.type'],
+    ],
+    [
+      'an example that breaks its schema',
+      { spec: documentOf({ a: webhook({ ...invoice, examples: [{}] }) }) },
+      ['spec.webhooks.a.post.example.id'],
+    ],
+  ])(
+    '422: %s, and nothing is imported',
+    async (_what, body, paths) => {
+      expectInvalid(await imported(body), 'schema', ...paths);
+      expect((await server.api('GET', '/v1/event-types')).json.data).toEqual([]);
+    },
+    40_000,
+  );
 
   it('GET of the path is a type of that name, or 404', async () => {
     expectRefusal(await server.api('GET', '/v1/event-types/import'), 404);

@@ -2,10 +2,14 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
-import { expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 
-const SCHEMA = { type: 'object', required: ['amount'], properties: { z: { type: 'string' }, amount: { type: 'integer' } } };
+const SCHEMA = {
+  type: 'object',
+  required: ['amount'],
+  properties: { z: { type: 'string' }, amount: { type: 'integer' } },
+};
 
 describe('event types', () => {
   let server: PosthornServer;
@@ -35,30 +39,55 @@ describe('event types', () => {
 
   describe('POST /v1/event-types', () => {
     it('201: the type in its version 1, its schema with its keys in their order', async () => {
-      const body = { name: 'invoice.paid', description: 'Paid.', group: 'Billing', schema: SCHEMA, example: { amount: 1 }, enforce: true };
+      const body = {
+        name: 'invoice.paid',
+        description: 'Paid.',
+        group: 'Billing',
+        schema: SCHEMA,
+        example: { amount: 1 },
+        enforce: true,
+      };
 
       const answer = await server.api('POST', '/v1/event-types', body);
 
       expect(answer.status).toBe(201);
-      expect(answer.json).toEqual({ ...body, version: 1, has_schema: true, archived: false, created_at: expect.stringMatching(TIMESTAMP), updated_at: answer.json.created_at });
+      expect(answer.json).toEqual({
+        ...body,
+        version: 1,
+        has_schema: true,
+        archived: false,
+        created_at: expect.stringMatching(TIMESTAMP),
+        updated_at: answer.json.created_at,
+      });
       const read = await server.api('GET', pathTo('invoice.paid'));
       expect(read.json).toEqual(answer.json);
       expect(JSON.stringify(read.json.schema)).toBe(JSON.stringify(SCHEMA));
     });
 
-    it.each(['import', 'a/b:c', 'versions', '..', 'a/versions', 'A'.repeat(256)])('201: the name %s, found percent-encoded', async (name) => {
-      expectStatus(await server.api('POST', '/v1/event-types', { name }), 201);
+    it.each(['import', 'a/b:c', 'versions', '..', 'a/versions', 'A'.repeat(256)])(
+      '201: the name %s, found percent-encoded',
+      async (name) => {
+        expectStatus(await server.api('POST', '/v1/event-types', { name }), 201);
 
-      expect((await server.api('GET', pathTo(name).replace('..', '%2E%2E'))).json.name ?? name).toBe(name);
-      if (name !== '..') expect((await server.api('GET', `${pathTo(name)}/versions`)).json.data).toHaveLength(1);
-    });
+        expect((await server.api('GET', pathTo(name).replace('..', '%2E%2E'))).json.name ?? name).toBe(name);
+        if (name !== '..') expect((await server.api('GET', `${pathTo(name)}/versions`)).json.data).toHaveLength(1);
+      },
+    );
 
     it.each<[string, object, string]>([
       ['no name', {}, 'name'],
       ['a name with a space', { name: 'a b' }, 'name'],
       ['a name of 257 characters', { name: 'a'.repeat(257) }, 'name'],
-      ['a schema that is broken', { name: 'x', schema: { properties: { a: { type: 'text' } } } }, 'schema.properties.a.type'],
-      ['a schema of draft 7', { name: 'x', schema: { $schema: 'http://json-schema.org/draft-07/schema#' } }, 'schema.$schema'],
+      [
+        'a schema that is broken',
+        { name: 'x', schema: { properties: { a: { type: 'text' } } } },
+        'schema.properties.a.type',
+      ],
+      [
+        'a schema of draft 7',
+        { name: 'x', schema: { $schema: 'http://json-schema.org/draft-07/schema#' } },
+        'schema.$schema',
+      ],
       ['a schema that refers to a URL', { name: 'x', schema: { $ref: 'http://127.0.0.1/a' } }, 'schema.$ref'],
       ['an example that breaks its schema', { name: 'x', schema: SCHEMA, example: { amount: 'a' } }, 'example.amount'],
       ['enforce without a schema', { name: 'x', enforce: true }, 'enforce'],
@@ -77,7 +106,8 @@ describe('event types', () => {
 
     it('the same Idempotency-Key twice makes one and repeats the first answer', async () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const call = (): ReturnType<PosthornServer['api']> => server.api('POST', '/v1/event-types', { name: 'once' }, headers);
+      const call = (): ReturnType<PosthornServer['api']> =>
+        server.api('POST', '/v1/event-types', { name: 'once' }, headers);
 
       const [first, second] = [await call(), await call()];
 
@@ -86,7 +116,9 @@ describe('event types', () => {
     });
 
     it('of ten calls at once with one name one makes it', async () => {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => server.api('POST', '/v1/event-types', { name: 'raced' })));
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => server.api('POST', '/v1/event-types', { name: 'raced' })),
+      );
 
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
     });
@@ -100,20 +132,29 @@ describe('event types', () => {
         generate_series(1, 1000 - there) as n`);
 
       const document = { openapi: '3.1.0', webhooks: { more: { post: {} } } };
-      const answers = [await server.api('POST', '/v1/event-types', { name: 'more' }, as(key)), await server.api('POST', '/v1/event-types/import/openapi', { spec: document }, as(key))];
+      const answers = [
+        await server.api('POST', '/v1/event-types', { name: 'more' }, as(key)),
+        await server.api('POST', '/v1/event-types/import/openapi', { spec: document }, as(key)),
+      ];
 
       for (const answer of answers) {
         expectRefusal(answer, 409);
         expect(answer.json.error.details).toEqual({ limit: 1000 });
       }
-      await sql.rows(`delete from event_types where environment_id = (select environment_id from event_types where name = 'first')`);
+      await sql.rows(
+        `delete from event_types where environment_id = (select environment_id from event_types where name = 'first')`,
+      );
     });
 
     it('409: more than a megabyte of schemas that are enforced', async () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
       const large = { description: 'x'.repeat(64_000) };
       const statuses: number[] = [];
-      for (let i = 0; i < 17; i += 1) statuses.push((await server.api('POST', '/v1/event-types', { name: `large.${i}`, schema: large, enforce: true }, as(key))).status);
+      for (let i = 0; i < 17; i += 1)
+        statuses.push(
+          (await server.api('POST', '/v1/event-types', { name: `large.${i}`, schema: large, enforce: true }, as(key)))
+            .status,
+        );
 
       expect(statuses).toEqual([...Array.from({ length: 16 }, () => 201), 409]);
       expectStatus(await server.api('POST', '/v1/event-types', { name: 'large.16', schema: large }, as(key)), 201);
@@ -132,13 +173,22 @@ describe('event types', () => {
       expect([third.schema, third.has_schema, third.description]).toEqual([null, false, null]);
       const page = await server.api('GET', `${pathTo(name)}/versions?limit=2`);
       const rest = await server.api('GET', `${pathTo(name)}/versions?limit=2&cursor=${page.json.next_cursor}`);
-      expect([...page.json.data, ...rest.json.data].map(({ version, schema }) => [version, schema])).toEqual([[3, null], [2, { type: 'object' }], [1, SCHEMA]]);
+      expect([...page.json.data, ...rest.json.data].map(({ version, schema }) => [version, schema])).toEqual([
+        [3, null],
+        [2, { type: 'object' }],
+        [1, SCHEMA],
+      ]);
       expect(rest.json.next_cursor).toBeNull();
     });
 
     it.each<[string, object, object, string]>([
       ['taking the schema away from what is enforced', { schema: SCHEMA, enforce: true }, { schema: null }, 'enforce'],
-      ['a schema that the example breaks', { schema: SCHEMA, example: { amount: 1 } }, { schema: { required: ['b'] } }, 'example.b'],
+      [
+        'a schema that the example breaks',
+        { schema: SCHEMA, example: { amount: 1 } },
+        { schema: { required: ['b'] } },
+        'example.b',
+      ],
       ['an example that breaks the schema', { schema: SCHEMA }, { example: {} }, 'example.amount'],
     ])('422: %s, and nothing is changed', async (_what, fields, changes, path) => {
       const name = await type(fields);
@@ -161,16 +211,36 @@ describe('event types', () => {
       const name = await type();
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
-      for (const [method, path] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/versions']] as const) {
-        expectRefusal(await server.api(method, pathTo(name) + path, method === 'PATCH' ? { description: 'mine' } : undefined, as(key)), 404);
+      for (const [method, path] of [
+        ['GET', ''],
+        ['PATCH', ''],
+        ['DELETE', ''],
+        ['GET', '/versions'],
+      ] as const) {
+        expectRefusal(
+          await server.api(
+            method,
+            pathTo(name) + path,
+            method === 'PATCH' ? { description: 'mine' } : undefined,
+            as(key),
+          ),
+          404,
+        );
       }
       expect((await server.api('GET', pathTo(name))).json.description).toBeNull();
-      expect((await server.api('GET', '/v1/event-types?limit=100', undefined, as(key))).text).not.toContain(`"${name}"`);
+      expect((await server.api('GET', '/v1/event-types?limit=100', undefined, as(key))).text).not.toContain(
+        `"${name}"`,
+      );
     });
   });
 
   it('lists are newest first, page by page, by group, without those that are archived and without schemas', async () => {
-    const names = [await type({ group: 'Listed', schema: SCHEMA }), await type({ group: 'Listed' }), await type({ group: 'Listed' }), await type({ group: 'Listed', archived: true })];
+    const names = [
+      await type({ group: 'Listed', schema: SCHEMA }),
+      await type({ group: 'Listed' }),
+      await type({ group: 'Listed' }),
+      await type({ group: 'Listed', archived: true }),
+    ];
 
     const page = await server.api('GET', '/v1/event-types?group=Listed&limit=2');
     const rest = await server.api('GET', `/v1/event-types?group=Listed&limit=2&cursor=${page.json.next_cursor}`);
@@ -205,12 +275,19 @@ describe('event types', () => {
         for (const node of [server, other]) expectStatus(await sendOf(name, {}, node), 202);
         expectStatus(await server.api('PATCH', pathTo(name), { enforce: true }), 200);
         expectInvalid(await sendOf(name, {}), 'schema', 'payload.amount');
-        await until(() => sendOf(name, {}, other), ({ status }) => status === 422, WITHIN_MS);
+        await until(
+          () => sendOf(name, {}, other),
+          ({ status }) => status === 422,
+          WITHIN_MS,
+        );
 
         expectStatus(await server.api('PATCH', pathTo(name), { schema: { required: ['other'] } }), 200);
         expectInvalid(await sendOf(name, {}), 'schema', 'payload.other');
         expectStatus(await server.api('DELETE', pathTo(name)), 204);
-        expectStatus(await server.api('POST', '/v1/event-types', { name, schema: { required: ['again'] }, enforce: true }), 201);
+        expectStatus(
+          await server.api('POST', '/v1/event-types', { name, schema: { required: ['again'] }, enforce: true }),
+          201,
+        );
         expectInvalid(await sendOf(name, {}), 'schema', 'payload.again');
       } finally {
         await other.stop();
@@ -222,12 +299,22 @@ describe('event types', () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
       expectInvalid(await sendOf(name, {}), 'schema', 'payload.amount');
-      expectStatus(await server.api('POST', '/v1/send', { destination: targets.open().url, event_type: name, payload: {} }, as(key)), 202);
+      expectStatus(
+        await server.api(
+          'POST',
+          '/v1/send',
+          { destination: targets.open().url, event_type: name, payload: {} },
+          as(key),
+        ),
+        202,
+      );
     });
 
     it('422: a payload that cannot be checked in the time there is', async () => {
       const twice = (i: number): object => ({ anyOf: [{ $ref: `#/$defs/a${i}` }, { $ref: `#/$defs/a${i}` }] });
-      const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}`, i === 39 ? { type: 'string' } : twice(i + 1)]));
+      const $defs = Object.fromEntries(
+        Array.from({ length: 40 }, (_, i) => [`a${i}`, i === 39 ? { type: 'string' } : twice(i + 1)]),
+      );
       const name = await type({ schema: { $ref: '#/$defs/a0', $defs }, enforce: true });
 
       const answer = await sendOf(name, {});

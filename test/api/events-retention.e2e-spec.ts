@@ -1,10 +1,10 @@
 import { expiryDay } from '../../src/engine/expiry-day.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { eventIn, eventOf, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { eventIn, eventOf, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 const DAY_MS = 86_400_000;
 const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
@@ -27,7 +27,9 @@ describe('the retention of events', () => {
   });
 
   const expiresOn = async (messageId: string): Promise<string | undefined> => {
-    const [row] = await sql.rows<{ day: string }>('select expires_on::text as day from events where id = $1', [uuidOf(messageId)]);
+    const [row] = await sql.rows<{ day: string }>('select expires_on::text as day from events where id = $1', [
+      uuidOf(messageId),
+    ]);
     return row?.day;
   };
 
@@ -61,7 +63,9 @@ describe('the retention of events', () => {
     expect(days).toEqual([365, 180, 364].map((retentionDays) => expiryDay(today, retentionDays)));
     expect(days[0]).toBeGreaterThanOrEqual(today + 365);
     expect(await expiresOn(before)).toBe(dayBefore);
-    const [{ count } = { count: 0 }] = await sql.rows<{ count: number }>(`select count(*)::int as count from pg_inherits where inhparent = 'events'::regclass`);
+    const [{ count } = { count: 0 }] = await sql.rows<{ count: number }>(
+      `select count(*)::int as count from pg_inherits where inhparent = 'events'::regclass`,
+    );
     expect(count).toBeLessThan(50);
     expectStatus(await server.api('PATCH', '/v1/org', { retention_days: 30 }), 200);
   });
@@ -69,26 +73,40 @@ describe('the retention of events', () => {
   it('drops the partitions of a day that has passed at the next start, once nothing is open of it any more, and nothing else', async () => {
     const tables = ['events', 'deliveries', 'attempts'];
     for (const table of tables) {
-      await sql.rows(`create table ${table}_p20200101 partition of ${table} for values from ('2020-01-01') to ('2020-01-02')`);
+      await sql.rows(
+        `create table ${table}_p20200101 partition of ${table} for values from ('2020-01-01') to ('2020-01-02')`,
+      );
     }
     const kept = await send(server, targets.open().url);
     const passed = await send(server, targets.open().url);
     await eventIn(server, passed, 'delivered');
     for (const table of tables) {
-      await sql.rows(`update ${table} set expires_on = '2020-01-01' where ${table === 'events' ? 'id' : 'event_id'} = $1`, [uuidOf(passed)]);
+      await sql.rows(
+        `update ${table} set expires_on = '2020-01-01' where ${table === 'events' ? 'id' : 'event_id'} = $1`,
+        [uuidOf(passed)],
+      );
     }
     expect(await eventOf(server, passed)).toMatchObject({ status: 'delivered', attempts: [{ number: 1 }] });
     // A delivery may still wait when its event expires: behind a circuit that stays open, say.
-    await sql.rows(`
+    await sql.rows(
+      `
       insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
       select environment_id, id, 1, expires_on, target_id, now() + interval '1 hour', false, 0, 0, false, false from events where id = $1`,
-    [uuidOf(passed)]);
+      [uuidOf(passed)],
+    );
 
-    const left = (): Promise<object[]> => sql.rows(`select from pg_class where relname like '%\\_p20200101' and relkind = 'r'`);
+    const left = (): Promise<object[]> =>
+      sql.rows(`select from pg_class where relname like '%\\_p20200101' and relkind = 'r'`);
     const next = await startServer({ ...server.env });
-    await until(() => sql.rows('select from due_deliveries where event_id = $1', [uuidOf(passed)]), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows('select from due_deliveries where event_id = $1', [uuidOf(passed)]),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     expect(await left()).toHaveLength(tables.length);
-    expect((await eventOf(server, passed)).deliveries).toContainEqual(expect.objectContaining({ status: 'failed', reason: 'expired' }));
+    expect((await eventOf(server, passed)).deliveries).toContainEqual(
+      expect.objectContaining({ status: 'failed', reason: 'expired' }),
+    );
     await next.stop();
 
     const last = await startServer({ ...server.env });

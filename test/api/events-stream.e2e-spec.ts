@@ -2,13 +2,27 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Pace } from '../support/pace.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { listen, type Told } from './listening.js';
 import { until } from './polling.js';
-import { beginElsewhere, beginWriting, destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  beginElsewhere,
+  beginWriting,
+  destinationAt,
+  eventIn,
+  expectStatus,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
 const kinds = (items: readonly Told[]): string[] => items.map(({ event }) => event);
@@ -40,14 +54,20 @@ describe('GET /v1/events/stream', () => {
 
   const received = async (slug: string, body = '{"type":"invoice.paid"}'): Promise<string> => {
     const { slug: organization } = (await server.api('GET', '/v1/org')).json;
-    const answer = await fetch(`${server.url}/in/${organization}/${slug}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const answer = await fetch(`${server.url}/in/${organization}/${slug}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return ((await answer.json()) as { id: string }).id;
   };
 
   /** Resident memory of the service, and its connections. */
   async function figures(): Promise<{ bytes: number; connections: number }> {
     const bytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) * 1024;
-    const [row] = await sql.rows<{ count: number }>(`select count(*)::int from pg_stat_activity where datname = current_database() and application_name like 'posthorn%'`);
+    const [row] = await sql.rows<{ count: number }>(
+      `select count(*)::int from pg_stat_activity where datname = current_database() and application_name like 'posthorn%'`,
+    );
     return { bytes, connections: row?.count ?? 0 };
   }
 
@@ -60,16 +80,28 @@ describe('GET /v1/events/stream', () => {
     await target.arrived(1);
     await here.heard('attempt', ({ data }) => data.id === evt(message));
     await makeDue(sql, message);
-    await until(() => makeDue(sql, message), () => target.posts().length === 2, WITHIN_MS);
+    await until(
+      () => makeDue(sql, message),
+      () => target.posts().length === 2,
+      WITHIN_MS,
+    );
     await here.heard('status', ({ data }) => data.id === evt(message));
     await there.heard('status', ({ data }) => data.id === evt(message));
 
     for (const listener of [here, there]) {
       const own = listener.changes().filter(({ data }) => data.id === evt(message));
       expect(kinds(own)).toEqual(['accepted', 'attempt', 'attempt', 'status']);
-      expect(own[0]?.data).toMatchObject({ event_type: 'invoice.paid', direction: 'outbound', destination, message_id: message });
+      expect(own[0]?.data).toMatchObject({
+        event_type: 'invoice.paid',
+        direction: 'outbound',
+        destination,
+        message_id: message,
+      });
       expect(own[1]?.data.attempt).toMatchObject({ number: 1, status: 500, destination, error: null });
-      expect(own[3]?.data).toMatchObject({ status: 'delivered', delivery: { destination, status: 'delivered', reason: null } });
+      expect(own[3]?.data).toMatchObject({
+        status: 'delivered',
+        delivery: { destination, status: 'delivered', reason: null },
+      });
       expect(new Set(listener.told.map(({ id }) => id)).size).toBeGreaterThanOrEqual(own.length);
       listener.close();
     }
@@ -80,25 +112,52 @@ describe('GET /v1/events/stream', () => {
   it('200: filters by type, destination, endpoint, direction, application and status', async () => {
     const target = targets.open();
     const [mine, theirs] = [await destinationAt(server, target.url), await destinationAt(server, target.url)];
-    const endpoint = expectStatus(await server.api('POST', '/v1/endpoints', { slug: 'filtered', destinations: [mine] }), 201).json.id as string;
+    const endpoint = expectStatus(
+      await server.api('POST', '/v1/endpoints', { slug: 'filtered', destinations: [mine] }),
+      201,
+    ).json.id as string;
     expectStatus(await server.api('POST', '/v1/app/streamed/endpoints', { url: target.url }), 404);
     expectStatus(await server.api('POST', '/v1/app', { uid: 'streamed' }), 201);
     expectStatus(await server.api('POST', '/v1/app/streamed/endpoints', { url: target.url }), 201);
-    const queries = ['?event_type=a.b', `?destination=${mine}`, `?endpoint=${endpoint}`, '?direction=inbound', '?application=streamed', '?status=delivered', '?destination=dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'];
+    const queries = [
+      '?event_type=a.b',
+      `?destination=${mine}`,
+      `?endpoint=${endpoint}`,
+      '?direction=inbound',
+      '?application=streamed',
+      '?status=delivered',
+      '?destination=dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+    ];
     const listeners = await Promise.all(queries.map((query) => listen(server, query)));
     const everything = await listen(server);
 
     const toMine = evt(await send(server, mine, { event_type: 'a.b' }));
     const toTheirs = evt(await send(server, theirs, { event_type: 'c.d' }));
     const inbound = await received('filtered');
-    const message = expectStatus(await server.api('POST', '/v1/app/streamed/event', { event_type: 'c.d', payload: {} }), 202).json.message_id as string;
+    const message = expectStatus(
+      await server.api('POST', '/v1/app/streamed/event', { event_type: 'c.d', payload: {} }),
+      202,
+    ).json.message_id as string;
     for (const id of [toMine, toTheirs, inbound]) await everything.heard('status', ({ data }) => data.id === id);
     const fanned = (await everything.heard('status', ({ data }) => data.message_id === message)).data.id as string;
     // What is told last of all was told to everybody before.
-    await Promise.all([listeners[3]?.heard('status', ({ data }) => data.id === inbound), listeners[4]?.heard('status', ({ data }) => data.id === fanned)]);
+    await Promise.all([
+      listeners[3]?.heard('status', ({ data }) => data.id === inbound),
+      listeners[4]?.heard('status', ({ data }) => data.id === fanned),
+    ]);
 
-    const seen = listeners.map((listener) => [...new Set(listener.changes().map(({ data }) => data.id as string))].sort());
-    expect(seen).toEqual([[toMine], [toMine, inbound].sort(), [inbound], [inbound], [fanned], [toMine, toTheirs, inbound, fanned].sort(), []]);
+    const seen = listeners.map((listener) =>
+      [...new Set(listener.changes().map(({ data }) => data.id as string))].sort(),
+    );
+    expect(seen).toEqual([
+      [toMine],
+      [toMine, inbound].sort(),
+      [inbound],
+      [inbound],
+      [fanned],
+      [toMine, toTheirs, inbound, fanned].sort(),
+      [],
+    ]);
     for (const listener of [...listeners, everything]) listener.close();
   });
 
@@ -119,7 +178,11 @@ describe('GET /v1/events/stream', () => {
     const destination = await destinationAt(server, target.url);
     const first = await listen(server, `?destination=${destination}`);
     const messages = await sendMany(server, destination, 40);
-    await until(async () => first.changes().filter(({ event }) => event === 'status').length, (count) => count === 40, WITHIN_MS);
+    await until(
+      async () => first.changes().filter(({ event }) => event === 'status').length,
+      (count) => count === 40,
+      WITHIN_MS,
+    );
     first.close();
     const all = first.changes();
     const more = await sendMany(server, destination, 10);
@@ -127,12 +190,24 @@ describe('GET /v1/events/stream', () => {
 
     for (const at of [0, 7, 40, all.length - 1]) {
       const resumed = await listen(other, `?destination=${destination}`, { 'last-event-id': all[at]?.id ?? '' });
-      await until(async () => resumed.changes().filter(({ event, data }) => event === 'status' && more.map(evt).includes(data.id)).length, (count) => count === 10, WITHIN_MS);
-      expect(resumed.changes().slice(0, all.length - at - 1).map(({ id }) => placed(id))).toEqual(all.slice(at + 1).map(({ id }) => placed(id)));
+      await until(
+        async () =>
+          resumed.changes().filter(({ event, data }) => event === 'status' && more.map(evt).includes(data.id)).length,
+        (count) => count === 10,
+        WITHIN_MS,
+      );
+      expect(
+        resumed
+          .changes()
+          .slice(0, all.length - at - 1)
+          .map(({ id }) => placed(id)),
+      ).toEqual(all.slice(at + 1).map(({ id }) => placed(id)));
       expect(resumed.changes().length).toBe(all.length - at - 1 + 30);
       resumed.close();
     }
-    expect(new Set(all.filter(({ event }) => event === 'accepted').map(({ data }) => data.id))).toEqual(new Set(messages.map(evt)));
+    expect(new Set(all.filter(({ event }) => event === 'accepted').map(({ data }) => data.id))).toEqual(
+      new Set(messages.map(evt)),
+    );
   });
 
   it('200: follow=false ends once it has caught up', async () => {
@@ -157,7 +232,9 @@ describe('GET /v1/events/stream', () => {
       const listener = await listen(server, `?destination=${destination}`);
       const message = await send(server, destination);
       await listener.heard('status', ({ data }) => data.id === evt(message));
-      const again = await listen(other, `?destination=${destination}&follow=false`, { 'last-event-id': listener.told[0]?.id ?? '' });
+      const again = await listen(other, `?destination=${destination}&follow=false`, {
+        'last-event-id': listener.told[0]?.id ?? '',
+      });
       await again.ended;
 
       expect(kinds(listener.changes())).toEqual(['accepted', 'attempt', 'status']);
@@ -177,8 +254,14 @@ describe('GET /v1/events/stream', () => {
     await eventIn(server, message, 'delivered');
     expect(listener.changes()).toEqual([]);
     // Whoever does not stay does not end without it either.
-    const leaving = listen(other, `?destination=${destination}&follow=false`, { 'last-event-id': listener.told[0]?.id ?? '' });
-    await until(async () => (await fetch(`${other.url}/metrics`)).text(), (text) => /^posthorn_event_stream_listeners [1-9]/m.test(text), WITHIN_MS);
+    const leaving = listen(other, `?destination=${destination}&follow=false`, {
+      'last-event-id': listener.told[0]?.id ?? '',
+    });
+    await until(
+      async () => (await fetch(`${other.url}/metrics`)).text(),
+      (text) => /^posthorn_event_stream_listeners [1-9]/m.test(text),
+      WITHIN_MS,
+    );
     await holder.end();
     const caughtUp = await leaving;
     await caughtUp.ended;
@@ -215,12 +298,18 @@ describe('GET /v1/events/stream', () => {
     const listener = await listen(server);
     const [epoch, xid, atMs] = (listener.told[0]?.id ?? '').split('.');
     listener.close();
-    const ids = { old: `${epoch}.${BigInt(xid ?? 0) - 1n}.${Number(atMs) - 3_700_000}`, ahead: `${epoch}.${BigInt(xid ?? 0) + 1_000_000n}.${atMs}`, other: `${Number(epoch) + 1}.${xid}.${atMs}` };
+    const ids = {
+      old: `${epoch}.${BigInt(xid ?? 0) - 1n}.${Number(atMs) - 3_700_000}`,
+      ahead: `${epoch}.${BigInt(xid ?? 0) + 1_000_000n}.${atMs}`,
+      other: `${Number(epoch) + 1}.${xid}.${atMs}`,
+    };
 
-    const gaps = await Promise.all(Object.values(ids).map(async (id) => {
-      const resumed = await listen(server, '?follow=false', { 'last-event-id': id });
-      return resumed.told.find(({ event }) => event === 'gap')?.data;
-    }));
+    const gaps = await Promise.all(
+      Object.values(ids).map(async (id) => {
+        const resumed = await listen(server, '?follow=false', { 'last-event-id': id });
+        return resumed.told.find(({ event }) => event === 'gap')?.data;
+      }),
+    );
 
     expect(gaps).toEqual([
       { reason: 'too_old', since: new Date(Number(atMs) - 3_700_000).toISOString(), until: expect.any(String) },
@@ -233,18 +322,30 @@ describe('GET /v1/events/stream', () => {
     const destination = await destinationAt(server, targets.open().url);
     const { port, hostname } = new URL(server.url);
     const socket = connect(Number(port), hostname);
-    socket.write(`GET /v1/events/stream?destination=${destination} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`);
+    socket.write(
+      `GET /v1/events/stream?destination=${destination} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`,
+    );
     await once(socket, 'data');
     socket.pause();
     const messages = await sendMany(server, destination, 1_000);
-    await until(() => server.api('GET', `/v1/events?destination=${destination}&status=retrying`), ({ json }) => json.data.length === 0, WITHIN_MS);
+    await until(
+      () => server.api('GET', `/v1/events?destination=${destination}&status=retrying`),
+      ({ json }) => json.data.length === 0,
+      WITHIN_MS,
+    );
 
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     socket.resume();
-    await until(async () => text.split('event: status\n').length - 1, (count) => count >= 1_000, 40_000);
+    await until(
+      async () => text.split('event: status\n').length - 1,
+      (count) => count >= 1_000,
+      40_000,
+    );
 
-    const told = [...text.matchAll(/event: (accepted|attempt|status)\n(?:\r\n\w+\r\n)?id: [^\n]*\ndata: \{"id":"(evt_\w+)"/g)].map(([, kind, id]) => `${kind} ${id}`);
+    const told = [
+      ...text.matchAll(/event: (accepted|attempt|status)\n(?:\r\n\w+\r\n)?id: [^\n]*\ndata: \{"id":"(evt_\w+)"/g),
+    ].map(([, kind, id]) => `${kind} ${id}`);
     expect(new Set(told).size).toBe(told.length);
     expect(text).not.toContain('event: gap');
     expect(text.split('event: accepted\n').length - 1).toBe(messages.length);
@@ -258,7 +359,12 @@ describe('GET /v1/events/stream', () => {
     for (const listener of warm) listener.close();
     const before = await figures();
     const listeners = [];
-    for (const { key } of keys) listeners.push(...(await Promise.all(Array.from({ length: 100 }, () => listen(server, `?destination=${destination}`, as(key))))));
+    for (const { key } of keys)
+      listeners.push(
+        ...(await Promise.all(
+          Array.from({ length: 100 }, () => listen(server, `?destination=${destination}`, as(key))),
+        )),
+      );
     const message = await send(server, destination);
     await Promise.all(listeners.map((listener) => listener.heard('status', ({ data }) => data.id === evt(message))));
 
@@ -300,10 +406,17 @@ describe('GET /v1/events/stream', () => {
     const refused = await server.api('GET', '/v1/events/stream', undefined, as(key.key));
 
     expectRefusal(refused, 429);
-    expect(refused.json.error).toMatchObject({ type: 'rate_limited', message: expect.stringContaining('This key has 100 streams open here already') });
+    expect(refused.json.error).toMatchObject({
+      type: 'rate_limited',
+      message: expect.stringContaining('This key has 100 streams open here already'),
+    });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     for (const listener of listeners) listener.close();
-    const again = await until(() => listen(server, '', as(key.key)).catch(() => null), (listener) => listener !== null, WITHIN_MS);
+    const again = await until(
+      () => listen(server, '', as(key.key)).catch(() => null),
+      (listener) => listener !== null,
+      WITHIN_MS,
+    );
     again?.close();
   });
 

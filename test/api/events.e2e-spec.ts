@@ -1,15 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { foldStatus } from '../../src/engine/event-status.js';
 import type { DeliveryStatus } from '../../src/engine/event-status.js';
+import { foldStatus } from '../../src/engine/event-status.js';
 import { idFromBytes, showId } from '../../src/kernel/ids.js';
-import { WINDOW_ROWS } from '../../src/modules/events/event-lists.js';
 import { ulidBytes } from '../../src/kernel/ulid.js';
-import { startServer } from '../support/server.js';
+import { WINDOW_ROWS } from '../../src/modules/events/event-lists.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const ANSWERS = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
@@ -43,7 +56,10 @@ describe('events', () => {
     await targets.close();
   });
 
-  const page = async (query: Record<string, string>, path = '/v1/events'): Promise<{ data: Item[]; next_cursor: string | null }> =>
+  const page = async (
+    query: Record<string, string>,
+    path = '/v1/events',
+  ): Promise<{ data: Item[]; next_cursor: string | null }> =>
     expectStatus(await server.api('GET', `${path}?${new URLSearchParams(query)}`), 200).json;
 
   describe('GET /v1/events', () => {
@@ -55,7 +71,11 @@ describe('events', () => {
     beforeAll(async () => {
       const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));
-        return destinationAt(server, target.url, status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT);
+        return destinationAt(
+          server,
+          target.url,
+          status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT,
+        );
       };
       sent = [];
       for (let round = 0; round < 2; round += 1) {
@@ -79,20 +99,37 @@ describe('events', () => {
     it('shows every event, newest first, with the fields of the specification', async () => {
       const { data, next_cursor: next } = await page({});
 
-      expect(data).toEqual(sent.map((item) => ({
-        ...item, endpoint: null, attempt_count: 1,
-        last_attempt: { status: ANSWERS[item.status as keyof typeof ANSWERS], error: null, at: expect.stringMatching(/Z$/) },
-        next_attempt_at: item.status === 'retrying' ? expect.stringMatching(/Z$/) : null,
-      })));
+      expect(data).toEqual(
+        sent.map((item) => ({
+          ...item,
+          endpoint: null,
+          attempt_count: 1,
+          last_attempt: {
+            status: ANSWERS[item.status as keyof typeof ANSWERS],
+            error: null,
+            at: expect.stringMatching(/Z$/),
+          },
+          next_attempt_at: item.status === 'retrying' ? expect.stringMatching(/Z$/) : null,
+        })),
+      );
       expect(next).toBeNull();
-      expect(data.map(({ id }) => id)).toEqual(data.map(({ id }) => id).sort().reverse());
+      expect(data.map(({ id }) => id)).toEqual(
+        data
+          .map(({ id }) => id)
+          .sort()
+          .reverse(),
+      );
       for (const { id, message_id } of data) expect(message_id.slice(4)).toBe(id.slice(4));
     });
 
     it('filters by every combination of status, endpoint, type, message and time', async () => {
       const middle = sent[7] as Item;
-      const times: Record<string, string>[] = [{}, { since: middle.received_at }, { until: middle.received_at },
-        { since: middle.received_at, until: (sent[3] as Item).received_at }];
+      const times: Record<string, string>[] = [
+        {},
+        { since: middle.received_at },
+        { until: middle.received_at },
+        { since: middle.received_at, until: (sent[3] as Item).received_at },
+      ];
       const messages: Record<string, string>[] = [{}, { message_id: middle.message_id }];
       let asked = 0;
       for (const status of [undefined, ...STATUSES]) {
@@ -100,12 +137,22 @@ describe('events', () => {
           for (const type of [undefined, 'invoice.paid', 'invoice']) {
             for (const time of times) {
               for (const message of messages) {
-                const query = { ...time, ...message, ...(status && { status }), ...(endpoint && { endpoint }), ...(type && { event_type: type }) };
-                const expected = sent.filter((item) =>
-                  (status === undefined || item.status === status) && (endpoint === undefined || item.destination === endpoint)
-                  && (type === undefined || item.event_type === type) && (time['since'] === undefined || item.received_at >= time['since'])
-                  && (time['until'] === undefined || item.received_at <= time['until'])
-                  && (message['message_id'] === undefined || item.message_id === message['message_id']));
+                const query = {
+                  ...time,
+                  ...message,
+                  ...(status && { status }),
+                  ...(endpoint && { endpoint }),
+                  ...(type && { event_type: type }),
+                };
+                const expected = sent.filter(
+                  (item) =>
+                    (status === undefined || item.status === status) &&
+                    (endpoint === undefined || item.destination === endpoint) &&
+                    (type === undefined || item.event_type === type) &&
+                    (time['since'] === undefined || item.received_at >= time['since']) &&
+                    (time['until'] === undefined || item.received_at <= time['until']) &&
+                    (message['message_id'] === undefined || item.message_id === message['message_id']),
+                );
 
                 const { data } = await page(query);
 
@@ -120,19 +167,37 @@ describe('events', () => {
     }, 90_000);
 
     it('200: in several states, given with commas or several times, alone and with a destination and a type', async () => {
-      const subsets = STATUSES.flatMap((a, i) => STATUSES.slice(i + 1).flatMap((b, j) => [[a, b], ...STATUSES.slice(i + j + 2).map((c) => [a, b, c])]));
+      const subsets = STATUSES.flatMap((a, i) =>
+        STATUSES.slice(i + 1).flatMap((b, j) => [[a, b], ...STATUSES.slice(i + j + 2).map((c) => [a, b, c])]),
+      );
       for (const states of subsets) {
         for (const destination of [undefined, ...destinations.slice(0, 4)]) {
           for (const type of [undefined, 'invoice.paid']) {
-            const rest = new URLSearchParams({ ...(destination && { destination }), ...(type && { event_type: type }) });
-            const expected = sent.filter((item) => (states as string[]).includes(item.status)
-              && (destination === undefined || item.destination === destination) && (type === undefined || item.event_type === type));
+            const rest = new URLSearchParams({
+              ...(destination && { destination }),
+              ...(type && { event_type: type }),
+            });
+            const expected = sent.filter(
+              (item) =>
+                (states as string[]).includes(item.status) &&
+                (destination === undefined || item.destination === destination) &&
+                (type === undefined || item.event_type === type),
+            );
 
             const once = expectStatus(await server.api('GET', `/v1/events?status=${states.join()}&${rest}`), 200).json;
-            const twice = expectStatus(await server.api('GET', `/v1/events?${states.map((each) => `status=${each}&`).join('')}${rest}`), 200).json;
-            const count = expectStatus(await server.api('GET', `/v1/events/count?status=${states.join()}&${rest}`), 200).json;
+            const twice = expectStatus(
+              await server.api('GET', `/v1/events?${states.map((each) => `status=${each}&`).join('')}${rest}`),
+              200,
+            ).json;
+            const count = expectStatus(
+              await server.api('GET', `/v1/events/count?status=${states.join()}&${rest}`),
+              200,
+            ).json;
 
-            expect({ states, ids: once.data.map(({ id }: Item) => id) }).toEqual({ states, ids: expected.map(({ id }) => id) });
+            expect({ states, ids: once.data.map(({ id }: Item) => id) }).toEqual({
+              states,
+              ids: expected.map(({ id }) => id),
+            });
             expect(twice).toEqual(once);
             expect(count).toEqual({ count: expected.length, is_capped: false });
           }
@@ -140,21 +205,30 @@ describe('events', () => {
       }
       const all = await page({ status: [...STATUSES, 'quarantined', 'parked', 'ignored'].join() });
       expect(all.data.map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
-      expect((await page({ status: 'dlq,parked,ignored' })).data.map(({ status }) => status)).toEqual(sent.filter(({ status }) => status === 'dlq').map(({ status }) => status));
+      expect((await page({ status: 'dlq,parked,ignored' })).data.map(({ status }) => status)).toEqual(
+        sent.filter(({ status }) => status === 'dlq').map(({ status }) => status),
+      );
     }, 60_000);
 
     it('200: by direction, and by how the last attempt ended', async () => {
-      const idsOf = async (query: Record<string, string>): Promise<string[]> => (await page(query)).data.map(({ id }) => id);
-      const having = (...states: string[]): string[] => sent.filter(({ status }) => states.includes(status)).map(({ id }) => id);
+      const idsOf = async (query: Record<string, string>): Promise<string[]> =>
+        (await page(query)).data.map(({ id }) => id);
+      const having = (...states: string[]): string[] =>
+        sent.filter(({ status }) => states.includes(status)).map(({ id }) => id);
 
       expect(await idsOf({ direction: 'outbound' })).toEqual(sent.map(({ id }) => id));
       expect(await idsOf({ direction: 'inbound' })).toEqual([]);
       expect(await idsOf({ error: '5xx' })).toEqual(having('retrying', 'dlq'));
       expect(await idsOf({ error: '4xx' })).toEqual(having('failed'));
-      expect(await idsOf({ error: '5xx', status: 'dlq,failed,delivered', direction: 'outbound' })).toEqual(having('dlq'));
+      expect(await idsOf({ error: '5xx', status: 'dlq,failed,delivered', direction: 'outbound' })).toEqual(
+        having('dlq'),
+      );
       expect(await idsOf({ error: 'timeout' })).toEqual([]);
       expect(await idsOf({ error: '5xx', status: 'delivered' })).toEqual([]);
-      expect(expectStatus(await server.api('GET', '/v1/events/count?error=5xx'), 200).json).toEqual({ count: having('retrying', 'dlq').length, is_capped: false });
+      expect(expectStatus(await server.api('GET', '/v1/events/count?error=5xx'), 200).json).toEqual({
+        count: having('retrying', 'dlq').length,
+        is_capped: false,
+      });
     });
 
     it('200: q finds an event by each of its ids, together with other filters, and nothing by any other text', async () => {
@@ -166,49 +240,82 @@ describe('events', () => {
         expect((await page({ q, since: new Date(Date.now() + 60_000).toISOString() })).data).toEqual([]);
       }
       expect((await page({ q: id, message_id: (sent[3] as Item).message_id })).data).toEqual([]);
-      for (const q of ['nothing', 'evt_', '%', "' or 1=1", id.slice(0, -1), '\u{1F4EF}']) expect(await page({ q })).toEqual({ data: [], next_cursor: null });
+      for (const q of ['nothing', 'evt_', '%', "' or 1=1", id.slice(0, -1), '\u{1F4EF}'])
+        expect(await page({ q })).toEqual({ data: [], next_cursor: null });
     });
 
     it('200: a page of what is rare among many ends with its window, says how far it looked, and the next ones find it; the count says that it is capped', async () => {
       const [{ id }] = sent as [Item];
-      const [environment] = await sql.rows<{ id: number; expires_on: string }>('select environment_id as id, expires_on::text from events where id = $1', [uuidOf(id)]);
+      const [environment] = await sql.rows<{ id: number; expires_on: string }>(
+        'select environment_id as id, expires_on::text from events where id = $1',
+        [uuidOf(id)],
+      );
       const day = Date.parse('2026-01-01T00:00:00Z');
-      await sql.rows(`
+      await sql.rows(
+        `
         insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
         select $1, (lpad(to_hex(${day} + i), 12, '0') || '00000000000000000000')::uuid, $2, $3, case when i = 3 then 'inbound' else 'outbound' end, 'many', 2, '{}'
-        from generate_series(1, $4::int) i`, [environment?.id, environment?.expires_on, uuidOf('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), 2 * WINDOW_ROWS + 100]);
+        from generate_series(1, $4::int) i`,
+        [environment?.id, environment?.expires_on, uuidOf('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), 2 * WINDOW_ROWS + 100],
+      );
       await sql.rows(`
         insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
         select environment_id, id, 0, expires_on, target_id, 'failed', 1, false, false, now() from events where event_type = 'many'`);
       const query = { event_type: 'many', direction: 'inbound' };
 
       const pages: { data: Item[]; next_cursor: string | null; searched_to?: string }[] = [];
-      for (let cursor: string | null = null; pages.length === 0 || cursor !== null; cursor = pages.at(-1)?.next_cursor ?? null) {
+      for (
+        let cursor: string | null = null;
+        pages.length === 0 || cursor !== null;
+        cursor = pages.at(-1)?.next_cursor ?? null
+      ) {
         pages.push(await page({ ...query, ...(cursor && { cursor }) }));
       }
-      const counts = await Promise.all(['event_type=many', 'event_type=many&direction=inbound', 'event_type=many&status=failed'].map(async (filter) =>
-        expectStatus(await server.api('GET', `/v1/events/count?${filter}`), 200).json));
+      const counts = await Promise.all(
+        ['event_type=many', 'event_type=many&direction=inbound', 'event_type=many&status=failed'].map(
+          async (filter) => expectStatus(await server.api('GET', `/v1/events/count?${filter}`), 200).json,
+        ),
+      );
       await sql.rows(`delete from deliveries where target_id = $1`, [uuidOf('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1')]);
       await sql.rows(`delete from events where event_type = 'many'`);
 
       expect(pages.map(({ data }) => data.length)).toEqual([0, 0, 1]);
-      expect(pages.map(({ searched_to: to }) => to)).toEqual([new Date(day + WINDOW_ROWS + 100).toISOString(), new Date(day + 99).toISOString(), undefined]);
+      expect(pages.map(({ searched_to: to }) => to)).toEqual([
+        new Date(day + WINDOW_ROWS + 100).toISOString(),
+        new Date(day + 99).toISOString(),
+        undefined,
+      ]);
       expect(counts).toEqual([
-        { count: 10_000, is_capped: true }, { count: 0, is_capped: true, searched_to: new Date(day + 100).toISOString() }, { count: 10_000, is_capped: true },
+        { count: 10_000, is_capped: true },
+        { count: 0, is_capped: true, searched_to: new Date(day + 100).toISOString() },
+        { count: 10_000, is_capped: true },
       ]);
     });
 
     it('200: a key of the other environment counts none of them, and finds none by id', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
-      expect((await server.api('GET', '/v1/events/count', undefined, as(key))).json).toEqual({ count: 0, is_capped: false });
-      for (const query of [`q=${(sent[0] as Item).id}`, `q=${(sent[0] as Item).message_id}`, 'status=dlq,failed', 'error=5xx', 'direction=outbound']) {
-        expect((await server.api('GET', `/v1/events?${query}`, undefined, as(key))).json).toEqual({ data: [], next_cursor: null });
+      expect((await server.api('GET', '/v1/events/count', undefined, as(key))).json).toEqual({
+        count: 0,
+        is_capped: false,
+      });
+      for (const query of [
+        `q=${(sent[0] as Item).id}`,
+        `q=${(sent[0] as Item).message_id}`,
+        'status=dlq,failed',
+        'error=5xx',
+        'direction=outbound',
+      ]) {
+        expect((await server.api('GET', `/v1/events?${query}`, undefined, as(key))).json).toEqual({
+          data: [],
+          next_cursor: null,
+        });
       }
     });
 
     it.each<Record<string, string>>([{}, { event_type: 'paged' }, { status: 'retrying', event_type: 'paged' }])(
-      'pages through %j without a gap or a repetition while new events arrive', async (filter) => {
+      'pages through %j without a gap or a repetition while new events arrive',
+      async (filter) => {
         const target = targets.open(() => ({ status: 503 }));
         const destination = await destinationAt(server, target.url, PATIENT);
         const more = (): Promise<string> => send(server, destination, { event_type: 'paged' });
@@ -218,7 +325,11 @@ describe('events', () => {
         const seen: string[] = [];
         let cursor: string | null = null;
         do {
-          const { data, next_cursor: next }: { data: Item[]; next_cursor: string | null } = await page({ ...filter, limit: '3', ...(cursor && { cursor }) });
+          const { data, next_cursor: next }: { data: Item[]; next_cursor: string | null } = await page({
+            ...filter,
+            limit: '3',
+            ...(cursor && { cursor }),
+          });
           expect(data.length).toBeLessThanOrEqual(3);
           seen.push(...data.map(({ id }) => id));
           cursor = next;
@@ -226,18 +337,24 @@ describe('events', () => {
         } while (cursor !== null);
 
         expect(seen).toEqual(before);
-      });
+      },
+    );
 
     it('200: of one destination behind a backlog of others, in pages that may be empty, without a gap or a repetition', async () => {
       const target = targets.open(() => ({ status: 503 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const events: string[] = [];
-      const settle = async (): Promise<void> => void events.unshift((await eventAfter(server, await send(server, destination), 1)).id as string);
-      const backlog = (rows: number): Promise<unknown> => sql.rows(`
+      const settle = async (): Promise<void> =>
+        void events.unshift((await eventAfter(server, await send(server, destination), 1)).id as string);
+      const backlog = (rows: number): Promise<unknown> =>
+        sql.rows(
+          `
         insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
         select environment_id, (lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || substr(md5(random()::text || i), 1, 20))::uuid, 9,
                expires_on, target_id, now() + interval '1 day', false, 0, 0, false, false
-        from due_deliveries, generate_series(1, $1::int) i where event_id = $2 and ordinal = 0`, [rows, uuidOf(events[0] as string)]);
+        from due_deliveries, generate_series(1, $1::int) i where event_id = $2 and ordinal = 0`,
+          [rows, uuidOf(events[0] as string)],
+        );
       await settle();
       await backlog(WINDOW_ROWS);
       await settle();
@@ -245,7 +362,12 @@ describe('events', () => {
 
       const pages: string[][] = [];
       for (let cursor: string | null = null; pages.length === 0 || cursor !== null;) {
-        const answer: { data: Item[]; next_cursor: string | null } = await page({ destination, status: 'retrying', limit: '2', ...(cursor && { cursor }) });
+        const answer: { data: Item[]; next_cursor: string | null } = await page({
+          destination,
+          status: 'retrying',
+          limit: '2',
+          ...(cursor && { cursor }),
+        });
         pages.push(answer.data.map(({ id }) => id));
         cursor = answer.next_cursor;
       }
@@ -268,14 +390,37 @@ describe('events', () => {
     });
 
     it('200: what nothing matches is an empty page', async () => {
-      for (const query of [{ event_type: 'nothing' }, { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }, { endpoint: 'elsewhere' }, { message_id: 'msg_none' },
-        { since: '2035-01-01T00:00:00Z' }, { until: '2020-01-01T00:00:00.000+02:00' }] as Record<string, string>[]) {
+      for (const query of [
+        { event_type: 'nothing' },
+        { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+        { endpoint: 'elsewhere' },
+        { message_id: 'msg_none' },
+        { since: '2035-01-01T00:00:00Z' },
+        { until: '2020-01-01T00:00:00.000+02:00' },
+      ] as Record<string, string>[]) {
         expect(await page(query)).toEqual({ data: [], next_cursor: null });
       }
     });
 
     it.each([
-      'status=lost', 'status=dlq,lost', 'status=', 'status=dlq&status=', 'direction=up', 'error=2xx', 'error=', 'q=', 'q=a&q=b', 'statuses=dlq', 'since=yesterday', 'until=2026-13-01T00:00:00Z', 'limit=0', 'limit=101', 'limit=ten', 'limit=1.5', 'cursor=abc', 'cursor=',
+      'status=lost',
+      'status=dlq,lost',
+      'status=',
+      'status=dlq&status=',
+      'direction=up',
+      'error=2xx',
+      'error=',
+      'q=',
+      'q=a&q=b',
+      'statuses=dlq',
+      'since=yesterday',
+      'until=2026-13-01T00:00:00Z',
+      'limit=0',
+      'limit=101',
+      'limit=ten',
+      'limit=1.5',
+      'cursor=abc',
+      'cursor=',
     ])('400: %s', async (query) => {
       expectRefusal(await server.api('GET', `/v1/events?${query}`), 400);
     });
@@ -298,22 +443,58 @@ describe('events', () => {
 
   describe('GET /v1/events/{id}', () => {
     it('200: the event with payload, headers, deliveries and attempts oldest first, by its evt_ and its msg_ id', async () => {
-      const target = targets.open((_post, index) => [{ status: 500, body: 'first' }, { hang: true }, { body: 'third' }][index] ?? {});
+      const target = targets.open(
+        (_post, index) => [{ status: 500, body: 'first' }, { hang: true }, { body: 'third' }][index] ?? {},
+      );
       const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 300 });
-      const messageId = await send(server, destination, { event_type: 'a.b', payload: { n: 1 }, headers: { 'X-Tenant': '42' } });
+      const messageId = await send(server, destination, {
+        event_type: 'a.b',
+        payload: { n: 1 },
+        headers: { 'X-Tenant': '42' },
+      });
       for (const attempts of [1, 2]) {
-        await until(() => eventOf(server, messageId), (event) => event.attempts.length === attempts, WITHIN_MS);
+        await until(
+          () => eventOf(server, messageId),
+          (event) => event.attempts.length === attempts,
+          WITHIN_MS,
+        );
         await makeDue(sql, messageId);
       }
 
       const event = await eventIn(server, messageId, 'delivered');
 
       const delivery = `evt_${messageId.slice(4)}`;
-      const attempt = { duration_ms: expect.any(Number), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), replayed: false, delivery: `${delivery}.0`, destination };
+      const attempt = {
+        duration_ms: expect.any(Number),
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        replayed: false,
+        delivery: `${delivery}.0`,
+        destination,
+      };
       expect(event).toEqual({
-        id: `evt_${messageId.slice(4)}`, message_id: messageId, webhook_id: messageId, event_type: 'a.b', direction: 'outbound', endpoint: null,
-        status: 'delivered', destination, received_at: expect.any(String), headers: { 'x-tenant': '42' }, payload: { n: 1 }, payload_encoding: 'json',
-        deliveries: [{ id: `${delivery}.0`, destination, status: 'delivered', next_attempt_at: null, circuit: null, reason: null, replayed: false }],
+        id: `evt_${messageId.slice(4)}`,
+        message_id: messageId,
+        webhook_id: messageId,
+        event_type: 'a.b',
+        direction: 'outbound',
+        endpoint: null,
+        status: 'delivered',
+        destination,
+        received_at: expect.any(String),
+        headers: { 'x-tenant': '42' },
+        payload: { n: 1 },
+        payload_encoding: 'json',
+        deliveries: [
+          {
+            id: `${delivery}.0`,
+            destination,
+            status: 'delivered',
+            next_attempt_at: null,
+            circuit: null,
+            reason: null,
+            replayed: false,
+          },
+        ],
         attempts: [
           { number: 1, status: 500, response_excerpt: 'first', error: null, ...attempt },
           { number: 2, status: null, response_excerpt: expect.any(String), error: 'timeout', ...attempt },
@@ -329,16 +510,32 @@ describe('events', () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const messageId = await send(server, destination);
-      await until(() => eventOf(server, messageId), (event) => event.attempts.length === 1, WITHIN_MS);
+      await until(
+        () => eventOf(server, messageId),
+        (event) => event.attempts.length === 1,
+        WITHIN_MS,
+      );
       await makeDue(sql, messageId);
       await eventIn(server, messageId, 'delivered');
 
       expectStatus(await server.api('POST', `/v1/events/${messageId}/replay`), 202);
 
-      const event = await until(() => eventOf(server, messageId), ({ attempts }) => attempts.length === 3, WITHIN_MS);
+      const event = await until(
+        () => eventOf(server, messageId),
+        ({ attempts }) => attempts.length === 3,
+        WITHIN_MS,
+      );
       const [first, second] = event.deliveries.map(({ id }: { id: string }) => id);
-      expect(event.attempts.map(({ delivery, destination: where, number }: Record<string, unknown>) => [delivery, where, number])).toEqual([
-        [first, destination, 1], [first, destination, 2], [second, destination, 1],
+      expect(
+        event.attempts.map(({ delivery, destination: where, number }: Record<string, unknown>) => [
+          delivery,
+          where,
+          number,
+        ]),
+      ).toEqual([
+        [first, destination, 1],
+        [first, destination, 2],
+        [second, destination, 1],
       ]);
       expect(first).not.toBe(second);
     });
@@ -369,10 +566,17 @@ describe('events', () => {
       expect([erased.status, erased.json.error.details.reason]).toEqual([404, 'erased']);
     });
 
-    it.each(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_00000000000000000000000000', 'evt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_', 'nothing'])(
-      '404: %s', async (id) => {
-        expectRefusal(await server.api('GET', `/v1/events/${id}`), 404);
-      });
+    it.each([
+      'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      'evt_00000000000000000000000000',
+      'evt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
+      'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      'evt_',
+      'nothing',
+    ])('404: %s', async (id) => {
+      expectRefusal(await server.api('GET', `/v1/events/${id}`), 404);
+    });
   });
 
   describe('the status', () => {
@@ -388,15 +592,22 @@ describe('events', () => {
       const targetId = idFromBytes(randomBytes(16));
       await sql.rows(
         `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
-         values ($1, $2, $3, $4, 'outbound', $5, 2, '{}')`, [...event, targetId, `folded.${statuses.join('.')}`]);
-      const all = [...statuses.map((status) => ({ status, superseded: false })), ...STATUSES.map((status) => ({ status, superseded: true }))];
+         values ($1, $2, $3, $4, 'outbound', $5, 2, '{}')`,
+        [...event, targetId, `folded.${statuses.join('.')}`],
+      );
+      const all = [
+        ...statuses.map((status) => ({ status, superseded: false })),
+        ...STATUSES.map((status) => ({ status, superseded: true })),
+      ];
       for (const [ordinal, { status, superseded }] of all.entries()) {
-        await sql.rows(status === 'retrying'
-          ? `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+        await sql.rows(
+          status === 'retrying'
+            ? `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
              values ($1, $2, $5, $3, $4, now() + interval '1 hour', false, 0, 0, false, $6)`
-          : `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+            : `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
              values ($1, $2, $5, $3, $4, '${status}', 0, false, $6, now())`,
-        [...event, targetId, ordinal, superseded]);
+          [...event, targetId, ordinal, superseded],
+        );
       }
       return showId('evt', id);
     };
@@ -412,9 +623,13 @@ describe('events', () => {
             const id = await eventWith(statuses);
             const event_type = `folded.${statuses.join('.')}`;
             const listed = await page({ event_type, limit: '1' });
-            const selected = await Promise.all(STATUSES.map((filter) => page({ event_type, status: filter, limit: '1' })));
+            const selected = await Promise.all(
+              STATUSES.map((filter) => page({ event_type, status: filter, limit: '1' })),
+            );
             const matching = STATUSES.filter((_, i) => selected[i]?.data[0]?.id === id);
-            found.push(`${statuses.join()}: ${(await eventOf(server, id)).status} ${listed.data[0]?.status} ${matching.join()}`);
+            found.push(
+              `${statuses.join()}: ${(await eventOf(server, id)).status} ${listed.data[0]?.status} ${matching.join()}`,
+            );
             expected.push(`${statuses.join()}: ${status} ${status} ${status}`);
           }
         }

@@ -31,13 +31,26 @@ describe('a number that would be kept as another one', () => {
     [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     const destination = await destinationAt(server, targets.open().url);
     const { id: endpoint, at } = await inbound(server, { routes: [{ destination }] });
-    const { data: [route] } = (await server.api('GET', `/v1/endpoints/${endpoint}/routes`)).json;
-    const { id: request } = (await provide(server, at, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' })).json;
+    const {
+      data: [route],
+    } = (await server.api('GET', `/v1/endpoints/${endpoint}/routes`)).json;
+    const { id: request } = (
+      await provide(server, at, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' })
+    ).json;
     const application = await applicationOf(server);
     const { id: own } = await endpointAt(server, application, targets.open().url);
     const alias = (await aliasTo(server, [destination])).id;
     expectStatus(await server.api('POST', '/v1/event-types', { name: 'kept', schema: { type: 'object' } }), 201);
-    Object.assign(ids, { destination, endpoint, route: route.id, request, application, own, alias, url: targets.open().url });
+    Object.assign(ids, {
+      destination,
+      endpoint,
+      route: route.id,
+      request,
+      application,
+      own,
+      alias,
+      url: targets.open().url,
+    });
   });
 
   afterAll(async () => {
@@ -46,22 +59,95 @@ describe('a number that would be kept as another one', () => {
   });
 
   const filled = (text: string): string => text.replace(/@(\w+)/g, (_, name: string) => ids[name] ?? name);
-  const ask = (method: string, path: string, body: string): Promise<ApiAnswer> => server.api(method, filled(path), filled(body));
+  const ask = (method: string, path: string, body: string): Promise<ApiAnswer> =>
+    server.api(method, filled(path), filled(body));
 
   describe('422: is refused with its path, and nothing is changed', () => {
     it.each<[what: string, method: string, path: string, body: string, fault: string]>([
-      ['config', 'POST', '/v1/destinations', `{"name":"a","type":"https","url":"@url","config":{"circuit_breaker":{"failure_threshold":#}}}`, 'config.circuit_breaker.failure_threshold'],
-      ['config', 'PATCH', '/v1/destinations/@destination', '{"config":{"circuit_breaker":{"failure_threshold":#}}}', 'config.circuit_breaker.failure_threshold'],
-      ['a route\'s filter', 'POST', '/v1/endpoints/@endpoint/routes', '{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}', 'filter.value'],
-      ['a route\'s filter', 'PATCH', '/v1/endpoints/@endpoint/routes/@route', '{"filter":{"any":[{"path":"$.id","op":"eq","value":#}]}}', 'filter.any.0.value'],
-      ['filters of a new endpoint', 'POST', '/v1/endpoints', '{"slug":"exact","routes":[{"destination":"@destination"},{"destination":"@destination","filter":{"value":#}}]}', 'routes.1.filter.value'],
-      ['rules', 'PATCH', '/v1/endpoints/@endpoint', '{"responseRules":{"rules":[{"when":{"type":"json","path":"$.id","op":"eq","value":#},"respond":{}}]}}', 'responseRules.rules.0.when.value'],
-      ['a filter to try', 'POST', '/v1/endpoints/@endpoint/trial', '{"request":"@request","routes":[{"filter":{"path":"$.id","op":"eq","value":#}}]}', 'routes.0.filter.value'],
-      ['an application endpoint\'s filter', 'POST', '/v1/app/@application/endpoints', '{"url":"@url","filter":{"path":"$.id","op":"eq","value":#}}', 'filter.value'],
-      ['an application endpoint\'s filter', 'PATCH', '/v1/app/@application/endpoints/@own', '{"filter":{"path":"$.id","op":"eq","value":#}}', 'filter.value'],
-      ['an alias\' filter', 'POST', '/v1/aliases', '{"kind":"platform","localPart":"exact","routes":[{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}]}', 'routes.0.filter.value'],
-      ['an alias\' filter', 'PATCH', '/v1/aliases/@alias', '{"routes":[{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}]}', 'routes.0.filter.value'],
-      ['a schema', 'POST', '/v1/event-types', '{"name":"refused","schema":{"properties":{"id":{"enum":[1,#]}}}}', 'schema.properties.id.enum.1'],
+      [
+        'config',
+        'POST',
+        '/v1/destinations',
+        `{"name":"a","type":"https","url":"@url","config":{"circuit_breaker":{"failure_threshold":#}}}`,
+        'config.circuit_breaker.failure_threshold',
+      ],
+      [
+        'config',
+        'PATCH',
+        '/v1/destinations/@destination',
+        '{"config":{"circuit_breaker":{"failure_threshold":#}}}',
+        'config.circuit_breaker.failure_threshold',
+      ],
+      [
+        "a route's filter",
+        'POST',
+        '/v1/endpoints/@endpoint/routes',
+        '{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}',
+        'filter.value',
+      ],
+      [
+        "a route's filter",
+        'PATCH',
+        '/v1/endpoints/@endpoint/routes/@route',
+        '{"filter":{"any":[{"path":"$.id","op":"eq","value":#}]}}',
+        'filter.any.0.value',
+      ],
+      [
+        'filters of a new endpoint',
+        'POST',
+        '/v1/endpoints',
+        '{"slug":"exact","routes":[{"destination":"@destination"},{"destination":"@destination","filter":{"value":#}}]}',
+        'routes.1.filter.value',
+      ],
+      [
+        'rules',
+        'PATCH',
+        '/v1/endpoints/@endpoint',
+        '{"responseRules":{"rules":[{"when":{"type":"json","path":"$.id","op":"eq","value":#},"respond":{}}]}}',
+        'responseRules.rules.0.when.value',
+      ],
+      [
+        'a filter to try',
+        'POST',
+        '/v1/endpoints/@endpoint/trial',
+        '{"request":"@request","routes":[{"filter":{"path":"$.id","op":"eq","value":#}}]}',
+        'routes.0.filter.value',
+      ],
+      [
+        "an application endpoint's filter",
+        'POST',
+        '/v1/app/@application/endpoints',
+        '{"url":"@url","filter":{"path":"$.id","op":"eq","value":#}}',
+        'filter.value',
+      ],
+      [
+        "an application endpoint's filter",
+        'PATCH',
+        '/v1/app/@application/endpoints/@own',
+        '{"filter":{"path":"$.id","op":"eq","value":#}}',
+        'filter.value',
+      ],
+      [
+        "an alias' filter",
+        'POST',
+        '/v1/aliases',
+        '{"kind":"platform","localPart":"exact","routes":[{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}]}',
+        'routes.0.filter.value',
+      ],
+      [
+        "an alias' filter",
+        'PATCH',
+        '/v1/aliases/@alias',
+        '{"routes":[{"destination":"@destination","filter":{"path":"$.id","op":"eq","value":#}}]}',
+        'routes.0.filter.value',
+      ],
+      [
+        'a schema',
+        'POST',
+        '/v1/event-types',
+        '{"name":"refused","schema":{"properties":{"id":{"enum":[1,#]}}}}',
+        'schema.properties.id.enum.1',
+      ],
       ['a schema', 'PATCH', '/v1/event-types/kept', '{"schema":{"const":#}}', 'schema.const'],
       ['an example', 'POST', '/v1/event-types', '{"name":"refused","example":{"id":#}}', 'example.id'],
       ['an example', 'PATCH', '/v1/event-types/kept', '{"example":{"id":#}}', 'example.id'],
@@ -77,14 +163,31 @@ describe('a number that would be kept as another one', () => {
     });
 
     async function read(): Promise<unknown> {
-      const paths = ['/v1/destinations/@destination', '/v1/endpoints/@endpoint', '/v1/app/@application/endpoints/@own', '/v1/aliases/@alias', '/v1/event-types/kept'];
-      const lists = ['/v1/destinations', '/v1/endpoints', '/v1/app/@application/endpoints', '/v1/aliases', '/v1/event-types'];
-      const read = await Promise.all([...paths, ...lists].map(async (path) => expectStatus(await server.api('GET', filled(path)), 200).json));
+      const paths = [
+        '/v1/destinations/@destination',
+        '/v1/endpoints/@endpoint',
+        '/v1/app/@application/endpoints/@own',
+        '/v1/aliases/@alias',
+        '/v1/event-types/kept',
+      ];
+      const lists = [
+        '/v1/destinations',
+        '/v1/endpoints',
+        '/v1/app/@application/endpoints',
+        '/v1/aliases',
+        '/v1/event-types',
+      ];
+      const read = await Promise.all(
+        [...paths, ...lists].map(async (path) => expectStatus(await server.api('GET', filled(path)), 200).json),
+      );
       return [...read.slice(0, paths.length), ...read.slice(paths.length).map(({ data }) => data.length)];
     }
 
     it.each<[number: string, message: string]>([
-      ['1.00000000000000000001', '1.00000000000000000001 would be stored as 1: write it as a string, or with fewer digits'],
+      [
+        '1.00000000000000000001',
+        '1.00000000000000000001 would be stored as 1: write it as a string, or with fewer digits',
+      ],
       ['1e400', '1e400 is larger than any number that is stored: write it as a string'],
       ['1e-400', '1e-400 would be stored as 0: write it as a string, or with fewer digits'],
     ])('%s', async (number, message) => {
@@ -96,7 +199,11 @@ describe('a number that would be kept as another one', () => {
   });
 
   it('200: the same number in other characters is taken, and so is one that a later member of its name replaces', async () => {
-    const answer = await ask('PATCH', '/v1/event-types/kept', `{"example":{"a":[-0,1.10,1E+2,9007199254740992],"b":${HUGE},"b":"${HUGE}"}}`);
+    const answer = await ask(
+      'PATCH',
+      '/v1/event-types/kept',
+      `{"example":{"a":[-0,1.10,1E+2,9007199254740992],"b":${HUGE},"b":"${HUGE}"}}`,
+    );
 
     expect(expectStatus(answer, 200).json.example).toEqual({ a: [0, 1.1, 100, 9007199254740992], b: HUGE });
   });
@@ -104,23 +211,46 @@ describe('a number that would be kept as another one', () => {
   it('a filter whose value is that number as a string lets it pass, and none beside it', async () => {
     const { id: endpoint, at } = await inbound(server);
     const matches = async (number: string): Promise<boolean> => {
-      const { id: request } = expectStatus(await provide(server, at, { headers: { 'content-type': 'application/json' }, body: `{"id":${number}}` }), 200).json;
-      const tried = await server.api('POST', `/v1/endpoints/${endpoint}/trial`, { request, routes: [{ filter: { path: '$.id', op: 'eq', value: HUGE } }] });
+      const { id: request } = expectStatus(
+        await provide(server, at, { headers: { 'content-type': 'application/json' }, body: `{"id":${number}}` }),
+        200,
+      ).json;
+      const tried = await server.api('POST', `/v1/endpoints/${endpoint}/trial`, {
+        request,
+        routes: [{ filter: { path: '$.id', op: 'eq', value: HUGE } }],
+      });
       return expectStatus(tried, 200).json.routes[0].matches;
     };
 
-    expect([await matches(HUGE), await matches('12345678901234567891'), await matches('12345678901234567000')]).toEqual([true, false, false]);
+    expect([await matches(HUGE), await matches('12345678901234567891'), await matches('12345678901234567000')]).toEqual(
+      [true, false, false],
+    );
   });
 
   describe('200: is imported with an OpenAPI document, and told', () => {
     it.each<[string, string, string[]]>([
-      ['spec', `{"spec":${DOCUMENT},"dry_run":true}`, ['spec.webhooks.imported.post.requestBody.content.application/json.schema.properties.id.maximum']],
-      ['text in JSON', JSON.stringify({ text: DOCUMENT, dry_run: true }), ['text.webhooks.imported.post.requestBody.content.application/json.schema.properties.id.maximum']],
-      ['text in YAML', JSON.stringify({ text: YAML }), ['text.webhooks.imported.post.tags.1.n', 'text.components.schemas.Order.properties.id.maximum']],
+      [
+        'spec',
+        `{"spec":${DOCUMENT},"dry_run":true}`,
+        ['spec.webhooks.imported.post.requestBody.content.application/json.schema.properties.id.maximum'],
+      ],
+      [
+        'text in JSON',
+        JSON.stringify({ text: DOCUMENT, dry_run: true }),
+        ['text.webhooks.imported.post.requestBody.content.application/json.schema.properties.id.maximum'],
+      ],
+      [
+        'text in YAML',
+        JSON.stringify({ text: YAML }),
+        ['text.webhooks.imported.post.tags.1.n', 'text.components.schemas.Order.properties.id.maximum'],
+      ],
     ])('%s', async (_, body, paths) => {
       const answer = expectStatus(await ask('POST', '/v1/event-types/import/openapi', body), 200).json;
 
-      expect(answer).toMatchObject({ created: ['imported'], changed_numbers: paths.map((path) => ({ path, message: SAID })) });
+      expect(answer).toMatchObject({
+        created: ['imported'],
+        changed_numbers: paths.map((path) => ({ path, message: SAID })),
+      });
     });
 
     it('but not in what stands beside the document', async () => {
@@ -130,7 +260,7 @@ describe('a number that would be kept as another one', () => {
     });
   });
 
-  it('an agent\'s tool passes it on: the payload is delivered as it was written', async () => {
+  it("an agent's tool passes it on: the payload is delivered as it was written", async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_webhook","arguments":{"destination":"${destination}","event_type":"exact","payload":{"id":${HUGE},"deep":[{"n":1e400}]}}}}`;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
-import { openLink } from './database-link.js';
 import type { DatabaseLink } from './database-link.js';
+import { openLink } from './database-link.js';
 import { until } from './polling.js';
-import { openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 describe('a fan-out is all or nothing, and once', () => {
   let database: TestDatabase;
@@ -29,7 +29,11 @@ describe('a fan-out is all or nothing, and once', () => {
   /** A link that was restored has broken every connection: the next call may be the one that finds out. */
   beforeEach(async () => {
     link.restore();
-    await until(() => server.api('POST', '/v1/app', { name: 'Connected again' }), ({ status }) => status === 201, WITHIN_MS);
+    await until(
+      () => server.api('POST', '/v1/app', { name: 'Connected again' }),
+      ({ status }) => status === 201,
+      WITHIN_MS,
+    );
   });
 
   afterAll(async () => {
@@ -77,9 +81,14 @@ describe('a fan-out is all or nothing, and once', () => {
       const application = await withEndpoints(2);
       const [headers, body] = [{ 'idempotency-key': randomUUID() }, { event_type: 'a', payload: {} }];
 
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? server : second).api('POST', `/v1/app/${application}/event`, body, headers)));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 ? server : second).api('POST', `/v1/app/${application}/event`, body, headers),
+        ),
+      );
 
-      for (const answer of answers.filter(({ status }) => status !== 202)) expect(answer.json.error.details).toEqual({ reason: 'in_flight' });
+      for (const answer of answers.filter(({ status }) => status !== 202))
+        expect(answer.json.error.details).toEqual({ reason: 'in_flight' });
       const accepted = answers.filter(({ status }) => status === 202);
       expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
       expect(accepted.filter((answer) => !wasReplayed(answer))).toHaveLength(1);
@@ -97,11 +106,18 @@ describe('a fan-out is all or nothing, and once', () => {
 
     const [repeated, others] = await Promise.all([
       Promise.all(Array.from({ length: 5 }, () => post(application, key, body))),
-      Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? emit(server, application) : post(application, randomUUID(), body).then(({ json }) => json)))),
+      Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          i % 2 ? emit(server, application) : post(application, randomUUID(), body).then(({ json }) => json),
+        ),
+      ),
     ]);
 
     // Those that ask while another one looks the answer up are told to come again.
-    for (const answer of repeated) expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(answer.status === 202 ? first.text : { reason: 'in_flight' });
+    for (const answer of repeated)
+      expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
+        answer.status === 202 ? first.text : { reason: 'in_flight' },
+      );
     const ids = new Set(others.map(({ message_id: id }: { message_id: string }) => id));
     expect(ids.size).toBe(20);
     expect(await messagesOf(application)).toHaveLength(21);
@@ -116,7 +132,11 @@ describe('a fan-out is all or nothing, and once', () => {
     link.cut();
     const refused = await post(application, key, body);
     link.restore();
-    const sent = await until(() => post(application, key, body), ({ status }) => status !== 503, WITHIN_MS);
+    const sent = await until(
+      () => post(application, key, body),
+      ({ status }) => status !== 503,
+      WITHIN_MS,
+    );
 
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
@@ -132,10 +152,18 @@ describe('a fan-out is all or nothing, and once', () => {
 
     link.loseAnswerTo('ledger_fan_out_once');
     const sending = post(application, key, body);
-    await until(() => sql.rows(`select from messages where event_type = 'answer.lost'`), (rows) => rows.length === 1, WITHIN_MS);
+    await until(
+      () => sql.rows(`select from messages where event_type = 'answer.lost'`),
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
     link.restore();
     const lost = await sending;
-    const found = await until(() => post(application, key, body), ({ status }) => status !== 503, WITHIN_MS);
+    const found = await until(
+      () => post(application, key, body),
+      ({ status }) => status !== 503,
+      WITHIN_MS,
+    );
 
     expect(lost.status).toBe(503);
     expect(found).toMatchObject({ status: 202, json: { fanout: 4 } });
@@ -145,15 +173,25 @@ describe('a fan-out is all or nothing, and once', () => {
 
   it('503: a storage that refuses one event of a message refuses all of it, and nothing of what travelled with it', async () => {
     const [broken, whole] = [await withEndpoints(6), await withEndpoints(2)];
-    const [victim] = await sql.rows<{ id: string }>('select id from application_endpoints where application_id = $1 order by id desc limit 1', [uuidOf(broken)]);
+    const [victim] = await sql.rows<{ id: string }>(
+      'select id from application_endpoints where application_id = $1 order by id desc limit 1',
+      [uuidOf(broken)],
+    );
     await sql.rows(`alter table due_deliveries add constraint broken check (target_id <> '${victim?.id}') not valid`);
 
-    const answers = await Promise.all([...Array.from({ length: 3 }, () => server.api('POST', `/v1/app/${broken}/event`, { event_type: 'half', payload: {} })), ...Array.from({ length: 3 }, () => emit(server, whole))]);
+    const answers = await Promise.all([
+      ...Array.from({ length: 3 }, () =>
+        server.api('POST', `/v1/app/${broken}/event`, { event_type: 'half', payload: {} }),
+      ),
+      ...Array.from({ length: 3 }, () => emit(server, whole)),
+    ]);
     await sql.rows('alter table due_deliveries drop constraint broken');
 
     for (const answer of answers.slice(0, 3) as ApiAnswer[]) expect(answer.status).toBeGreaterThanOrEqual(500);
-    for (const { message_id: id } of answers.slice(3) as { message_id: string }[]) await eventsIn(server, id, 2, 'delivered');
-    for (const table of ['messages', 'events']) expect(await sql.rows(`select from ${table} where event_type = 'half'`)).toEqual([]);
+    for (const { message_id: id } of answers.slice(3) as { message_id: string }[])
+      await eventsIn(server, id, 2, 'delivered');
+    for (const table of ['messages', 'events'])
+      expect(await sql.rows(`select from ${table} where event_type = 'half'`)).toEqual([]);
     expect((await emit(server, broken)).fanout).toBe(6);
   });
 });

@@ -6,8 +6,18 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** As long as the longest file of `npm test` may take on two cores that others use too. */
 const MANY_WITHIN_MS = 60_000;
@@ -18,7 +28,10 @@ describe('a fan-out', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startTargets()]);
+    [server, targets] = await Promise.all([
+      startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }),
+      startTargets(),
+    ]);
     sql = openSql(server);
   });
 
@@ -29,7 +42,11 @@ describe('a fan-out', () => {
   });
 
   /** An endpoint at a target of its own. */
-  async function listener(application: string, fields: object = {}, target = targets.open()): Promise<{ id: string; secret: string; target: TargetPath }> {
+  async function listener(
+    application: string,
+    fields: object = {},
+    target = targets.open(),
+  ): Promise<{ id: string; secret: string; target: TargetPath }> {
     const { id, secret } = await endpointAt(server, application, target.url, fields);
     return { id, secret, target };
   }
@@ -44,9 +61,14 @@ describe('a fan-out', () => {
     const sent = await emit(server, 'made-by-a-send');
 
     expect(sent).toEqual({ message_id: expect.stringMatching(/^msg_/), fanout: 0 });
-    expect((await server.api('GET', '/v1/app/made-by-a-send')).json).toMatchObject({ uid: 'made-by-a-send', name: 'made-by-a-send', endpoint_count: 0 });
+    expect((await server.api('GET', '/v1/app/made-by-a-send')).json).toMatchObject({
+      uid: 'made-by-a-send',
+      name: 'made-by-a-send',
+      endpoint_count: 0,
+    });
     const body = { event_type: 'a', payload: {} };
-    for (const unknown of ['app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'app_x']) expectRefusal(await server.api('POST', `/v1/app/${unknown}/event`, body), 404);
+    for (const unknown of ['app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'app_x'])
+      expectRefusal(await server.api('POST', `/v1/app/${unknown}/event`, body), 404);
     expectInvalid(await server.api('POST', '/v1/app/a%20b/event', body), 'schema', 'app');
   });
 
@@ -59,39 +81,81 @@ describe('a fan-out', () => {
 
   it('goes to exact types, prefixes and those that want all, and to nobody else', async () => {
     const application = await applicationOf(server);
-    const wanted = [['invoice.paid'], ['invoice.*'], [], ['user.*', 'invoice.paid'], ['invoice'], ['invoice.paid.*'], ['INVOICE.paid'], ['inv.*']];
+    const wanted = [
+      ['invoice.paid'],
+      ['invoice.*'],
+      [],
+      ['user.*', 'invoice.paid'],
+      ['invoice'],
+      ['invoice.paid.*'],
+      ['INVOICE.paid'],
+      ['inv.*'],
+    ];
     const listeners = [];
     for (const event_types of wanted) listeners.push(await listener(application, { event_types }));
 
-    for (const [eventType, whom] of [['invoice.paid', [0, 1, 2, 3]], ['invoice.paid.late', [1, 2, 5]], ['invoice', [2, 4]], ['other', [2]]] as const) {
+    for (const [eventType, whom] of [
+      ['invoice.paid', [0, 1, 2, 3]],
+      ['invoice.paid.late', [1, 2, 5]],
+      ['invoice', [2, 4]],
+      ['other', [2]],
+    ] as const) {
       const sent = await emit(server, application, { event_type: eventType });
-      expect([eventType, sent.fanout, await reached(listeners, sent.message_id)]).toEqual([eventType, whom.length, whom]);
+      expect([eventType, sent.fanout, await reached(listeners, sent.message_id)]).toEqual([
+        eventType,
+        whom.length,
+        whom,
+      ]);
     }
   });
 
   it('with channels of its own an endpoint gets what names one of them; without any it gets everything', async () => {
     const application = await applicationOf(server);
     const listeners = [];
-    for (const channels of [[], ['one'], ['one', 'two'], ['three']]) listeners.push(await listener(application, { channels }));
+    for (const channels of [[], ['one'], ['one', 'two'], ['three']])
+      listeners.push(await listener(application, { channels }));
 
-    for (const [channels, whom] of [[undefined, [0]], [[], [0]], [['one'], [0, 1, 2]], [['two', 'three'], [0, 2, 3]], [['ONE'], [0]]] as const) {
+    for (const [channels, whom] of [
+      [undefined, [0]],
+      [[], [0]],
+      [['one'], [0, 1, 2]],
+      [
+        ['two', 'three'],
+        [0, 2, 3],
+      ],
+      [['ONE'], [0]],
+    ] as const) {
       expect(await reached(listeners, (await emit(server, application, { channels })).message_id)).toEqual(whom);
     }
-    expectInvalid(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {}, channels: ['ok', 'not ok'] }), 'schema', 'channels.1');
+    expectInvalid(
+      await server.api('POST', `/v1/app/${application}/event`, {
+        event_type: 'a',
+        payload: {},
+        channels: ['ok', 'not ok'],
+      }),
+      'schema',
+      'channels.1',
+    );
   });
 
   it('filters look at the payload and the headers; over 128 KB none that asks for JSON matches, not even through a not', async () => {
     const application = await applicationOf(server);
     const filters = [
-      { path: '$.amount', op: 'gt', value: '100' }, { not: { path: '$.amount', op: 'gt', value: '100' } }, { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' }, null,
+      { path: '$.amount', op: 'gt', value: '100' },
+      { not: { path: '$.amount', op: 'gt', value: '100' } },
+      { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' },
+      null,
     ];
     const listeners = [];
     for (const filter of filters) listeners.push(await listener(application, { filter }));
 
     for (const [fields, whom] of [
-      [{ payload: { amount: 101 } }, [0, 3]], [{ payload: { amount: 100 } }, [1, 3]], [{ payload: { amount: 200 }, headers: { 'X-Tier': 'gold' } }, [0, 2, 3]],
+      [{ payload: { amount: 101 } }, [0, 3]],
+      [{ payload: { amount: 100 } }, [1, 3]],
+      [{ payload: { amount: 200 }, headers: { 'X-Tier': 'gold' } }, [0, 2, 3]],
       [{ payload: { amount: 200, text: 'x'.repeat(128 * 1024) } }, [3]],
-    ] as const) expect(await reached(listeners, (await emit(server, application, fields)).message_id)).toEqual(whom);
+    ] as const)
+      expect(await reached(listeners, (await emit(server, application, fields)).message_id)).toEqual(whom);
   });
 
   it('a change of who subscribes holds from the next event on, on every node', async () => {
@@ -104,7 +168,11 @@ describe('a fan-out', () => {
       await server.api('PATCH', `/v1/app/${application}/endpoints/${id}`, { event_types: ['b'] });
 
       expect((await emit(server, application, { event_type: 'a' })).fanout).toBe(0);
-      await until(() => emit(second, application, { event_type: 'b' }), ({ fanout }) => fanout === 1, WITHIN_MS);
+      await until(
+        () => emit(second, application, { event_type: 'b' }),
+        ({ fanout }) => fanout === 1,
+        WITHIN_MS,
+      );
     } finally {
       await second.stop();
     }
@@ -112,21 +180,38 @@ describe('a fan-out', () => {
 
   /** What official clients of both kinds make of a delivery. */
   function verified({ headers, rawBody }: ReceivedRequest, secret: string): unknown[] {
-    const signed = Object.fromEntries(['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]));
-    return [new SvixWebhook(secret), new StandardWebhook(secret)].map((webhook) => webhook.verify(rawBody.toString(), signed));
+    const signed = Object.fromEntries(
+      ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]),
+    );
+    return [new SvixWebhook(secret), new StandardWebhook(secret)].map((webhook) =>
+      webhook.verify(rawBody.toString(), signed),
+    );
   }
 
   it('every endpoint verifies its delivery with its own secret, and no other; the webhook-id is the message for all', async () => {
     const application = await applicationOf(server);
-    const listeners = [await listener(application), await listener(application, { asymmetric: true }), await listener(application)];
+    const listeners = [
+      await listener(application),
+      await listener(application, { asymmetric: true }),
+      await listener(application),
+    ];
 
-    const { message_id: message } = await emit(server, application, { payload: { a: 'ä' }, headers: { 'X-Tenant': '42' } });
+    const { message_id: message } = await emit(server, application, {
+      payload: { a: 'ä' },
+      headers: { 'X-Tenant': '42' },
+    });
 
     for (const { target, secret } of listeners) {
       const [post] = await target.arrived(1);
-      expect(post?.headers).toMatchObject({ 'webhook-id': message, 'webhook-event-type': 'invoice.paid', 'x-tenant': '42', 'content-type': 'application/json' });
+      expect(post?.headers).toMatchObject({
+        'webhook-id': message,
+        'webhook-event-type': 'invoice.paid',
+        'x-tenant': '42',
+        'content-type': 'application/json',
+      });
       expect(verified(post as ReceivedRequest, secret)).toEqual([{ a: 'ä' }, { a: 'ä' }]);
-      for (const other of listeners.filter((each) => each.secret !== secret)) expect(() => verified(post as ReceivedRequest, other.secret)).toThrow();
+      for (const other of listeners.filter((each) => each.secret !== secret))
+        expect(() => verified(post as ReceivedRequest, other.secret)).toThrow();
     }
   });
 
@@ -134,7 +219,9 @@ describe('a fan-out', () => {
     const application = await applicationOf(server);
     const { id, secret, target } = await listener(application);
 
-    const { json } = await server.api('POST', `/v1/app/${application}/endpoints/${id}/secret/rotate`, { grace_seconds: 60 });
+    const { json } = await server.api('POST', `/v1/app/${application}/endpoints/${id}/secret/rotate`, {
+      grace_seconds: 60,
+    });
     await emit(server, application);
 
     const [post] = await target.arrived(1);
@@ -147,7 +234,10 @@ describe('a fan-out', () => {
     const { target } = await listener(application);
     const payload = '{ "b" : 12345678901234567890, "a":1.00, "a": "\\u00e4", "é": [ ] }';
 
-    expectStatus(await server.api('POST', `/v1/app/${application}/event`, `{"event_type":"a","payload":${payload},"channels":[]}`), 202);
+    expectStatus(
+      await server.api('POST', `/v1/app/${application}/event`, `{"event_type":"a","payload":${payload},"channels":[]}`),
+      202,
+    );
 
     expect((await target.arrived(1))[0]?.rawBody.toString()).toBe(payload);
   });
@@ -155,17 +245,29 @@ describe('a fan-out', () => {
   it('GET /v1/events?message_id= lists exactly the fan-out, also by status and endpoint', async () => {
     const application = await applicationOf(server);
     const good = await Promise.all(Array.from({ length: 3 }, () => listener(application)));
-    const bad = await listener(application, { retry: { max_attempts: 1 } }, targets.open(() => ({ status: 500 })));
+    const bad = await listener(
+      application,
+      { retry: { max_attempts: 1 } },
+      targets.open(() => ({ status: 500 })),
+    );
     await emit(server, application);
 
     const { message_id: message, fanout } = await emit(server, application);
     await emit(server, application);
-    await until(() => eventsOf(server, message, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
+    await until(
+      () => eventsOf(server, message, '&status=retrying'),
+      (events) => events.length === 0,
+      WITHIN_MS,
+    );
 
     expect(fanout).toBe(4);
     expect(await reached([...good, bad], message)).toEqual([0, 1, 2, 3]);
-    expect((await eventsOf(server, message, '&status=delivered')).map(({ endpoint }) => endpoint).sort()).toEqual(good.map(({ id }) => id).sort());
-    expect(await eventsOf(server, message, '&status=dlq')).toEqual([expect.objectContaining({ endpoint: bad.id, message_id: message })]);
+    expect((await eventsOf(server, message, '&status=delivered')).map(({ endpoint }) => endpoint).sort()).toEqual(
+      good.map(({ id }) => id).sort(),
+    );
+    expect(await eventsOf(server, message, '&status=dlq')).toEqual([
+      expect.objectContaining({ endpoint: bad.id, message_id: message }),
+    ]);
     expect(await eventsOf(server, message, `&endpoint=${bad.id}`)).toHaveLength(1);
   });
 
@@ -181,18 +283,31 @@ describe('a fan-out', () => {
     const resend = (of: string, at: string, app = application, headers = {}): Promise<ApiAnswer> =>
       server.api('POST', `/v1/app/${app}/messages/${of}/endpoints/${at}/resend`, undefined, headers);
 
-    const answers = [expectStatus(await resend(message, one.id), 202), expectStatus(await resend(message, 'the-first', 'resent'), 202)];
+    const answers = [
+      expectStatus(await resend(message, one.id), 202),
+      expectStatus(await resend(message, 'the-first', 'resent'), 202),
+    ];
 
-    const posts = (await until(async () => (await one.target.arrived(1)).filter(({ headers }) => headers['webhook-id'] === message), (all) => all.length === 3, WITHIN_MS));
+    const posts = await until(
+      async () => (await one.target.arrived(1)).filter(({ headers }) => headers['webhook-id'] === message),
+      (all) => all.length === 3,
+      WITHIN_MS,
+    );
     expect(posts.map(({ headers }) => headers['webhook-replayed'])).toEqual([undefined, 'true', 'true']);
     const [event] = await eventsOf(server, message, `&endpoint=${one.id}`);
     expect(answers.map(({ json }) => json.event_id)).toEqual([event.id, event.id]);
     expect((await two.target.arrived(2)).filter(({ headers }) => headers['webhook-id'] === message)).toHaveLength(1);
     expect(late.message_id).not.toBe(message);
     for (const [of, at, app] of [
-      [message, unasked.id, application], [message, foreign.id, application], [message, one.id, other], [message, foreign.id, other], ['msg_none', one.id, application],
-      [message, 'ep_none', application], [event.id, one.id, application],
-    ]) expectRefusal(await resend(of, at, app), 404);
+      [message, unasked.id, application],
+      [message, foreign.id, application],
+      [message, one.id, other],
+      [message, foreign.id, other],
+      ['msg_none', one.id, application],
+      [message, 'ep_none', application],
+      [event.id, one.id, application],
+    ])
+      expectRefusal(await resend(of, at, app), 404);
     const { key } = await createKey(server, { scope: 'write', environment: 'test' });
     expectRefusal(await resend(message, one.id, application, as(key)), 404);
     expectStatus(await server.api('PATCH', `/v1/app/${application}/endpoints/${one.id}`, { status: 'disabled' }), 200);
@@ -202,9 +317,16 @@ describe('a fan-out', () => {
   it('GET /v1/events?application= lists what was sent to it, newest first, by its id and its uid, also by status, endpoint, type and page', async () => {
     const application = await applicationOf(server, { uid: 'listed' });
     const good = await listener(application);
-    const bad = await listener(application, { retry: { max_attempts: 1 } }, targets.open(() => ({ status: 500 })));
+    const bad = await listener(
+      application,
+      { retry: { max_attempts: 1 } },
+      targets.open(() => ({ status: 500 })),
+    );
     const shared = await destinationAt(server, targets.open().url);
-    expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: shared, event_types: ['shared'] }), 201);
+    expectStatus(
+      await server.api('POST', `/v1/app/${application}/endpoints`, { destination: shared, event_types: ['shared'] }),
+      201,
+    );
     const other = await applicationOf(server);
     await listener(other);
     const messages: string[] = [];
@@ -212,12 +334,21 @@ describe('a fan-out', () => {
       messages.unshift((await emit(server, application, { event_type })).message_id);
       await emit(server, other, { event_type });
     }
-    await until(() => eventsOf(server, messages[0] as string, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
-    await until(() => eventsOf(server, messages[1] as string, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
+    await until(
+      () => eventsOf(server, messages[0] as string, '&status=retrying'),
+      (events) => events.length === 0,
+      WITHIN_MS,
+    );
+    await until(
+      () => eventsOf(server, messages[1] as string, '&status=retrying'),
+      (events) => events.length === 0,
+      WITHIN_MS,
+    );
     const all = (await Promise.all(messages.map((message) => eventsOf(server, message)))).flat();
     const listed = async (query: string): Promise<string[]> =>
       expectStatus(await server.api('GET', `/v1/events?${query}`), 200).json.data.map(({ id }: { id: string }) => id);
-    const ids = (filter: (event: Record<string, string>) => boolean = () => true): string[] => all.filter(filter).map(({ id }) => id);
+    const ids = (filter: (event: Record<string, string>) => boolean = () => true): string[] =>
+      all.filter(filter).map(({ id }) => id);
 
     expect(all).toHaveLength(5);
     expect(await listed('application=listed')).toEqual(ids());
@@ -232,7 +363,8 @@ describe('a fan-out', () => {
     expect(await listed('application=nobody')).toEqual([]);
     const paged: string[] = [];
     for (let cursor = ''; ;) {
-      const { data, next_cursor: next } = (await server.api('GET', `/v1/events?application=listed&limit=2${cursor}`)).json;
+      const { data, next_cursor: next } = (await server.api('GET', `/v1/events?application=listed&limit=2${cursor}`))
+        .json;
       paged.push(...data.map(({ id }: { id: string }) => id));
       if (next === null) break;
       cursor = `&cursor=${next}`;
@@ -244,19 +376,33 @@ describe('a fan-out', () => {
     const application = await applicationOf(server);
     await listener(application);
     await listener(application);
-    const { message_id: message } = await emit(server, application, { payload: { n: 1 }, headers: { 'X-Tenant': '42' }, channels: ['one'] });
+    const { message_id: message } = await emit(server, application, {
+      payload: { n: 1 },
+      headers: { 'X-Tenant': '42' },
+      channels: ['one'],
+    });
 
     const answer = await server.api('GET', `/v1/events/${message}`);
 
     expectRefusal(answer, 404);
     const { details } = answer.json.error;
     expect(details).toEqual({
-      message_id: message, fanout: 2, events: `/v1/events?message_id=${message}`, message: `/v1/app/${application}/messages/${message}`,
+      message_id: message,
+      fanout: 2,
+      events: `/v1/events?message_id=${message}`,
+      message: `/v1/app/${application}/messages/${message}`,
     });
     expect(expectStatus(await server.api('GET', details.events), 200).json.data).toHaveLength(2);
     expect(expectStatus(await server.api('GET', details.message), 200).json).toEqual({
-      id: message, application, event_type: 'invoice.paid', channels: ['one'], fanout: 2, payload_bytes: 7, created_at: expect.any(String),
-      headers: { 'x-tenant': '42' }, payload: { n: 1 },
+      id: message,
+      application,
+      event_type: 'invoice.paid',
+      channels: ['one'],
+      fanout: 2,
+      payload_bytes: 7,
+      created_at: expect.any(String),
+      headers: { 'x-tenant': '42' },
+      payload: { n: 1 },
     });
     expect(expectStatus(await server.api('GET', `/v1/events/${message}/payload`), 200).text).toBe('{"n":1}');
     expectRefusal(await server.api('GET', `/v1/app/${await applicationOf(server)}/messages/${message}`), 404);
@@ -269,21 +415,32 @@ describe('a fan-out', () => {
     }
   });
 
-  it('an event that nothing subscribes to is kept as one that is ignored, under the message\'s id', async () => {
+  it("an event that nothing subscribes to is kept as one that is ignored, under the message's id", async () => {
     const application = await applicationOf(server);
     await listener(application, { event_types: ['something.else'] });
 
     const { message_id: message, fanout } = await emit(server, application, { payload: { kept: true } });
 
     expect(fanout).toBe(0);
-    expect(await eventsOf(server, message)).toEqual([expect.objectContaining({ id: message.replace('msg_', 'evt_'), status: 'ignored' })]);
-    expect((await server.api('GET', `/v1/events/${message}`)).json).toMatchObject({ status: 'ignored', payload: { kept: true }, deliveries: [], attempts: [] });
+    expect(await eventsOf(server, message)).toEqual([
+      expect.objectContaining({ id: message.replace('msg_', 'evt_'), status: 'ignored' }),
+    ]);
+    expect((await server.api('GET', `/v1/events/${message}`)).json).toMatchObject({
+      status: 'ignored',
+      payload: { kept: true },
+      deliveries: [],
+      attempts: [],
+    });
   });
 
   it('retries go to the endpoint that failed alone, with the same body and id', async () => {
     const application = await applicationOf(server);
     const good = await listener(application);
-    const bad = await listener(application, { retry: { schedule: [0, 0, 0] } }, targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 })));
+    const bad = await listener(
+      application,
+      { retry: { schedule: [0, 0, 0] } },
+      targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 })),
+    );
 
     const { message_id: message } = await emit(server, application);
     await eventsIn(server, message, 2, 'delivered');
@@ -300,7 +457,10 @@ describe('a fan-out', () => {
     const { message_id: message } = await emit(server, application);
     const events = await eventsIn(server, message, 2, 'delivered');
 
-    expectStatus(await server.api('POST', `/v1/events/${events.find(({ endpoint }) => endpoint === first.id)?.id}/replay`), 202);
+    expectStatus(
+      await server.api('POST', `/v1/events/${events.find(({ endpoint }) => endpoint === first.id)?.id}/replay`),
+      202,
+    );
 
     const posts = await first.target.arrived(2);
     expect(posts[1]?.headers).toMatchObject({ 'webhook-id': message, 'webhook-replayed': 'true' });
@@ -313,21 +473,38 @@ describe('a fan-out', () => {
     const target = targets.open();
     const application = await applicationOf(server);
     const https = await destinationAt(server, target.url);
-    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json.id as string;
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json
+      .id as string;
     const ids: string[] = [];
-    for (const destination of [https, pull]) ids.push((await server.api('POST', `/v1/app/${application}/endpoints`, { destination })).json.id);
+    for (const destination of [https, pull])
+      ids.push((await server.api('POST', `/v1/app/${application}/endpoints`, { destination })).json.id);
 
     const { message_id: message } = await emit(server, application);
     await eventsIn(server, message, 2, 'delivered');
-    const fetched = await until(() => server.api('GET', `/v1/pull/${pull}`), ({ json }) => json.data.length === 1, WITHIN_MS);
+    const fetched = await until(
+      () => server.api('GET', `/v1/pull/${pull}`),
+      ({ json }) => json.data.length === 1,
+      WITHIN_MS,
+    );
 
     const [post] = await target.arrived(1);
-    expect(verified(post as ReceivedRequest, (await server.api('GET', `/v1/destinations/${https}/secret`)).json.secret)).toHaveLength(2);
+    expect(
+      verified(post as ReceivedRequest, (await server.api('GET', `/v1/destinations/${https}/secret`)).json.secret),
+    ).toHaveLength(2);
     expect(post?.headers['webhook-id']).toBe(message);
     expect(fetched.json.data[0]).toMatchObject({ event_type: 'invoice.paid', payload: { hello: 'world' } });
-    expect(await reached(ids.map((id) => ({ id })), message)).toEqual([0, 1]);
+    expect(
+      await reached(
+        ids.map((id) => ({ id })),
+        message,
+      ),
+    ).toEqual([0, 1]);
     for (const key of [https, pull, ...ids]) {
-      await until(() => server.api('GET', `/v1/metrics?key=${key}&window=1d`), ({ json }: ApiAnswer) => json.data.at(-1)?.delivered === 1, WITHIN_MS);
+      await until(
+        () => server.api('GET', `/v1/metrics?key=${key}&window=1d`),
+        ({ json }: ApiAnswer) => json.data.at(-1)?.delivered === 1,
+        WITHIN_MS,
+      );
     }
   });
 
@@ -337,9 +514,14 @@ describe('a fan-out', () => {
     const { message_id: message } = await emit(server, application);
     await eventsIn(server, message, 1, 'delivered');
 
-    const rollup = (): Promise<ApiAnswer['json']> => server.api('GET', `/v1/metrics?key=${id}&window=1d`).then(({ json }) => json.data.at(-1));
+    const rollup = (): Promise<ApiAnswer['json']> =>
+      server.api('GET', `/v1/metrics?key=${id}&window=1d`).then(({ json }) => json.data.at(-1));
     await until(rollup, ({ delivered }) => delivered > 0, WITHIN_MS);
-    await until(() => sql.rows('select from rollup_parts'), (parts) => parts.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows('select from rollup_parts'),
+      (parts) => parts.length === 0,
+      WITHIN_MS,
+    );
 
     expect(await rollup()).toMatchObject({ received: 1, delivered: 1, attempts: 1 });
     expect((await server.api('GET', `/v1/events?endpoint=${id}`)).json.data).toHaveLength(1);
@@ -347,14 +529,29 @@ describe('a fan-out', () => {
 
   it('the detail of an event says whose it is, and shows the payload that all of them share', async () => {
     const application = await applicationOf(server);
-    const { id } = await listener(application, { retry: PATIENT.retry }, targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 })));
+    const { id } = await listener(
+      application,
+      { retry: PATIENT.retry },
+      targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 })),
+    );
     const { message_id: message } = await emit(server, application, { headers: { 'x-a': 'b' } });
-    const [{ id: eventId }] = await until(() => eventsOf(server, message), (events) => events.length === 1, WITHIN_MS) as [{ id: string }];
+    const [{ id: eventId }] = (await until(
+      () => eventsOf(server, message),
+      (events) => events.length === 1,
+      WITHIN_MS,
+    )) as [{ id: string }];
 
     const event = await eventAfter(server, eventId, 1);
-    await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [uuidOf(eventId)]);
+    await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
+      uuidOf(eventId),
+    ]);
 
-    expect(event).toMatchObject({ message_id: message, endpoint: id, payload: { hello: 'world' }, headers: { 'x-a': 'b' } });
+    expect(event).toMatchObject({
+      message_id: message,
+      endpoint: id,
+      payload: { hello: 'world' },
+      headers: { 'x-a': 'b' },
+    });
     await eventIn(server, eventId, 'delivered');
   });
 
@@ -364,7 +561,10 @@ describe('a fan-out', () => {
     await listener(application);
     const { message_id: message } = await emit(server, application);
 
-    expectRefusal(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {} }, as(key)), 404);
+    expectRefusal(
+      await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {} }, as(key)),
+      404,
+    );
     const foreign = await server.api('POST', '/v1/app/both/event', { event_type: 'a', payload: {} }, as(key));
     expect(foreign).toMatchObject({ status: 202, json: { fanout: 0 } });
     expect((await server.api('GET', `/v1/events?message_id=${message}`, undefined, as(key))).json.data).toEqual([]);

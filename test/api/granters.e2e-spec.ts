@@ -1,4 +1,4 @@
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey } from './answers.js';
 import { browserOf, CALLBACK, codeFor, csrfOf, form, pkce, registered } from './oauth.js';
 import { expectStatus, openSql, type Sql } from './scene.js';
@@ -40,7 +40,14 @@ describe('keys that somebody granted', () => {
   async function approved(browser: PlainBrowser): Promise<() => ReturnType<typeof form>> {
     const { verifier, challenge } = pkce();
     const code = await codeFor(browser, clientId, challenge);
-    return () => form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier });
+    return () =>
+      form(server, '/oauth/token', {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        redirect_uri: CALLBACK,
+        code,
+        code_verifier: verifier,
+      });
   }
 
   /** The same for a program that showed a code. */
@@ -48,16 +55,33 @@ describe('keys that somebody granted', () => {
     // Typing codes is counted by address.
     const browser = new PlainBrowser(server);
     browser.cookie = cookie;
-    const device = (await form(server, '/oauth/device', { client_id: CLI }, { 'x-forwarded-for': `198.51.100.${Math.floor(Math.random() * 250)}` })).json;
-    const page = await browser.post('/oauth/device/code', { csrf_token: csrfOf((await browser.get('/oauth/device')).text), user_code: device.user_code });
+    const device = (
+      await form(
+        server,
+        '/oauth/device',
+        { client_id: CLI },
+        { 'x-forwarded-for': `198.51.100.${Math.floor(Math.random() * 250)}` },
+      )
+    ).json;
+    const page = await browser.post('/oauth/device/code', {
+      csrf_token: csrfOf((await browser.get('/oauth/device')).text),
+      user_code: device.user_code,
+    });
     const answer = await browser.post('/oauth/device/decision', {
-      csrf_token: csrfOf(page.text), user_code: fieldOf(page.text, 'user_code'), environment: 'live', lifetime: '30', scope, decision: 'allow',
+      csrf_token: csrfOf(page.text),
+      user_code: fieldOf(page.text, 'user_code'),
+      environment: 'live',
+      lifetime: '30',
+      scope,
+      decision: 'allow',
     });
     expect(answer.status).toBe(200);
-    return () => form(server, '/oauth/token', { grant_type: DEVICE_GRANT, device_code: device.device_code, client_id: CLI });
+    return () =>
+      form(server, '/oauth/token', { grant_type: DEVICE_GRANT, device_code: device.device_code, client_id: CLI });
   }
 
-  const isIn = async (key: string): Promise<boolean> => (await server.api('GET', '/v1/org', undefined, as(key))).status === 200;
+  const isIn = async (key: string): Promise<boolean> =>
+    (await server.api('GET', '/v1/org', undefined, as(key))).status === 200;
   const keyOf = async (take: () => ReturnType<typeof form>): Promise<string> => {
     const { status, json } = await take();
     expect({ status, json }).toMatchObject({ status: 200 });
@@ -67,7 +91,8 @@ describe('keys that somebody granted', () => {
   it('a member who is removed: his applications and programs are out at once, what he made for the organization stays', async () => {
     const { id, browser } = await member('admin');
     const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
-    const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json.key as string;
+    const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json
+      .key as string;
     // Somebody who signs in with a granted key grants in his name, too.
     const second = await keyOf(await approved(await browserOf(server, agent)));
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
@@ -75,7 +100,10 @@ describe('keys that somebody granted', () => {
     expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
 
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([false, false, true, false]);
-    const listed = (await server.api('GET', '/v1/keys?limit=100')).json.data as { client_id: string | null; revoked_at: string | null }[];
+    const listed = (await server.api('GET', '/v1/keys?limit=100')).json.data as {
+      client_id: string | null;
+      revoked_at: string | null;
+    }[];
     expect(listed.filter(({ client_id: client, revoked_at: at }) => client !== null && at === null)).toEqual([]);
   });
 
@@ -87,13 +115,20 @@ describe('keys that somebody granted', () => {
 
     for (const take of [agent, cli]) {
       const [first, again] = [await take(), await take()];
-      expect([first, again].map(({ status, json }) => [status, json.error])).toEqual([[400, 'invalid_grant'], [400, expect.stringMatching(/^(?:invalid_grant|slow_down)$/)]]);
+      expect([first, again].map(({ status, json }) => [status, json.error])).toEqual([
+        [400, 'invalid_grant'],
+        [400, expect.stringMatching(/^(?:invalid_grant|slow_down)$/)],
+      ]);
     }
   });
 
   it('a member whose role is lowered: what he granted beyond it is out, the rest goes on', async () => {
     const { id, browser } = await member('admin');
-    const [reads, writes, later] = [await keyOf(await program(browser, 'read')), await keyOf(await program(browser, 'write')), await program(browser, 'write')];
+    const [reads, writes, later] = [
+      await keyOf(await program(browser, 'read')),
+      await keyOf(await program(browser, 'write')),
+      await program(browser, 'write'),
+    ];
 
     expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'read' }), 200);
 
@@ -114,7 +149,10 @@ describe('keys that somebody granted', () => {
   });
 
   it('a key that ends: nothing that was granted with it lasts longer, also when it is rotated', async () => {
-    const { key, id } = await createKey(server, { scope: 'read', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const { key, id } = await createKey(server, {
+      scope: 'read',
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
     const { json } = await (await approved(await browserOf(server, key)))();
     expect(json.expires_in).toBeGreaterThan(3_000);
     expect(json.expires_in).toBeLessThanOrEqual(3_600);
@@ -131,7 +169,9 @@ describe('keys that somebody granted', () => {
       return (rows.find(({ prefix }) => key.startsWith(prefix)) as { id: string }).id;
     };
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests say which fields they expect
-    const rotated = async (key: string, graceSeconds = 3_600): Promise<any> => expectStatus(await server.api('POST', `/v1/keys/${await idOf(key)}/rotate`, { grace_seconds: graceSeconds }), 200).json;
+    const rotated = async (key: string, graceSeconds = 3_600): Promise<any> =>
+      expectStatus(await server.api('POST', `/v1/keys/${await idOf(key)}/rotate`, { grace_seconds: graceSeconds }), 200)
+        .json;
 
     it('stays one: its source, its client, who granted it, its scope and its end', async () => {
       const { browser } = await member('admin');
@@ -142,8 +182,19 @@ describe('keys that somebody granted', () => {
         const made = await rotated(key);
         const again = await rotated(made.key);
 
-        const same = { source: 'oauth', client_id: old.client_id, client_name: old.client_name, granted_by: old.granted_by, scope: old.scope, expires_at: old.expires_at };
-        expect(old).toMatchObject({ source: 'oauth', granted_by: expect.stringMatching(/@/), expires_at: expect.any(String) });
+        const same = {
+          source: 'oauth',
+          client_id: old.client_id,
+          client_name: old.client_name,
+          granted_by: old.granted_by,
+          scope: old.scope,
+          expires_at: old.expires_at,
+        };
+        expect(old).toMatchObject({
+          source: 'oauth',
+          granted_by: expect.stringMatching(/@/),
+          expires_at: expect.any(String),
+        });
         expect([made, again]).toMatchObject([same, same]);
         expect([await isIn(made.key), await isIn(again.key)]).toEqual([true, true]);
       }
@@ -162,7 +213,10 @@ describe('keys that somebody granted', () => {
     it('and with his role, and with the key that he signed in with', async () => {
       const { id, browser } = await member('write');
       const { key, id: keyId } = await createKey(server, { scope: 'write' });
-      const [ofRole, ofKey] = [await rotated(await keyOf(await program(browser, 'write'))), await rotated(await keyOf(await program(await browserOf(server, key), 'write')))];
+      const [ofRole, ofKey] = [
+        await rotated(await keyOf(await program(browser, 'write'))),
+        await rotated(await keyOf(await program(await browserOf(server, key), 'write'))),
+      ];
 
       expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'read' }), 200);
       expectStatus(await server.api('DELETE', `/v1/keys/${keyId}`), 204);
@@ -179,7 +233,12 @@ describe('keys that somebody granted', () => {
       await form(server, '/oauth/revoke', { token: newOfGiven.key, client_id: clientId });
       expect((await take()).json.error).toBe('invalid_grant');
 
-      expect(await Promise.all([given, newOfGiven.key, reused, newOfReused.key].map(isIn))).toEqual([false, false, false, false]);
+      expect(await Promise.all([given, newOfGiven.key, reused, newOfReused.key].map(isIn))).toEqual([
+        false,
+        false,
+        false,
+        false,
+      ]);
     });
 
     it('goes on without the old one, when that alone is revoked', async () => {
@@ -196,7 +255,9 @@ describe('keys that somebody granted', () => {
       const { id, browser } = await member('write');
       const key = await keyOf(await program(browser, 'write'));
       const keyId = await idOf(key);
-      await sql.rows(`update members set role = 'read' where email = (select email from members where role = 'write' and removed_at is null order by id desc limit 1)`);
+      await sql.rows(
+        `update members set role = 'read' where email = (select email from members where role = 'write' and removed_at is null order by id desc limit 1)`,
+      );
       expect(id).toBeDefined();
 
       expect((await server.api('POST', `/v1/keys/${keyId}/rotate`, {})).status).toBe(409);
@@ -204,23 +265,56 @@ describe('keys that somebody granted', () => {
   });
 
   it('an organization that is removed: no code and no program leads into it', async () => {
-    const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'gone', name: 'Gone', admin: { email: 'ada@gone.example' } }, as(OPERATOR_KEY)), 201).json;
+    const made = expectStatus(
+      await server.api(
+        'POST',
+        '/v1/orgs',
+        { slug: 'gone', name: 'Gone', admin: { email: 'ada@gone.example' } },
+        as(OPERATOR_KEY),
+      ),
+      201,
+    ).json;
     const browser = await browserOf(server, made.key);
     const [agent, cli] = [await approved(browser), await program(browser, 'admin')];
 
     expectStatus(await server.api('DELETE', `/v1/orgs/${made.id}`, undefined, as(OPERATOR_KEY)), 204);
 
     expect([(await agent()).json.error, (await cli()).json.error]).toEqual(['invalid_grant', 'invalid_grant']);
-    expect(await sql.rows(`select 1 from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id where o.removed_at is not null and k.revoked_at is null`)).toEqual([]);
+    expect(
+      await sql.rows(
+        `select 1 from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id where o.removed_at is not null and k.revoked_at is null`,
+      ),
+    ).toEqual([]);
   });
 
   it('409: a key that was granted with the last admin key is no other one', async () => {
-    const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'alone', name: 'Alone', admin: { email: 'ada@alone.example' } }, as(OPERATOR_KEY)), 201).json;
-    const owner = (method: string, path: string, body?: unknown): ReturnType<PosthornServer['api']> => server.api(method, path, body, as(made.key));
-    const expiring = expectStatus(await owner('POST', '/v1/keys', { name: 'Soon', scope: 'admin', expires_at: new Date(Date.now() + 3_600_000).toISOString() }), 201).json;
+    const made = expectStatus(
+      await server.api(
+        'POST',
+        '/v1/orgs',
+        { slug: 'alone', name: 'Alone', admin: { email: 'ada@alone.example' } },
+        as(OPERATOR_KEY),
+      ),
+      201,
+    ).json;
+    const owner = (method: string, path: string, body?: unknown): ReturnType<PosthornServer['api']> =>
+      server.api(method, path, body, as(made.key));
+    const expiring = expectStatus(
+      await owner('POST', '/v1/keys', {
+        name: 'Soon',
+        scope: 'admin',
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      }),
+      201,
+    ).json;
     await keyOf(await program(await browserOf(server, expiring.key), 'admin'));
-    const [first] = (await owner('GET', '/v1/keys')).json.data.filter(({ name }: { name: string }) => name === 'First key');
-    await sql.rows('update api_keys set revoked_at = now() where name = $1 and environment_id in (select e.id from environments e join organizations o on o.id = e.organization_id where o.slug = $2)', ['First key', 'alone']);
+    const [first] = (await owner('GET', '/v1/keys')).json.data.filter(
+      ({ name }: { name: string }) => name === 'First key',
+    );
+    await sql.rows(
+      'update api_keys set revoked_at = now() where name = $1 and environment_id in (select e.id from environments e join organizations o on o.id = e.organization_id where o.slug = $2)',
+      ['First key', 'alone'],
+    );
     expect(first).toBeDefined();
 
     const answer = await server.api('DELETE', `/v1/keys/${expiring.id}`, undefined, as(expiring.key));

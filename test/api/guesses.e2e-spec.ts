@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
-import { openLink, type DatabaseLink } from './database-link.js';
+import { type DatabaseLink, openLink } from './database-link.js';
 import { asPage, cookieOf, sessionCookieName } from './sessions.js';
 
 const GUESSES = 600;
@@ -30,35 +30,45 @@ describe('guesses at keys and sessions', () => {
     await database?.drop();
   });
 
-  const fromAddress = (address: string, headers: Record<string, string>): Record<string, string> => ({ ...headers, 'x-forwarded-for': address });
+  const fromAddress = (address: string, headers: Record<string, string>): Record<string, string> => ({
+    ...headers,
+    'x-forwarded-for': address,
+  });
   const unknownKey = (): Record<string, string> => as(generateApiKey('live', randomBytes(32)));
-  const unknownSession = (): Record<string, string> => asPage(`${sessionName}=${randomBytes(32).toString('base64url')}`);
+  const unknownSession = (): Record<string, string> =>
+    asPage(`${sessionName}=${randomBytes(32).toString('base64url')}`);
 
   it.each([
     ['keys', unknownKey, 'keys.by_hash', '198.51.100.1'],
     ['sessions', unknownSession, 'sessions.by_hash', '198.51.100.2'],
-  ] as const)('%s: a flood from one address is looked up no more than its share, and then 429', async (_what, guess, statement, address) => {
-    const looks = link.countRunsOf(statement);
+  ] as const)(
+    '%s: a flood from one address is looked up no more than its share, and then 429',
+    async (_what, guess, statement, address) => {
+      const looks = link.countRunsOf(statement);
 
-    const answers = await Promise.all(Array.from({ length: GUESSES }, () => server.api('GET', '/v1/org', undefined, fromAddress(address, guess()))));
+      const answers = await Promise.all(
+        Array.from({ length: GUESSES }, () => server.api('GET', '/v1/org', undefined, fromAddress(address, guess()))),
+      );
 
-    expect(looks()).toBeGreaterThanOrEqual(300);
-    expect(looks()).toBeLessThanOrEqual(LOOKED_UP_MAX);
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
-    for (const answer of answers) expectRefusal(answer, refused.includes(answer) ? 429 : 401);
-    for (const { headers } of refused) {
-      expectRateLimitHeaders(headers);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    }
-    expect((await server.api('GET', '/v1/org', undefined, fromAddress('198.51.100.9', guess()))).status).toBe(401);
-  });
+      expect(looks()).toBeGreaterThanOrEqual(300);
+      expect(looks()).toBeLessThanOrEqual(LOOKED_UP_MAX);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
+      for (const answer of answers) expectRefusal(answer, refused.includes(answer) ? 429 : 401);
+      for (const { headers } of refused) {
+        expectRateLimitHeaders(headers);
+        expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      }
+      expect((await server.api('GET', '/v1/org', undefined, fromAddress('198.51.100.9', guess()))).status).toBe(401);
+    },
+  );
 
   it('keys and sessions that are known here go on from the address that guesses, also when they are looked up again', async () => {
     const address = '198.51.100.3';
     const { key, id } = await createKey(server, { scope: 'read' });
     const cookie = await cookieOf(server, key);
-    const ask = (headers: Record<string, string>): Promise<number> => server.api('GET', '/v1/org', undefined, fromAddress(address, headers)).then(({ status }) => status);
+    const ask = (headers: Record<string, string>): Promise<number> =>
+      server.api('GET', '/v1/org', undefined, fromAddress(address, headers)).then(({ status }) => status);
     expect([await ask(as(key)), await ask(asPage(cookie))]).toEqual([200, 200]);
 
     const flood = await Promise.all(Array.from({ length: GUESSES }, () => ask(unknownKey())));

@@ -1,6 +1,6 @@
 import { freePort } from '../durability/processes.js';
 import { followFrom, TestIdentityProvider } from '../support/identity-provider.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { TlsTerminator } from '../support/tls-terminator.js';
 import { asPage } from './sessions.js';
 import { fieldOf, PlainBrowser } from './signing-in.js';
@@ -18,8 +18,13 @@ describe('a service that is reached by https', () => {
     const [port, outside] = [await freePort(), await freePort()];
     provider = await TestIdentityProvider.start();
     server = await startServer({
-      PORT: String(port), BASE_URL: `https://localhost:${outside}`, TRUST_PROXY: '127.0.0.0/8',
-      OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: 'posthorn', OIDC_CLIENT_SECRET: 'a-secret-of-the-client', OIDC_ROLES: '*=read',
+      PORT: String(port),
+      BASE_URL: `https://localhost:${outside}`,
+      TRUST_PROXY: '127.0.0.0/8',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: 'posthorn',
+      OIDC_CLIENT_SECRET: 'a-secret-of-the-client',
+      OIDC_ROLES: '*=read',
     });
     door = await TlsTerminator.start(outside, port);
     provider.register(`${door.url}/signin/oidc/callback`);
@@ -32,7 +37,8 @@ describe('a service that is reached by https', () => {
   });
 
   const browser = (): PlainBrowser => new PlainBrowser(door, undefined, door.fetch);
-  const call = (method: string, path: string, headers: Record<string, string>): Promise<Response> => door.fetch(door.url + path, { method, headers });
+  const call = (method: string, path: string, headers: Record<string, string>): Promise<Response> =>
+    door.fetch(door.url + path, { method, headers });
 
   async function signedIn(): Promise<PlainBrowser> {
     const there = browser();
@@ -46,7 +52,9 @@ describe('a service that is reached by https', () => {
     const answer = await there.post('/signin/key', { key: server.apiKey });
 
     expect(answer.status).toBe(303);
-    expect(answer.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`));
+    expect(answer.headers.get('set-cookie')).toMatch(
+      new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`),
+    );
     expect((await there.get('/signin')).text).toContain('You are signed in');
   });
 
@@ -54,34 +62,51 @@ describe('a service that is reached by https', () => {
     const { cookie } = await signedIn();
     const origin = door.url;
 
-    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin, 'sec-fetch-site': 'same-origin' }))).status).toBe(200);
-    expect((await call('GET', '/v1/events', asPage(cookie.replace('__Host-', ''), 'live', { origin }))).status).toBe(401);
-    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: origin.replace('https:', 'http:') }))).status).toBe(401);
+    expect(
+      (await call('GET', '/v1/events', asPage(cookie, 'live', { origin, 'sec-fetch-site': 'same-origin' }))).status,
+    ).toBe(200);
+    expect((await call('GET', '/v1/events', asPage(cookie.replace('__Host-', ''), 'live', { origin }))).status).toBe(
+      401,
+    );
+    expect(
+      (await call('GET', '/v1/events', asPage(cookie, 'live', { origin: origin.replace('https:', 'http:') }))).status,
+    ).toBe(401);
     expect((await call('GET', '/console', { cookie })).status).toBe(200);
   });
 
-  it.each(['the API', 'the page'])('signing out by %s takes the cookie away as it was set, and the token is worth nothing', async (way) => {
-    const there = await signedIn();
-    const { cookie } = there;
+  it.each(['the API', 'the page'])(
+    'signing out by %s takes the cookie away as it was set, and the token is worth nothing',
+    async (way) => {
+      const there = await signedIn();
+      const { cookie } = there;
 
-    const answer = way === 'the API'
-      ? await call('DELETE', '/v1/session', asPage(cookie, null, { origin: door.url }))
-      : await there.post('/signout', { csrf_token: fieldOf((await there.get('/signin')).text, 'csrf_token') });
+      const answer =
+        way === 'the API'
+          ? await call('DELETE', '/v1/session', asPage(cookie, null, { origin: door.url }))
+          : await there.post('/signout', { csrf_token: fieldOf((await there.get('/signin')).text, 'csrf_token') });
 
-    expect(answer.headers.get('set-cookie')).toBe(`${cookie.split('=', 1)[0]}=; Max-Age=0; ${ATTRIBUTES}`);
-    expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
-  });
+      expect(answer.headers.get('set-cookie')).toBe(`${cookie.split('=', 1)[0]}=; Max-Age=0; ${ATTRIBUTES}`);
+      expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
+    },
+  );
 
   it('a sign-in at the identity provider is kept in a cookie of the same kind, and ends in a session', async () => {
     provider.current = { email: 'ada@customer.example', email_verified: true };
     const there = browser();
 
     const begun = await there.get('/signin/oidc');
-    expect(begun.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=[A-Za-z0-9_-]+; Max-Age=600; ${ATTRIBUTES}$`));
+    expect(begun.headers.get('set-cookie')).toMatch(
+      new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=[A-Za-z0-9_-]+; Max-Age=600; ${ATTRIBUTES}$`),
+    );
     const callback = new URL(await followFrom(begun.headers.get('location') ?? '', `${door.url}/signin/oidc/callback`));
     const answer = await there.get(callback.pathname + callback.search);
 
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin']);
-    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`)), expect.stringMatching(new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=; Max-Age=0; ${ATTRIBUTES}$`))]);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`),
+      ),
+      expect.stringMatching(new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=; Max-Age=0; ${ATTRIBUTES}$`)),
+    ]);
   });
 });

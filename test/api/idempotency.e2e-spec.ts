@@ -5,8 +5,8 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js';
 
 const UUID = '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11';
 const UNKNOWN_ID = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -44,14 +44,24 @@ describe('Idempotency-Key', () => {
     return receiver;
   }
 
-  const post = (path: string, key: string, body?: unknown, headers: Record<string, string> = {}, node = server): Promise<ApiAnswer> =>
-    node.api('POST', path, body, { 'idempotency-key': key, ...headers });
+  const post = (
+    path: string,
+    key: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    node = server,
+  ): Promise<ApiAnswer> => node.api('POST', path, body, { 'idempotency-key': key, ...headers });
 
   /** All at once, half of them on each node. */
   const twenty = (ask: (node: PosthornServer) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
     Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? server : second)));
 
-  const sendBody = (fields: object = {}): object => ({ destination, event_type: 'once.only', payload: { a: 1 }, ...fields });
+  const sendBody = (fields: object = {}): object => ({
+    destination,
+    event_type: 'once.only',
+    payload: { a: 1 },
+    ...fields,
+  });
   const wasReplayed = ({ headers }: ApiAnswer): boolean => headers.get('idempotent-replayed') === 'true';
 
   /** Expects the first answer again, byte for byte, said to be a repetition, under a request id of its own. */
@@ -114,7 +124,10 @@ describe('Idempotency-Key', () => {
       const key = randomUUID();
       await post('/v1/send', key, sendBody({ event_type: 'first.use' }));
 
-      for (const body of [sendBody({ event_type: 'second.use' }), `${JSON.stringify(sendBody({ event_type: 'first.use' }))} `]) {
+      for (const body of [
+        sendBody({ event_type: 'second.use' }),
+        `${JSON.stringify(sendBody({ event_type: 'first.use' }))} `,
+      ]) {
         const answer = await post('/v1/send', key, body);
         expectRefusal(answer, 409);
         expect(answer.json.error.details).toEqual({ reason: 'key_reused' });
@@ -131,7 +144,10 @@ describe('Idempotency-Key', () => {
     ])('422 %s is not kept: the same key sends the corrected body', async (_what, fault) => {
       const key = randomUUID();
 
-      const refused = [await post('/v1/send', key, sendBody(fault)), await post('/v1/send', key, sendBody(fault), {}, second)];
+      const refused = [
+        await post('/v1/send', key, sendBody(fault)),
+        await post('/v1/send', key, sendBody(fault), {}, second),
+      ];
       const corrected = await post('/v1/send', key, sendBody());
 
       for (const answer of refused) expectRefusal(answer, 422);
@@ -173,8 +189,12 @@ describe('Idempotency-Key', () => {
 
       expectRepeats(again, first);
       expect(again.json.key).toMatch(/^ek_live_/);
-      const [row] = await sql.rows<{ text: string }>('select row_to_json(k)::text as text from idempotency_keys k where key = $1', [key]);
-      for (const readable of [again.json.key, Buffer.from(again.json.key).toString('hex')]) expect(row?.text).not.toContain(readable);
+      const [row] = await sql.rows<{ text: string }>(
+        'select row_to_json(k)::text as text from idempotency_keys k where key = $1',
+        [key],
+      );
+      for (const readable of [again.json.key, Buffer.from(again.json.key).toString('hex')])
+        expect(row?.text).not.toContain(readable);
     });
 
     it('201: twenty identical requests at once, on two nodes, create one thing', async () => {
@@ -189,7 +209,7 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Created by twenty')).toHaveLength(1);
     });
 
-    it('what died with its process is somebody else\'s after its lease, and what is renewed is not', async () => {
+    it("what died with its process is somebody else's after its lease, and what is renewed is not", async () => {
       const [key, body] = [randomUUID(), { name: 'Of the dead', type: 'https', url: target.url }];
       const text = JSON.stringify(body);
       await sql.rows(
@@ -214,8 +234,14 @@ describe('Idempotency-Key', () => {
       const [key, body] = [randomUUID(), { name: 'Slow', type: 'https', url: slow.url }];
 
       const running = post('/v1/destinations', key, body);
-      await until(() => sql.rows('select from idempotency_keys where key = $1', [key]), (rows) => rows.length === 1);
-      const meanwhile = [await post('/v1/destinations', key, body), await post('/v1/destinations', key, body, {}, second)];
+      await until(
+        () => sql.rows('select from idempotency_keys where key = $1', [key]),
+        (rows) => rows.length === 1,
+      );
+      const meanwhile = [
+        await post('/v1/destinations', key, body),
+        await post('/v1/destinations', key, body, {}, second),
+      ];
       const other = await post('/v1/destinations', key, { ...body, name: 'Other' });
       release();
       const first = await running;
@@ -256,7 +282,10 @@ describe('Idempotency-Key', () => {
     it('404 and 409 of the handler are not kept: each is decided anew', async () => {
       const expired = await createKey(server, { scope: 'read' });
       await server.api('POST', `/v1/keys/${expired.id}/rotate`, { grace_seconds: 0 });
-      const cases: [string, number][] = [['/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/replay', 404], [`/v1/keys/${expired.id}/rotate`, 409]];
+      const cases: [string, number][] = [
+        ['/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/replay', 404],
+        [`/v1/keys/${expired.id}/rotate`, 409],
+      ];
 
       for (const [path, status] of cases) {
         const key = randomUUID();
@@ -268,7 +297,9 @@ describe('Idempotency-Key', () => {
 
     it('many slow creations with keys leave the rest of the service alone', async () => {
       const hanging = await probed(() => ({ hang: true }));
-      const slow = Array.from({ length: 25 }, () => post('/v1/destinations', randomUUID(), { name: 'Hanging', type: 'https', url: hanging.url }));
+      const slow = Array.from({ length: 25 }, () =>
+        post('/v1/destinations', randomUUID(), { name: 'Hanging', type: 'https', url: hanging.url }),
+      );
       await hanging.waitFor(25);
 
       const meanwhile = await Promise.race([
@@ -319,18 +350,26 @@ describe('Idempotency-Key', () => {
 
       const first = await post('/v1/send', `"${key}"`, body);
 
-      for (const spelling of [key, key.toUpperCase(), `"${key.toUpperCase()}"`]) expectRepeats(await post('/v1/send', spelling, body), first);
+      for (const spelling of [key, key.toUpperCase(), `"${key.toUpperCase()}"`])
+        expectRepeats(await post('/v1/send', spelling, body), first);
     });
 
-    it.each(['', 'order-17', '1', `{${UUID}}`, `"${UUID}`, `${UUID}, ${UUID}`, UUID.replaceAll('-', ''), `${UUID}0`, `urn:uuid:${UUID}`])(
-      '400: %p is none, and nothing is done',
-      async (key) => {
-        expectRefusal(await post('/v1/send', key, sendBody({ event_type: 'malformed.key' })), 400);
-        expectRefusal(await post('/v1/destinations', key, { name: 'Malformed key', type: 'pull' }), 400);
-        expect(await eventsOfType('malformed.key')).toEqual([]);
-        expect(await destinationsNamed('Malformed key')).toEqual([]);
-      },
-    );
+    it.each([
+      '',
+      'order-17',
+      '1',
+      `{${UUID}}`,
+      `"${UUID}`,
+      `${UUID}, ${UUID}`,
+      UUID.replaceAll('-', ''),
+      `${UUID}0`,
+      `urn:uuid:${UUID}`,
+    ])('400: %p is none, and nothing is done', async (key) => {
+      expectRefusal(await post('/v1/send', key, sendBody({ event_type: 'malformed.key' })), 400);
+      expectRefusal(await post('/v1/destinations', key, { name: 'Malformed key', type: 'pull' }), 400);
+      expect(await eventsOfType('malformed.key')).toEqual([]);
+      expect(await destinationsNamed('Malformed key')).toEqual([]);
+    });
 
     it('belongs to the environment, not to the API key: a rotated key goes on', async () => {
       const old = await createKey(server, { scope: 'write' });
@@ -359,7 +398,10 @@ describe('Idempotency-Key', () => {
     it('is ignored where nothing is created', async () => {
       const key = { 'idempotency-key': randomUUID() };
 
-      const answers = [await server.api('GET', '/v1/org', undefined, key), await server.api('PATCH', '/v1/org', {}, key)];
+      const answers = [
+        await server.api('GET', '/v1/org', undefined, key),
+        await server.api('PATCH', '/v1/org', {}, key),
+      ];
 
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     });
@@ -367,10 +409,21 @@ describe('Idempotency-Key', () => {
     it('replays are never swallowed: only the same key repeats one', async () => {
       const message = await send(server, destination);
       const replay = (key?: string): Promise<ApiAnswer> =>
-        server.api('POST', `/v1/events/${message}/replay`, undefined, key === undefined ? {} : { 'idempotency-key': key });
+        server.api(
+          'POST',
+          `/v1/events/${message}/replay`,
+          undefined,
+          key === undefined ? {} : { 'idempotency-key': key },
+        );
       const key = randomUUID();
 
-      const answers = [await replay(), await replay(), await replay(key), await replay(key), await replay(randomUUID())];
+      const answers = [
+        await replay(),
+        await replay(),
+        await replay(key),
+        await replay(key),
+        await replay(randomUUID()),
+      ];
 
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
       expect(new Set(answers.map(({ json }) => json.replay_id)).size).toBe(4);

@@ -1,10 +1,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Answer } from '../support/receiver.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 describe('isolation of targets', () => {
   let server: PosthornServer;
@@ -25,19 +36,29 @@ describe('isolation of targets', () => {
   });
 
   const openOf = async (destination: string): Promise<number> => {
-    const [row] = await sql.rows<{ count: number }>('select count(*)::int as count from due_deliveries where target_id = $1', [uuidOf(destination)]);
+    const [row] = await sql.rows<{ count: number }>(
+      'select count(*)::int as count from due_deliveries where target_id = $1',
+      [uuidOf(destination)],
+    );
     return row?.count ?? 0;
   };
 
   it('thousands of deliveries to a target that hangs wait, and all of a healthy one complete meanwhile', async () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open();
-    const [deadId, healthyId] = [await destinationAt(server, dead.url, PATIENT), await destinationAt(server, healthy.url)];
+    const [deadId, healthyId] = [
+      await destinationAt(server, dead.url, PATIENT),
+      await destinationAt(server, healthy.url),
+    ];
     await sendMany(server, deadId, 3000);
 
     const sent = await sendMany(server, healthyId, 200);
 
-    await until(() => openOf(healthyId), (open) => open === 0, WITHIN_MS);
+    await until(
+      () => openOf(healthyId),
+      (open) => open === 0,
+      WITHIN_MS,
+    );
     expect(await openOf(deadId)).toBe(3000);
     expect(new Set(healthy.posts().map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
     expect(healthy.posts()).toHaveLength(200);
@@ -49,12 +70,19 @@ describe('isolation of targets', () => {
     const healthy = targets.open();
     const hanging = Array.from({ length: 24 }, () => targets.open(() => ({ hang: true })));
     const begun = (): number => hanging.reduce((sum, { posts }) => sum + posts().length, 0);
-    const { key } = expectStatus(await small.api('POST', '/v1/keys', { name: 'another tenant', scope: 'write', environment: 'test' }), 201).json;
+    const { key } = expectStatus(
+      await small.api('POST', '/v1/keys', { name: 'another tenant', scope: 'write', environment: 'test' }),
+      201,
+    ).json;
     for (const { url } of hanging) {
       const body = { destination: url, event_type: 'a', payload: {} };
       expectStatus(await small.api('POST', '/v1/send', body, { authorization: `Bearer ${key}` }), 202);
     }
-    await until(async () => begun(), (count) => count === 8, WITHIN_MS);
+    await until(
+      async () => begun(),
+      (count) => count === 8,
+      WITHIN_MS,
+    );
 
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
@@ -79,18 +107,30 @@ describe('isolation of targets', () => {
     await sendKnown();
     const sent: string[] = [];
     for (const { url } of hanging) {
-      const id = await destinationAt(small, url, { timeout_ms: 1000, retry: { schedule: Array.from({ length: 20 }, () => 1) }, config: { circuit_breaker: { failure_threshold: 1000 } } });
+      const id = await destinationAt(small, url, {
+        timeout_ms: 1000,
+        retry: { schedule: Array.from({ length: 20 }, () => 1) },
+        config: { circuit_breaker: { failure_threshold: 1000 } },
+      });
       sent.push(await send(small, id));
     }
 
-    await until(async () => {
-      await sendKnown();
-      return figure('targets_held_back');
-    }, (count) => count > 20, WITHIN_MS);
-    await until(async () => {
-      await sendKnown();
-      return figure('deliveries_running');
-    }, (count) => count <= 4, WITHIN_MS);
+    await until(
+      async () => {
+        await sendKnown();
+        return figure('targets_held_back');
+      },
+      (count) => count > 20,
+      WITHIN_MS,
+    );
+    await until(
+      async () => {
+        await sendKnown();
+        return figure('deliveries_running');
+      },
+      (count) => count <= 4,
+      WITHIN_MS,
+    );
     isHanging = false;
 
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
@@ -114,17 +154,29 @@ describe('isolation of targets', () => {
   it('retries of a healthy target do not stand behind more deliveries to one that hangs than a worker ever holds', async () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open((_post, index) => ({ status: index < 50 ? 500 : 200 }));
-    const [deadId, healthyId] = [await destinationAt(server, dead.url, PATIENT), await destinationAt(server, healthy.url, PATIENT)];
-    const [first] = await sendMany(server, deadId, 1) as [string];
+    const [deadId, healthyId] = [
+      await destinationAt(server, dead.url, PATIENT),
+      await destinationAt(server, healthy.url, PATIENT),
+    ];
+    const [first] = (await sendMany(server, deadId, 1)) as [string];
     const retried = await sendMany(server, healthyId, 50);
-    await until(() => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(healthyId)]), (rows) => rows.length === 50, WITHIN_MS);
+    await until(
+      () => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(healthyId)]),
+      (rows) => rows.length === 50,
+      WITHIN_MS,
+    );
     await copy(first, 12_000);
 
     await sql.rows('update due_deliveries set due_at = now() where target_id = $1', [uuidOf(healthyId)]);
 
-    await until(() => openOf(healthyId), (open) => open === 0, 40_000);
+    await until(
+      () => openOf(healthyId),
+      (open) => open === 0,
+      40_000,
+    );
     expect(await openOf(deadId)).toBe(12_001);
-    for (const messageId of retried.slice(0, 3)) expect((await eventIn(server, messageId, 'delivered')).attempts).toHaveLength(2);
+    for (const messageId of retried.slice(0, 3))
+      expect((await eventIn(server, messageId, 'delivered')).attempts).toHaveLength(2);
   }, 90_000);
 
   it('a rate_limit holds over two nodes: in no second more than the rate, and everything arrives', async () => {
@@ -167,13 +219,24 @@ describe('isolation of targets', () => {
     const [row] = await Promise.all([sendMany(server, destination, 100), target.arrived(WINDOW)]);
 
     answers[0]?.({ status: 429 });
-    await until(() => sql.rows('select from attempts where status = 429 and event_id = any($1)', [row.map(uuidOf)]), (rows) => rows.length === 1);
+    await until(
+      () => sql.rows('select from attempts where status = 429 and event_id = any($1)', [row.map(uuidOf)]),
+      (rows) => rows.length === 1,
+    );
     for (let next = 1; next < 100; next += 1) {
-      await until(async () => answers.length, (length) => length > next, WITHIN_MS);
+      await until(
+        async () => answers.length,
+        (length) => length > next,
+        WITHIN_MS,
+      );
       answers[next]?.({ status: 200 });
     }
 
-    await until(() => openOf(destination), (open) => open === 1, WITHIN_MS);
+    await until(
+      () => openOf(destination),
+      (open) => open === 1,
+      WITHIN_MS,
+    );
     expect(runningAtArrival[WINDOW - 1]).toBe(WINDOW);
     expect(runningAtArrival[WINDOW]).toBeLessThanOrEqual(WINDOW / 2);
     expect(target.posts()).toHaveLength(100);

@@ -5,7 +5,21 @@ import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
 
-const FIELDS = ['client_id', 'client_name', 'created_at', 'environment', 'expires_at', 'granted_by', 'id', 'last_used_at', 'name', 'prefix', 'revoked_at', 'scope', 'source'];
+const FIELDS = [
+  'client_id',
+  'client_name',
+  'created_at',
+  'environment',
+  'expires_at',
+  'granted_by',
+  'id',
+  'last_used_at',
+  'name',
+  'prefix',
+  'revoked_at',
+  'scope',
+  'source',
+];
 const UNKNOWN = 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
 /** Within this time a revoked key is refused everywhere (contract, section 2). */
@@ -40,10 +54,19 @@ describe('keys', () => {
       expect(key).toMatch(/^ek_live_[0-9A-Za-z]{49}$/);
       expect(Object.keys(rest).sort()).toEqual(FIELDS);
       expect(rest).toEqual({
-        id: expect.stringMatching(/^ek_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Billing', scope: 'write', environment: 'live',
-        prefix: key.slice(0, 12), source: 'api',
-        created_at: expect.stringMatching(TIMESTAMP), last_used_at: null, expires_at: null, revoked_at: null,
-        client_id: null, client_name: null, granted_by: null,
+        id: expect.stringMatching(/^ek_[0-9A-HJKMNP-TV-Z]{26}$/),
+        name: 'Billing',
+        scope: 'write',
+        environment: 'live',
+        prefix: key.slice(0, 12),
+        source: 'api',
+        created_at: expect.stringMatching(TIMESTAMP),
+        last_used_at: null,
+        expires_at: null,
+        revoked_at: null,
+        client_id: null,
+        client_name: null,
+        granted_by: null,
       });
     });
 
@@ -64,7 +87,9 @@ describe('keys', () => {
       expect(key).toMatch(/^ek_test_/);
       expect((await use(key)).json.environment).toBe('test');
       expectRefusal(await read(id), 404);
-      expect((await server.api('GET', '/v1/keys', undefined, as(key))).json.data).toEqual([expect.objectContaining({ id })]);
+      expect((await server.api('GET', '/v1/keys', undefined, as(key))).json.data).toEqual([
+        expect.objectContaining({ id }),
+      ]);
     });
 
     it('403: a test key makes no live key, but test keys', async () => {
@@ -78,20 +103,35 @@ describe('keys', () => {
     });
 
     it('422: names every fault at once', async () => {
-      const answer = await server.api('POST', '/v1/keys', { scope: 'root', environment: 'staging', expires_at: 'soon' });
+      const answer = await server.api('POST', '/v1/keys', {
+        scope: 'root',
+        environment: 'staging',
+        expires_at: 'soon',
+      });
 
       expect(expectInvalid(answer, 'schema').sort()).toEqual(['environment', 'expires_at', 'name', 'scope']);
     });
 
     it.each([
-      ['the past', '2020-01-01T00:00:00.000Z'], ['a day', '2099-01-01'], ['a day that does not exist', '2099-02-30T00:00:00Z'],
-      ['a leap second', '2016-12-31T23:59:60Z'], ['a number', 4_102_444_800],
+      ['the past', '2020-01-01T00:00:00.000Z'],
+      ['a day', '2099-01-01'],
+      ['a day that does not exist', '2099-02-30T00:00:00Z'],
+      ['a leap second', '2016-12-31T23:59:60Z'],
+      ['a number', 4_102_444_800],
     ])('422: an expiry that is %s', async (_what, expires_at) => {
-      expectInvalid(await server.api('POST', '/v1/keys', { name: 'A', scope: 'read', expires_at }), 'schema', 'expires_at');
+      expectInvalid(
+        await server.api('POST', '/v1/keys', { name: 'A', scope: 'read', expires_at }),
+        'schema',
+        'expires_at',
+      );
     });
 
     it.each([
-      ['empty', ''], ['too long', 'a'.repeat(201)], ['a number', 7], ['half of a pair', '\ud83d'], ['NUL', 'a\0b'],
+      ['empty', ''],
+      ['too long', 'a'.repeat(201)],
+      ['a number', 7],
+      ['half of a pair', '\ud83d'],
+      ['NUL', 'a\0b'],
     ])('422: a name that is %s', async (_what, name) => {
       expectInvalid(await server.api('POST', '/v1/keys', { name, scope: 'read' }), 'schema', 'name');
     });
@@ -108,13 +148,20 @@ describe('keys', () => {
       const expiresAtMs = Date.now() + 2_000;
       const { key } = await createKey(server, { scope: 'read', expires_at: new Date(expiresAtMs).toISOString() });
 
-      const answers = await Promise.all([server, second].map((node) => until(async () => {
-        const askedAtMs = Date.now();
-        return { askedAtMs, status: (await use(key, node)).status, answeredAtMs: Date.now() };
-      }, ({ askedAtMs, status }) => {
-        if (askedAtMs > expiresAtMs) expect(status).toBe(401);
-        return status === 401;
-      })));
+      const answers = await Promise.all(
+        [server, second].map((node) =>
+          until(
+            async () => {
+              const askedAtMs = Date.now();
+              return { askedAtMs, status: (await use(key, node)).status, answeredAtMs: Date.now() };
+            },
+            ({ askedAtMs, status }) => {
+              if (askedAtMs > expiresAtMs) expect(status).toBe(401);
+              return status === 401;
+            },
+          ),
+        ),
+      );
 
       for (const { answeredAtMs } of answers) expect(answeredAtMs).toBeGreaterThanOrEqual(expiresAtMs);
     });
@@ -129,7 +176,11 @@ describe('keys', () => {
 
       expect(answer).toMatchObject({ status: 204, text: '' });
       expectRefusal(await use(key), 401);
-      await until(async () => (await use(key, second)).status, (status) => status === 401, REVOKED_WITHIN_MS);
+      await until(
+        async () => (await use(key, second)).status,
+        (status) => status === 401,
+        REVOKED_WITHIN_MS,
+      );
       for (const node of [server, second]) expectRefusal(await use(key, node), 401);
       expect((await read(id)).json.revoked_at).toMatch(TIMESTAMP);
     });
@@ -151,14 +202,16 @@ describe('keys', () => {
     it('409: the last admin key, which would lock everybody out; it may be rotated, and revoked when there is another', async () => {
       const alone = await sharedServer();
       const [last] = (await alone.api('GET', '/v1/keys')).json.data;
-      const { key: test } = (await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' })).json;
+      const { key: test } = (await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' }))
+        .json;
       await alone.api('POST', '/v1/keys', { name: 'Writer', scope: 'write' });
 
       const refused = await alone.api('DELETE', `/v1/keys/${last.id}`);
       const { json: other } = await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' });
       // Of two that revoke each other at once, one stays.
       const both = await Promise.all([
-        alone.api('DELETE', `/v1/keys/${last.id}`, undefined, as(other.key)), alone.api('DELETE', `/v1/keys/${other.id}`),
+        alone.api('DELETE', `/v1/keys/${last.id}`, undefined, as(other.key)),
+        alone.api('DELETE', `/v1/keys/${other.id}`),
       ]);
       const [left] = both[0].status === 204 ? [other] : [{ id: last.id, key: alone.apiKey }];
       const rotated = await alone.api('POST', `/v1/keys/${left.id}/rotate`, {}, as(left.key));
@@ -183,7 +236,14 @@ describe('keys', () => {
 
       const refused = await alone.api('DELETE', `/v1/keys/${next.id}`);
       const old = await alone.api('DELETE', `/v1/keys/${last.id}`);
-      const passing = (await alone.api('POST', '/v1/keys', { name: 'A year', scope: 'admin', expires_at: '2100-01-01T00:00:00Z' }, as(next.key))).json;
+      const passing = (
+        await alone.api(
+          'POST',
+          '/v1/keys',
+          { name: 'A year', scope: 'admin', expires_at: '2100-01-01T00:00:00Z' },
+          as(next.key),
+        )
+      ).json;
       const still = await alone.api('DELETE', `/v1/keys/${next.id}`, undefined, as(next.key));
       const expiring = await alone.api('DELETE', `/v1/keys/${passing.id}`, undefined, as(next.key));
       await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' }, as(next.key));
@@ -217,13 +277,24 @@ describe('keys', () => {
       const during = [(await use(old.key)).status, (await use(json.key)).status, (await use(old.key, second)).status];
 
       expect(status).toBe(200);
-      expect(json).toMatchObject({ name: 'Rotated', scope: 'write', environment: 'live', source: 'api', expires_at: null });
+      expect(json).toMatchObject({
+        name: 'Rotated',
+        scope: 'write',
+        environment: 'live',
+        source: 'api',
+        expires_at: null,
+      });
       expect(json.id).not.toBe(old.id);
       expect(during).toEqual([200, 200, 200]);
       const endsAt = (await read(old.id)).json.expires_at;
       expect(Date.parse(endsAt)).toBeGreaterThanOrEqual(askedAtMs + 5_000 - CLOCKS_APART_MS);
       expect(Date.parse(endsAt)).toBeLessThanOrEqual(answeredAtMs + 5_000 + CLOCKS_APART_MS);
-      for (const node of [server, second]) await until(async () => (await use(old.key, node)).status, (seen) => seen === 401, 20_000);
+      for (const node of [server, second])
+        await until(
+          async () => (await use(old.key, node)).status,
+          (seen) => seen === 401,
+          20_000,
+        );
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(endsAt));
       expect((await use(json.key)).status).toBe(200);
     });
@@ -280,12 +351,20 @@ describe('keys', () => {
 
     await use(key);
 
-    const usedAt = await until(async () => (await read(id)).json.last_used_at as string | null, (at) => at !== null, 15_000);
+    const usedAt = await until(
+      async () => (await read(id)).json.last_used_at as string | null,
+      (at) => at !== null,
+      15_000,
+    );
     expect(usedAt).toMatch(TIMESTAMP);
     expect(Math.abs(Date.parse(usedAt ?? '') - Date.now())).toBeLessThan(30_000);
   });
 
-  it.each([['GET', ''], ['DELETE', ''], ['POST', '/rotate']])('404: %s of a key that is not there', async (method, action) => {
+  it.each([
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate'],
+  ])('404: %s of a key that is not there', async (method, action) => {
     for (const id of [UNKNOWN, 'ek_', 'ek_live_abc', UNKNOWN.toLowerCase().slice(0, -1), `dst_${UNKNOWN.slice(3)}`]) {
       expectRefusal(await server.api(method, `/v1/keys/${id}${action}`), 404);
     }

@@ -27,14 +27,23 @@ export interface Listener {
 }
 
 /** Opens a stream and reads it until it ends or is closed; it has begun when this resolves. */
-export async function listen(server: Pick<PosthornServer, 'url' | 'apiKey'>, query = '', headers: Record<string, string> = {}): Promise<Listener> {
+export async function listen(
+  server: Pick<PosthornServer, 'url' | 'apiKey'>,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<Listener> {
   const leaving = new AbortController();
-  const response = await fetch(`${server.url}/v1/events/stream${query}`, { headers: { authorization: `Bearer ${server.apiKey}`, ...headers }, signal: leaving.signal });
-  if (response.status !== 200 || response.body === null) throw new Error(`The stream was answered ${response.status}: ${await response.text()}`);
+  const response = await fetch(`${server.url}/v1/events/stream${query}`, {
+    headers: { authorization: `Bearer ${server.apiKey}`, ...headers },
+    signal: leaving.signal,
+  });
+  if (response.status !== 200 || response.body === null)
+    throw new Error(`The stream was answered ${response.status}: ${await response.text()}`);
   const told: Told[] = [];
   let retryMs: number | null = null;
   const parser = createParser({
-    onEvent: ({ event = '', id = '', data }: EventSourceMessage) => void told.push({ event, id, data: JSON.parse(data) }),
+    onEvent: ({ event = '', id = '', data }: EventSourceMessage) =>
+      void told.push({ event, id, data: JSON.parse(data) }),
     onRetry: (ms) => (retryMs = ms),
   });
   const body = response.body;
@@ -42,13 +51,33 @@ export async function listen(server: Pick<PosthornServer, 'url' | 'apiKey'>, que
     const decoder = new TextDecoder();
     for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
   })().catch(() => undefined);
-  const heard = async (event: string, is: (item: Told) => boolean = () => true, withinMs = WITHIN_MS): Promise<Told> => {
-    const [found] = await until(async () => told.filter((item) => item.event === event && is(item)), (items) => items.length > 0, withinMs);
+  const heard = async (
+    event: string,
+    is: (item: Told) => boolean = () => true,
+    withinMs = WITHIN_MS,
+  ): Promise<Told> => {
+    const [found] = await until(
+      async () => told.filter((item) => item.event === event && is(item)),
+      (items) => items.length > 0,
+      withinMs,
+    );
     if (found === undefined) throw new Error(`Nothing was told by ${event}.`);
     return found;
   };
   const changes = (): Told[] => told.filter(({ event }) => ['accepted', 'attempt', 'status'].includes(event));
-  const listener: Listener = { headers: response.headers, told, retryMs: () => retryMs, changes, heard, ended, close: () => leaving.abort() };
-  await until(async () => told, (items) => items.some(({ event }) => event === 'ready' || event === 'gap'), WITHIN_MS);
+  const listener: Listener = {
+    headers: response.headers,
+    told,
+    retryMs: () => retryMs,
+    changes,
+    heard,
+    ended,
+    close: () => leaving.abort(),
+  };
+  await until(
+    async () => told,
+    (items) => items.some(({ event }) => event === 'ready' || event === 'gap'),
+    WITHIN_MS,
+  );
   return listener;
 }

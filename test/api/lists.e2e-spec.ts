@@ -2,7 +2,10 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 
-interface Listed { id: string; name: string }
+interface Listed {
+  id: string;
+  name: string;
+}
 
 describe('lists', () => {
   let server: PosthornServer;
@@ -12,17 +15,26 @@ describe('lists', () => {
     server = await sharedServer();
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     await Promise.all(Array.from({ length: 120 }, (_, i) => createKey(server, { name: `Key ${i}`, scope: 'read' })));
-    await Promise.all(Array.from({ length: 6 }, (_, i) => server.api('POST', '/v1/destinations', { name: `Pull ${i}`, type: 'pull' })));
+    await Promise.all(
+      Array.from({ length: 6 }, (_, i) => server.api('POST', '/v1/destinations', { name: `Pull ${i}`, type: 'pull' })),
+    );
     await server.api('POST', '/v1/destinations', { name: 'Of the test environment', type: 'pull' }, as(testKey));
   });
 
   afterAll(() => server.stop());
 
   /** The pages of a list, from the first one to the one without a cursor. */
-  async function walk(path: string, limit: number, between: () => Promise<unknown> = async () => undefined): Promise<Listed[][]> {
+  async function walk(
+    path: string,
+    limit: number,
+    between: () => Promise<unknown> = async () => undefined,
+  ): Promise<Listed[][]> {
     const pages: Listed[][] = [];
     for (let cursor: string | null = ''; cursor !== null; await between()) {
-      const { status, json } = await server.api('GET', `${path}?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      const { status, json } = await server.api(
+        'GET',
+        `${path}?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
       expect(status).toBe(200);
       expect(Object.keys(json).sort()).toEqual(['data', 'next_cursor']);
       pages.push(json.data);
@@ -38,7 +50,12 @@ describe('lists', () => {
   }
 
   const go = (path: string, cursor: string, headers?: Record<string, string>): Promise<ApiAnswer> =>
-    server.api('GET', `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`, undefined, headers);
+    server.api(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`,
+      undefined,
+      headers,
+    );
 
   it.each([7, 50, 100])('120 keys, %i on a page: none is lost, none comes twice, newest first', async (limit) => {
     const pages = await walk('/v1/keys', limit);
@@ -90,17 +107,18 @@ describe('lists', () => {
     expect(answer).toMatchObject({ status: 200, json: { data: [{}, {}] } });
   });
 
-  it.each(['0', '101', '-1', 'abc', '1.5', '1e1', '', '0x10', '5&limit=6', '99999999999999999999'].map((limit) => `limit=${limit}`))(
-    '400: %s',
-    async (query) => {
-      for (const path of ['/v1/keys', '/v1/destinations', '/v1/events']) {
-        const answer = await server.api('GET', `${path}?${query}`);
+  it.each(
+    ['0', '101', '-1', 'abc', '1.5', '1e1', '', '0x10', '5&limit=6', '99999999999999999999'].map(
+      (limit) => `limit=${limit}`,
+    ),
+  )('400: %s', async (query) => {
+    for (const path of ['/v1/keys', '/v1/destinations', '/v1/events']) {
+      const answer = await server.api('GET', `${path}?${query}`);
 
-        expectRefusal(answer, 400);
-        expect(answer.json.error.details.fields).toEqual([{ path: 'limit', message: expect.any(String) }]);
-      }
-    },
-  );
+      expectRefusal(answer, 400);
+      expect(answer.json.error.details.fields).toEqual([{ path: 'limit', message: expect.any(String) }]);
+    }
+  });
 
   it('200: limit 1 and limit 100', async () => {
     const answers = await Promise.all([1, 100].map((limit) => server.api('GET', `/v1/keys?limit=${limit}`)));
@@ -117,10 +135,13 @@ describe('lists', () => {
     ['cut off', (cursor) => cursor.slice(0, -1)],
     ['longer by a part', (cursor) => `${cursor}.AA`],
     ['too long', (cursor) => cursor.repeat(20)],
-    ['of another position under the same signature', (cursor) => {
-      const [, mac] = cursor.split('.');
-      return `${Buffer.from(JSON.stringify(['ffffffff-ffff-ffff-ffff-ffffffffffff', Date.now() + 60_000])).toString('base64url')}.${mac}`;
-    }],
+    [
+      'of another position under the same signature',
+      (cursor) => {
+        const [, mac] = cursor.split('.');
+        return `${Buffer.from(JSON.stringify(['ffffffff-ffff-ffff-ffff-ffffffffffff', Date.now() + 60_000])).toString('base64url')}.${mac}`;
+      },
+    ],
     ['NUL', () => '\0'],
   ])('400: a cursor that is %s', async (_what, alter) => {
     const cursor = await cursorOf('/v1/destinations?limit=2');
@@ -131,7 +152,8 @@ describe('lists', () => {
   it('400: a cursor with any of its characters changed', async () => {
     const cursor = await cursorOf('/v1/destinations?limit=2');
     // The low bits of the last character of base64 mean nothing, so it may have equals.
-    const alter = (_: unknown, i: number): string => cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1);
+    const alter = (_: unknown, i: number): string =>
+      cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1);
     const altered = Array.from({ length: cursor.length - 1 }, alter);
 
     const answers = await Promise.all(altered.map((text) => go('/v1/destinations?limit=2', text)));
@@ -171,7 +193,10 @@ describe('lists', () => {
     expect(answer.json).toEqual({ data: [], next_cursor: null });
   });
 
-  it.each(['type=carrier-pigeon', 'type=', 'validation=fine', 'validation=valid&validation=stale'])('400: /v1/destinations?%s', async (query) => {
-    expectRefusal(await server.api('GET', `/v1/destinations?${query}`), 400);
-  });
+  it.each(['type=carrier-pigeon', 'type=', 'validation=fine', 'validation=valid&validation=stale'])(
+    '400: /v1/destinations?%s',
+    async (query) => {
+      expectRefusal(await server.api('GET', `/v1/destinations?${query}`), 400);
+    },
+  );
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { applicationOf, endpointAt, emit, eventsIn } from './applications.js';
+import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
 import { accepted, inbound, json } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets } from './scene.js';
 
 const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
 
@@ -33,13 +33,18 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
     await targets.close();
   });
 
-  const withKey = (path: string, key: string, body?: unknown): Promise<ApiAnswer> => server.api('POST', path, body, { 'idempotency-key': key });
+  const withKey = (path: string, key: string, body?: unknown): Promise<ApiAnswer> =>
+    server.api('POST', path, body, { 'idempotency-key': key });
 
   const eventCount = async (): Promise<number> =>
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
   /** The first call dies before its last word; the second one has its key. */
-  async function twiceWithOneKey(path: string, body?: unknown, key: string = randomUUID()): Promise<[ApiAnswer, ApiAnswer]> {
+  async function twiceWithOneKey(
+    path: string,
+    body?: unknown,
+    key: string = randomUUID(),
+  ): Promise<[ApiAnswer, ApiAnswer]> {
     await sql.rows(LAST_WORD_FAILS);
     const first = await withKey(path, key, body);
     await sql.rows(LAST_WORD_HOLDS);
@@ -47,7 +52,9 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
   }
 
   /** A destination with so many dead letters, whose receiver is well again. */
-  async function deadLetters(count: number): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {
+  async function deadLetters(
+    count: number,
+  ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, ONE_ATTEMPT);
     const messageIds: string[] = [];
@@ -72,7 +79,11 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       const before = await eventCount();
 
       const key = randomUUID();
-      const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`, undefined, key);
+      const [first, again] = await twiceWithOneKey(
+        `/v1/endpoints/${endpoint.id}/requests/${request}/replay`,
+        undefined,
+        key,
+      );
       const third = await withKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`, key);
 
       expect(first.status).toBeGreaterThanOrEqual(500);
@@ -90,7 +101,11 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/test`);
 
       expect(first.status).toBeGreaterThanOrEqual(500);
-      expect(expectStatus(again, 200).json).toEqual({ event_id: expect.stringMatching(/^evt_/), verified: null, status: 200 });
+      expect(expectStatus(again, 200).json).toEqual({
+        event_id: expect.stringMatching(/^evt_/),
+        verified: null,
+        status: 200,
+      });
       expect(await eventCount()).toBe(before + 1);
     });
 
@@ -170,7 +185,10 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       for (const answer of refused) expectDisabled(answer);
       for (const messageId of messageIds) expect((await eventOf(server, messageId)).status).toBe('dlq');
       expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
-      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }), 202).json).toEqual({ redriven: 2, skipped: 0 });
+      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }), 202).json).toEqual({
+        redriven: 2,
+        skipped: 0,
+      });
       for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
     });
 
@@ -186,13 +204,16 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       expect(off.target.posts()).toHaveLength(2);
     });
 
-    it('409: nor what a customer\'s disabled endpoint has', async () => {
+    it("409: nor what a customer's disabled endpoint has", async () => {
       const target = targets.open(() => ({ status: 500 }));
       const application = await applicationOf(server);
       const endpoint = await endpointAt(server, application, target.url, { retry: ONE_ATTEMPT.retry });
       const { message_id: messageId } = await emit(server, application);
       const [event] = await eventsIn(server, messageId, 1, 'dlq');
-      expectStatus(await server.api('PATCH', `/v1/app/${application}/endpoints/${endpoint.id}`, { status: 'disabled' }), 200);
+      expectStatus(
+        await server.api('PATCH', `/v1/app/${application}/endpoints/${endpoint.id}`, { status: 'disabled' }),
+        200,
+      );
 
       expectDisabled(await server.api('POST', `/v1/events/${event.id}/replay`));
       expect((await eventOf(server, event.id)).status).toBe('dlq');

@@ -21,22 +21,28 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
   beforeAll(async () => {
     sink = new SMTPServer({
-      authOptional: true, disabledCommands: ['STARTTLS'], logger: false,
-      onData: (stream, session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
-        arrived.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
-        callback();
-      }, callback),
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      logger: false,
+      onData: (stream, session, callback) =>
+        void text(stream.setEncoding('latin1')).then((raw) => {
+          arrived.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
+          callback();
+        }, callback),
     });
     // Postfix is stopped while it still hands over what earlier tests gave it.
     sink.on('error', () => undefined);
     await new Promise<void>((resolve) => void sink.listen(0, '127.0.0.1', resolve));
     postfix = await Postfix.start((sink.server.address() as AddressInfo).port, {
-      'no@example.org': '550 5.1.1 User unknown', 'later@example.org': '450 4.2.0 Greylisted, try again in 5 minutes', 'policy@example.org': '554 5.7.1 Denied by policy',
+      'no@example.org': '550 5.1.1 User unknown',
+      'later@example.org': '450 4.2.0 Greylisted, try again in 5 minutes',
+      'policy@example.org': '554 5.7.1 Denied by policy',
     });
     const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
     transport = new SmtpTransport(
       { kind: 'smtp', host: '127.0.0.1', port: postfix.port, isImplicitTls: false, startTls: 'off', login: null },
-      new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com', answerMsMax: 20_000 },
+      new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })),
+      { ownName: 'mail.example.com', answerMsMax: 20_000 },
     );
   });
 
@@ -46,15 +52,33 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await new Promise<void>((resolve) => void sink.close(() => resolve()));
   });
 
-  const message = (size: number) => compose({
-    messageId: `<${size}@example.com>`, date: new Date(), from: { name: '', address: 'ada@example.com' }, to: [{ name: '', address: 'b@example.org' }], cc: [], replyTo: [], subject: 'Größe 📦',
-    html: null, text: '.\n..\nGrüße\n'.repeat(size), headers: {}, attachments: [],
-  }, { selector: 's1', privateKey, domain: 'example.com' });
+  const message = (size: number) =>
+    compose(
+      {
+        messageId: `<${size}@example.com>`,
+        date: new Date(),
+        from: { name: '', address: 'ada@example.com' },
+        to: [{ name: '', address: 'b@example.org' }],
+        cc: [],
+        replyTo: [],
+        subject: 'Größe 📦',
+        html: null,
+        text: '.\n..\nGrüße\n'.repeat(size),
+        headers: {},
+        attachments: [],
+      },
+      { selector: 's1', privateKey, domain: 'example.com' },
+    );
 
   it('arrives as it was composed, behind the lines that servers add', async () => {
     const raw = await message(50);
 
-    const report = await transport.submit({ emailId: 'evt_1', raw, mailFrom: () => 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] });
+    const report = await transport.submit({
+      emailId: 'evt_1',
+      raw,
+      mailFrom: () => 'bounce@example.com',
+      recipients: ['b@example.org', 'c@example.org'],
+    });
 
     expect(report).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'accepted' }, { outcome: 'accepted' }] });
     expect(await eventually(() => arrived.length > 0, 30_000)).toBe(true);
@@ -64,17 +88,28 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
   it('reads what Postfix says of each recipient', async () => {
     const { replies, retryAfterMs } = await transport.submit({
-      emailId: 'evt_2', raw: await message(1), mailFrom: () => 'bounce@example.com', recipients: ['d@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'],
+      emailId: 'evt_2',
+      raw: await message(1),
+      mailFrom: () => 'bounce@example.com',
+      recipients: ['d@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'],
     });
 
     expect(replies.map(({ outcome, code, enhanced }) => [outcome, code, enhanced])).toEqual([
-      ['accepted', 250, '2.0.0'], ['bounced', 550, '5.1.1'], ['deferred', 450, '4.2.0'], ['failed', 554, '5.7.1'],
+      ['accepted', 250, '2.0.0'],
+      ['bounced', 550, '5.1.1'],
+      ['deferred', 450, '4.2.0'],
+      ['failed', 554, '5.7.1'],
     ]);
     expect(retryAfterMs).toBe(300_000);
   });
 
   it('reads that a message is too large as the failure of the message', async () => {
-    const { replies } = await transport.submit({ emailId: 'evt_3', raw: await message(20_000), mailFrom: () => 'bounce@example.com', recipients: ['b@example.org'] });
+    const { replies } = await transport.submit({
+      emailId: 'evt_3',
+      raw: await message(20_000),
+      mailFrom: () => 'bounce@example.com',
+      recipients: ['b@example.org'],
+    });
 
     expect(replies).toMatchObject([{ outcome: 'failed' }]);
   });

@@ -6,14 +6,29 @@ import { expectStatus, WITHIN_MS } from './scene.js';
 let labels = 0;
 
 /** An alias of the platform that nobody else has. */
-export async function aliasTo(server: PosthornServer, destinationIds: readonly string[], settings: object = {}): Promise<{ id: string; address: string }> {
+export async function aliasTo(
+  server: PosthornServer,
+  destinationIds: readonly string[],
+  settings: object = {},
+): Promise<{ id: string; address: string }> {
   const body = { kind: 'platform', localPart: `box-${(labels += 1)}`, destinationIds, ...settings };
   return expectStatus(await server.api('POST', '/v1/aliases', body), 201).json as { id: string; address: string };
 }
 
 /** Hands bytes over to the listener, as a mail server does; rejects with what it answers. */
-export async function deliver(port: number, to: string | string[], raw: string | Buffer, from = 'ada@b.example'): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true, name: 'mail.b.example' });
+export async function deliver(
+  port: number,
+  to: string | string[],
+  raw: string | Buffer,
+  from = 'ada@b.example',
+): Promise<string> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    ignoreTLS: true,
+    name: 'mail.b.example',
+  });
   const { response } = await transport.sendMail({ envelope: { from, to }, raw });
   transport.close();
   return response;
@@ -26,7 +41,9 @@ export const letter = (subject: string, headers = ''): string =>
 /** What came to an alias, newest first, as soon as so many messages of it were read. */
 export async function messagesOf(server: PosthornServer, alias: string, count: number): Promise<ApiAnswer['json'][]> {
   const list = async (): Promise<ApiAnswer['json'][]> =>
-    (expectStatus(await server.api('GET', `/v1/aliases/${alias}/messages`), 200).json.data as ApiAnswer['json'][]).filter(({ state }) => state !== 'received');
+    (
+      expectStatus(await server.api('GET', `/v1/aliases/${alias}/messages`), 200).json.data as ApiAnswer['json'][]
+    ).filter(({ state }) => state !== 'received');
   return until(list, (messages) => messages.length >= count, WITHIN_MS);
 }
 

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 
 const ORIGIN = 'https://agents.example.com';
@@ -16,7 +16,10 @@ describe('/mcp from a page', () => {
   let readKey: string;
 
   beforeAll(async () => {
-    [server, busy] = await Promise.all([startServer({ MCP_ALLOWED_ORIGINS: ORIGIN }), startServer({ MCP_ALLOWED_ORIGINS: ORIGIN, RATE_LIMIT_KEY: '1/3600' })]);
+    [server, busy] = await Promise.all([
+      startServer({ MCP_ALLOWED_ORIGINS: ORIGIN }),
+      startServer({ MCP_ALLOWED_ORIGINS: ORIGIN, RATE_LIMIT_KEY: '1/3600' }),
+    ]);
     readKey = (await createKey(server, { scope: 'read' })).key;
   });
 
@@ -32,12 +35,28 @@ describe('/mcp from a page', () => {
     at?: PosthornServer;
   }
 
-  function ask({ method = 'POST', key = readKey, body = JSON.stringify(LIST), type = 'application/json', origin = ORIGIN, path = '/mcp', at = server }: Asked = {}): Promise<Response> {
+  function ask({
+    method = 'POST',
+    key = readKey,
+    body = JSON.stringify(LIST),
+    type = 'application/json',
+    origin = ORIGIN,
+    path = '/mcp',
+    at = server,
+  }: Asked = {}): Promise<Response> {
     const hasBody = method === 'POST' || method === 'PUT';
-    return fetch(at.url + path, { method, headers: { ...ACCEPT, origin, ...(key !== null && as(key)), ...(hasBody && { 'content-type': type }) }, ...(hasBody && { body }) });
+    return fetch(at.url + path, {
+      method,
+      headers: { ...ACCEPT, origin, ...(key !== null && as(key)), ...(hasBody && { 'content-type': type }) },
+      ...(hasBody && { body }),
+    });
   }
 
-  const write = JSON.stringify({ ...LIST, method: 'tools/call', params: { name: 'replay_event', arguments: { event_id: 'evt_1' } } });
+  const write = JSON.stringify({
+    ...LIST,
+    method: 'tools/call',
+    params: { name: 'replay_event', arguments: { event_id: 'evt_1' } },
+  });
 
   it.each<[number, string, Asked]>([
     [200, 'an answer', {}],
@@ -54,15 +73,25 @@ describe('/mcp from a page', () => {
     [405, 'PUT', { method: 'PUT' }],
     [413, 'a body that is too large', { body: JSON.stringify('x'.repeat(1_100_000)) }],
     [415, 'a body of another type', { type: 'text/plain' }],
-  ])('%i: %s can be read by a page that MCP_ALLOWED_ORIGINS names, at both paths, and by no other one', async (status, _, asked) => {
-    for (const path of [asked.path ?? '/mcp', (asked.path ?? '/mcp').replace('/mcp', '/mcp/')]) {
-      const [allowed, foreign] = [await ask({ ...asked, path }), await ask({ ...asked, path, origin: 'https://evil.example.com' })];
+  ])(
+    '%i: %s can be read by a page that MCP_ALLOWED_ORIGINS names, at both paths, and by no other one',
+    async (status, _, asked) => {
+      for (const path of [asked.path ?? '/mcp', (asked.path ?? '/mcp').replace('/mcp', '/mcp/')]) {
+        const [allowed, foreign] = [
+          await ask({ ...asked, path }),
+          await ask({ ...asked, path, origin: 'https://evil.example.com' }),
+        ];
 
-      expect([allowed.status, allowed.headers.get('access-control-allow-origin'), allowed.headers.get('vary')]).toEqual([status, ORIGIN, expect.stringContaining('origin')]);
-      expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
-      if (status !== 204) expect(allowed.headers.get('access-control-expose-headers')).toContain('www-authenticate');
-    }
-  });
+        expect([
+          allowed.status,
+          allowed.headers.get('access-control-allow-origin'),
+          allowed.headers.get('vary'),
+        ]).toEqual([status, ORIGIN, expect.stringContaining('origin')]);
+        expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+        if (status !== 204) expect(allowed.headers.get('access-control-expose-headers')).toContain('www-authenticate');
+      }
+    },
+  );
 
   it('429: the same for the quota', async () => {
     await ask({ at: busy, key: busy.apiKey });
@@ -76,7 +105,11 @@ describe('/mcp from a page', () => {
   it('other paths of the API are read by no page of another origin', async () => {
     const answer = await fetch(`${server.url}/v1/events`, { headers: { origin: ORIGIN } });
 
-    expect([answer.status, answer.headers.get('access-control-allow-origin'), answer.headers.get('www-authenticate')]).toEqual([401, null, 'Bearer']);
+    expect([
+      answer.status,
+      answer.headers.get('access-control-allow-origin'),
+      answer.headers.get('www-authenticate'),
+    ]).toEqual([401, null, 'Bearer']);
   });
 
   it('403 names no scope that the sign-in does not grant (RFC 6750, section 3)', async () => {
@@ -89,20 +122,32 @@ describe('/mcp from a page', () => {
   });
 
   it.each([501, 5_000, 100_000, 400_000])('400: %i levels, wherever they stand', async (levels) => {
-    const bodies = [nested(levels), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_events","arguments":{"type":${nested(levels)},"n":12345678901234567890}}}`, `{"a":`.repeat(Math.min(levels, 150_000)) + '1' + '}'.repeat(Math.min(levels, 150_000))];
+    const bodies = [
+      nested(levels),
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_events","arguments":{"type":${nested(levels)},"n":12345678901234567890}}}`,
+      `{"a":`.repeat(Math.min(levels, 150_000)) + '1' + '}'.repeat(Math.min(levels, 150_000)),
+    ];
 
-    for (const body of bodies) expectRefusal(await server.api('POST', '/mcp', body, { ...ACCEPT, 'content-type': 'application/json' }), 400);
+    for (const body of bodies)
+      expectRefusal(await server.api('POST', '/mcp', body, { ...ACCEPT, 'content-type': 'application/json' }), 400);
   });
 
   it('a payload with as many levels as fit goes through', async () => {
-    const answer = await server.api('POST', '/mcp', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_events","arguments":{"type":${nested(490)}}}}`, { ...ACCEPT, 'content-type': 'application/json' });
+    const answer = await server.api(
+      'POST',
+      '/mcp',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_events","arguments":{"type":${nested(490)}}}}`,
+      { ...ACCEPT, 'content-type': 'application/json' },
+    );
 
     expect(answer.status).toBe(200);
   });
 
   it('the official client connects at /mcp/, too', async () => {
     const client = new Client({ name: 'test agent', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp/`), { requestInit: { headers: as(readKey) } }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${server.url}/mcp/`), { requestInit: { headers: as(readKey) } }),
+    );
 
     const { tools } = await client.listTools();
     await client.close();

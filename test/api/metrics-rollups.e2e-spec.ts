@@ -1,10 +1,20 @@
 import { showId } from '../../src/kernel/ids.js';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const WINDOWS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
 type Window = keyof typeof WINDOWS;
@@ -61,19 +71,28 @@ afterAll(async () => {
   await targets?.close();
 });
 
-const ask = (query: Record<string, string>): Promise<ApiAnswer> => server.api('GET', `/v1/metrics?${new URLSearchParams(query)}`);
+const ask = (query: Record<string, string>): Promise<ApiAnswer> =>
+  server.api('GET', `/v1/metrics?${new URLSearchParams(query)}`);
 const metrics = async (query: Record<string, string>): Promise<Item[]> => expectStatus(await ask(query), 200).json.data;
 const busy = (items: Item[]): Item[] => items.filter((item) => COUNTS.some((count) => item[count] > 0));
 const countsOf = (item: Counts): number[] => COUNTS.map((count) => Number(item[count]));
 
 async function settledAndFolded(): Promise<void> {
   for (const table of ['due_deliveries', 'rollup_parts']) {
-    await until(() => sql.rows(`select from ${table} limit 1`), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows(`select from ${table} limit 1`),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
   }
 }
 
 /** A part as the ledger adds it. */
-async function addPart(key: string, minute: Date, { latenciesMs = [], ...counts }: Partial<Counts> & { latenciesMs?: number[] }): Promise<void> {
+async function addPart(
+  key: string,
+  minute: Date,
+  { latenciesMs = [], ...counts }: Partial<Counts> & { latenciesMs?: number[] },
+): Promise<void> {
   const { received = 0, delivered = 0, failed = 0, retried = 0, dlq = 0 } = counts;
   await sql.rows(
     `insert into rollup_parts (environment_id, key_id, minute, received, delivered, failed, retried, dlq, latencies_ms)
@@ -104,59 +123,97 @@ describe('GET /v1/metrics after a mixed load', () => {
     ]);
     const pull = await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' });
     keys.push(expectStatus(pull, 201).json.id as string);
-    const [slowId, flakyId, brokenId, goneId, leftId, pullId] = keys as [string, string, string, string, string, string];
+    const [slowId, flakyId, brokenId, goneId, leftId, pullId] = keys as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
 
     const [[replayed]] = await Promise.all([
-      sendMany(server, slowId, 120), sendMany(server, flakyId, 60), sendMany(server, brokenId, 40), sendMany(server, leftId, 5),
-      sendMany(server, pullId, 30), send(server, goneId), send(server, slow.url),
+      sendMany(server, slowId, 120),
+      sendMany(server, flakyId, 60),
+      sendMany(server, brokenId, 40),
+      sendMany(server, leftId, 5),
+      sendMany(server, pullId, 30),
+      send(server, goneId),
+      send(server, slow.url),
     ]);
     expectStatus(await server.api('POST', `/v1/events/${replayed}/replay`), 202);
     // What waits for its second attempt ends with its destination.
-    await until(() => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(leftId)]), (rows) => rows.length === 5, WITHIN_MS);
+    await until(
+      () => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(leftId)]),
+      (rows) => rows.length === 5,
+      WITHIN_MS,
+    );
     expectStatus(await server.api('PATCH', `/v1/destinations/${leftId}`, { status: 'disabled' }), 200);
     await settledAndFolded();
   }, 60_000);
 
-  it.each(Object.keys(WINDOWS) as Window[])('200, %s: every count of every window is what the ledger holds', async (window) => {
-    const rows = await sql.rows<Counts & { key: string; start: Date }>(`
+  it.each(Object.keys(WINDOWS) as Window[])(
+    '200, %s: every count of every window is what the ledger holds',
+    async (window) => {
+      const rows = await sql.rows<Counts & { key: string; start: Date }>(`
       ${HAPPENED}
       select key, date_trunc('${UNITS[window]}', at, 'UTC') as start, sum(received) as received, sum(delivered) as delivered,
              sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, count(ms) as attempts
       from happened group by key, start order by start`);
-    const expected = keys.map((key) => rows.filter((row) => row.key === uuidOf(key)).map((row) => [row.start.toISOString(), ...countsOf(row)]));
+      const expected = keys.map((key) =>
+        rows.filter((row) => row.key === uuidOf(key)).map((row) => [row.start.toISOString(), ...countsOf(row)]),
+      );
 
-    const shown = await Promise.all(keys.map(async (key) => busy(await metrics({ key, window })).map((item) => [item.start, ...countsOf(item)])));
+      const shown = await Promise.all(
+        keys.map(async (key) => busy(await metrics({ key, window })).map((item) => [item.start, ...countsOf(item)])),
+      );
 
-    expect(shown).toEqual(expected);
-    // The load was what it says: each count is there, each destination has its own.
-    const sums = COUNTS.map((_count, i) => shown.flat().reduce((sum, item) => sum + Number(item[i + 1]), 0));
-    expect(sums).toEqual([256, expect.any(Number), 6, expect.any(Number), expect.any(Number), expect.any(Number)]);
-    expect(Math.min(...sums)).toBeGreaterThan(5);
-    expect(new Set(rows.map(({ key }) => key)).size).toBe(6);
-  });
+      expect(shown).toEqual(expected);
+      // The load was what it says: each count is there, each destination has its own.
+      const sums = COUNTS.map((_count, i) => shown.flat().reduce((sum, item) => sum + Number(item[i + 1]), 0));
+      expect(sums).toEqual([256, expect.any(Number), 6, expect.any(Number), expect.any(Number), expect.any(Number)]);
+      expect(Math.min(...sums)).toBeGreaterThan(5);
+      expect(new Set(rows.map(({ key }) => key)).size).toBe(6);
+    },
+  );
 
-  it.each(Object.keys(WINDOWS) as Window[])('200, %s: latencies are within a sixteenth of the exact ones, and exact below 32 ms', async (window) => {
-    const rows = await sql.rows<{ key: string; start: Date; exact: number[] }>(`
+  it.each(Object.keys(WINDOWS) as Window[])(
+    '200, %s: latencies are within a sixteenth of the exact ones, and exact below 32 ms',
+    async (window) => {
+      const rows = await sql.rows<{ key: string; start: Date; exact: number[] }>(`
       ${HAPPENED}
       select key, date_trunc('${UNITS[window]}', at, 'UTC') as start, percentile_disc(array[0.5, 0.95, 0.99]) within group (order by ms) as exact
       from happened where ms is not null group by key, start`);
-    let compared = 0;
+      let compared = 0;
 
-    for (const { key, start, exact } of rows) {
-      const [item] = await metrics({ key: showId('dst', key), window, since: start.toISOString(), until: ago(-1).toISOString() });
-      const { p50, p95, p99 } = item?.latency_ms as NonNullable<Item['latency_ms']>;
-      for (const [i, shown] of [p50, p95, p99].entries()) {
-        const truth = exact[i] as number;
-        expect(Math.abs(shown - truth) * 16).toBeLessThan(truth < 32 ? 1 : truth);
-        compared += 1;
+      for (const { key, start, exact } of rows) {
+        const [item] = await metrics({
+          key: showId('dst', key),
+          window,
+          since: start.toISOString(),
+          until: ago(-1).toISOString(),
+        });
+        const { p50, p95, p99 } = item?.latency_ms as NonNullable<Item['latency_ms']>;
+        for (const [i, shown] of [p50, p95, p99].entries()) {
+          const truth = exact[i] as number;
+          expect(Math.abs(shown - truth) * 16).toBeLessThan(truth < 32 ? 1 : truth);
+          compared += 1;
+        }
       }
-    }
-    expect(compared).toBeGreaterThanOrEqual(5 * 3);
-  });
+      expect(compared).toBeGreaterThanOrEqual(5 * 3);
+    },
+  );
 
   it('200: the rate of success is of what ended, and null with the latency where nothing did', async () => {
     const day = async (key: string): Promise<Item> => (await metrics({ key, window: '1d' })).at(-1) as Item;
-    const [, flaky, broken, gone, left, pull] = (await Promise.all(keys.map(day))) as [Item, Item, Item, Item, Item, Item];
+    const [, flaky, broken, gone, left, pull] = (await Promise.all(keys.map(day))) as [
+      Item,
+      Item,
+      Item,
+      Item,
+      Item,
+      Item,
+    ];
 
     expect(flaky.success_rate).toBeCloseTo(flaky.delivered / (flaky.delivered + flaky.dlq), 12);
     expect(broken).toMatchObject({ received: 40, delivered: 0, dlq: 40, retried: 80, attempts: 120, success_rate: 0 });
@@ -164,8 +221,16 @@ describe('GET /v1/metrics after a mixed load', () => {
     expect(left).toMatchObject({ received: 5, failed: 5, retried: 5, attempts: 5, success_rate: 0 });
     expect(pull).toMatchObject({ received: 30, delivered: 30, attempts: 0, success_rate: 1, latency_ms: null });
     expect((await metrics({ key: keys[0] as string, window: '1d' }))[0]).toEqual({
-      start: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00\.000Z$/), window: '1d', received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0,
-      attempts: 0, success_rate: null, latency_ms: null,
+      start: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00\.000Z$/),
+      window: '1d',
+      received: 0,
+      delivered: 0,
+      failed: 0,
+      retried: 0,
+      dlq: 0,
+      attempts: 0,
+      success_rate: null,
+      latency_ms: null,
     });
   });
 
@@ -178,19 +243,22 @@ describe('GET /v1/metrics after a mixed load', () => {
 });
 
 describe('GET /v1/metrics of a range', () => {
-  it.each<[string, Window, number]>([['', '1h', 48], ['1m', '1m', 60], ['1h', '1h', 48], ['1d', '1d', 30]])(
-    '200, window "%s": windows of %s, the last %d, oldest first and without a gap', async (given, window, count) => {
-      const key = await quietDestination();
+  it.each<[string, Window, number]>([
+    ['', '1h', 48],
+    ['1m', '1m', 60],
+    ['1h', '1h', 48],
+    ['1d', '1d', 30],
+  ])('200, window "%s": windows of %s, the last %d, oldest first and without a gap', async (given, window, count) => {
+    const key = await quietDestination();
 
-      const items = await metrics({ key, ...(given && { window: given }) });
+    const items = await metrics({ key, ...(given && { window: given }) });
 
-      const starts = items.map(({ start }) => Date.parse(start));
-      const first = starts[0] as number;
-      expect(starts).toEqual(Array.from({ length: count }, (_, i) => first + i * WINDOWS[window]));
-      expect(Date.now() - (starts.at(-1) as number)).toBeLessThan(WINDOWS[window] + 60_000);
-      expect(new Set(items.map((item) => item.window))).toEqual(new Set([window]));
-    },
-  );
+    const starts = items.map(({ start }) => Date.parse(start));
+    const first = starts[0] as number;
+    expect(starts).toEqual(Array.from({ length: count }, (_, i) => first + i * WINDOWS[window]));
+    expect(Date.now() - (starts.at(-1) as number)).toBeLessThan(WINDOWS[window] + 60_000);
+    expect(new Set(items.map((item) => item.window))).toEqual(new Set([window]));
+  });
 
   it('200: since is part of the range, until is not', async () => {
     const key = await quietDestination();
@@ -201,14 +269,18 @@ describe('GET /v1/metrics of a range', () => {
 
     const items = await metrics({ key, since: before(3), until: before(1) });
 
-    expect(items.map(({ start, received }) => [start, received])).toEqual([[before(3), 3], [before(2), 2]]);
+    expect(items.map(({ start, received }) => [start, received])).toEqual([
+      [before(3), 3],
+      [before(2), 2],
+    ]);
   });
 
   it('200: a part that comes late is added to its own minute, hour and day', async () => {
     const key = await quietDestination();
     const minute = new Date(Math.floor(ago(3 * WINDOWS['1d']).getTime() / 60_000) * 60_000);
     const end = new Date(minute.getTime() + 1).toISOString();
-    const item = async (window: Window): Promise<Item> => (await metrics({ key, window, since: minute.toISOString(), until: end }))[0] as Item;
+    const item = async (window: Window): Promise<Item> =>
+      (await metrics({ key, window, since: minute.toISOString(), until: end }))[0] as Item;
     await addPart(key, minute, { received: 2, delivered: 1, retried: 1, latenciesMs: [10, 31] });
     await settledAndFolded();
     expect(countsOf(await item('1m'))).toEqual([2, 1, 0, 1, 0, 2]);
@@ -231,7 +303,8 @@ describe('GET /v1/metrics of a range', () => {
     const bad = await destinationAt(server, broken.url, { ...PATIENT, retry: { schedule: [0, 0], max_attempts: 2 } });
     const created = await server.api('POST', '/v1/endpoints', { slug: 'counted', destinations: [good, bad] });
     const { id: endpoint, path } = expectStatus(created, 201).json as { id: string; path: string };
-    const receive = async (): Promise<number> => (await fetch(`${server.url}/in/${path}`, { method: 'POST', body: '{"n":1}' })).status;
+    const receive = async (): Promise<number> =>
+      (await fetch(`${server.url}/in/${path}`, { method: 'POST', body: '{"n":1}' })).status;
 
     expect(new Set(await Promise.all(Array.from({ length: 12 }, receive)))).toEqual(new Set([200]));
     await settledAndFolded();
@@ -256,7 +329,10 @@ describe('GET /v1/metrics refuses', () => {
     ['a since without a time zone', { key: 'KEY', since: '2026-11-20T00:00:00' }],
     ['a range that ends where it begins', { key: 'KEY', since: '2026-11-20T00:00:00Z', until: '2026-11-20T00:00:00Z' }],
     ['a range that begins in the future', { key: 'KEY', since: '2999-01-01T00:00:00Z' }],
-    ['a range of more than 1,440 windows', { key: 'KEY', window: '1m', since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:01:00Z' }],
+    [
+      'a range of more than 1,440 windows',
+      { key: 'KEY', window: '1m', since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:01:00Z' },
+    ],
     ['a range as long as the calendar', { key: 'KEY', since: '0000-01-01T00:00:00Z', until: '9999-12-31T23:59:59Z' }],
   ])('400: %s', async (_what, query) => {
     const key = await quietDestination();
@@ -292,7 +368,8 @@ describe('GET /v1/metrics refuses', () => {
     const deleted = await quietDestination();
     expectStatus(await server.api('DELETE', `/v1/destinations/${deleted}`), 204);
 
-    for (const key of [theirs, deleted, `ep_${(await quietDestination()).slice(4)}`]) expectRefusal(await ask({ key }), 404);
+    for (const key of [theirs, deleted, `ep_${(await quietDestination()).slice(4)}`])
+      expectRefusal(await ask({ key }), 404);
     expect((await server.api('GET', `/v1/metrics?key=${theirs}`, undefined, as(testKey))).status).toBe(200);
   });
 

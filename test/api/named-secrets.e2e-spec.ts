@@ -3,8 +3,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 const UNKNOWN = 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -28,7 +28,10 @@ describe('named secrets', () => {
   /** A secret with a name of its own, and the value `value-of-NAME` unless another one is given. */
   async function secret(value?: string): Promise<{ id: string; name: string; path: string; template: string }> {
     const name = `NAME_${(made += 1)}`;
-    const { id } = expectStatus(await server.api('POST', '/v1/secrets', { name, value: value ?? `value-of-${name}` }), 201).json;
+    const { id } = expectStatus(
+      await server.api('POST', '/v1/secrets', { name, value: value ?? `value-of-${name}` }),
+      201,
+    ).json;
     return { id, name, path: `/v1/secrets/${id}`, template: `{{secrets.${name}}}` };
   }
 
@@ -41,16 +44,28 @@ describe('named secrets', () => {
 
   /** Delivers until the header is as wanted; other nodes hear of a change a moment later. */
   const deliveredAs = (target: TargetPath, destination: string, wanted: string, from = server): Promise<unknown> =>
-    until(() => delivered(target, destination, from), (header) => header === wanted, WITHIN_MS);
+    until(
+      () => delivered(target, destination, from),
+      (header) => header === wanted,
+      WITHIN_MS,
+    );
 
   describe('POST /v1/secrets', () => {
     it('201: the secret without its value, version 1', async () => {
-      const answer = await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok_hunter2', description: 'The CRM' });
+      const answer = await server.api('POST', '/v1/secrets', {
+        name: 'CRM_TOKEN',
+        value: 'tok_hunter2',
+        description: 'The CRM',
+      });
 
       expect(answer.status).toBe(201);
       expect(answer.json).toEqual({
-        id: expect.stringMatching(/^sec_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'CRM_TOKEN', description: 'The CRM', version: 1,
-        created_at: expect.stringMatching(TIMESTAMP), updated_at: answer.json.created_at,
+        id: expect.stringMatching(/^sec_[0-9A-HJKMNP-TV-Z]{26}$/),
+        name: 'CRM_TOKEN',
+        description: 'The CRM',
+        version: 1,
+        created_at: expect.stringMatching(TIMESTAMP),
+        updated_at: answer.json.created_at,
       });
       expect((await server.api('GET', `/v1/secrets/${answer.json.id}`)).json).toEqual({ ...answer.json, used_by: [] });
     });
@@ -108,7 +123,10 @@ describe('named secrets', () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const body = { name: 'ONCE', value: 'tok_once_only' };
 
-      const [first, second] = [await server.api('POST', '/v1/secrets', body, headers), await server.api('POST', '/v1/secrets', body, headers)];
+      const [first, second] = [
+        await server.api('POST', '/v1/secrets', body, headers),
+        await server.api('POST', '/v1/secrets', body, headers),
+      ];
 
       expect([first.status, second.status]).toEqual([201, 201]);
       expect(second.text).toBe(first.text);
@@ -123,9 +141,12 @@ describe('named secrets', () => {
         const { id } = expectStatus(await crowded.api('POST', '/v1/secrets', { name: 'FIRST', value: 'a' }), 201).json;
         await its.rows(
           `insert into secrets select environment_id, gen_random_uuid(), 'N' || n, null, value, 1, now(), now()
-           from secrets, generate_series(1, 998) as n`);
+           from secrets, generate_series(1, 998) as n`,
+        );
 
-        const answers = await Promise.all(['X', 'Y', 'Z'].map((name) => crowded.api('POST', '/v1/secrets', { name, value: 'a' })));
+        const answers = await Promise.all(
+          ['X', 'Y', 'Z'].map((name) => crowded.api('POST', '/v1/secrets', { name, value: 'a' })),
+        );
         expectStatus(await crowded.api('DELETE', `/v1/secrets/${id}`), 204);
         const after = await crowded.api('POST', '/v1/secrets', { name: 'AFTER', value: 'a' });
 
@@ -148,7 +169,14 @@ describe('named secrets', () => {
 
       expect(page.json.data.map(({ id }: { id: string }) => id)).toEqual([third.id, second.id]);
       expect(next.json.data[0].id).toBe(first.id);
-      expect(Object.keys(page.json.data[0]).sort()).toEqual(['created_at', 'description', 'id', 'name', 'updated_at', 'version']);
+      expect(Object.keys(page.json.data[0]).sort()).toEqual([
+        'created_at',
+        'description',
+        'id',
+        'name',
+        'updated_at',
+        'version',
+      ]);
       expect(page.text + next.text).not.toContain('value-of');
     });
 
@@ -159,24 +187,33 @@ describe('named secrets', () => {
       expectRefusal(await server.api('GET', `/v1/secrets?cursor=${json.next_cursor}`), 400);
     });
 
-    it.each(['GET', 'PUT', 'DELETE'])('404: %s of a secret that is unknown, malformed or of another environment', async (method) => {
-      const { id, path } = await secret();
-      const { key } = await createKey(server, { scope: 'write', environment: 'test' });
-      const body = method === 'PUT' ? { value: 'other' } : undefined;
+    it.each(['GET', 'PUT', 'DELETE'])(
+      '404: %s of a secret that is unknown, malformed or of another environment',
+      async (method) => {
+        const { id, path } = await secret();
+        const { key } = await createKey(server, { scope: 'write', environment: 'test' });
+        const body = method === 'PUT' ? { value: 'other' } : undefined;
 
-      for (const unknown of [UNKNOWN, 'sec_1', `dst_${id.slice(4)}`]) expectRefusal(await server.api(method, `/v1/secrets/${unknown}`, body), 404);
-      expectRefusal(await server.api(method, path, body, as(key)), 404);
-      expect((await server.api('GET', path)).json.version).toBe(1);
-    });
+        for (const unknown of [UNKNOWN, 'sec_1', `dst_${id.slice(4)}`])
+          expectRefusal(await server.api(method, `/v1/secrets/${unknown}`, body), 404);
+        expectRefusal(await server.api(method, path, body, as(key)), 404);
+        expect((await server.api('GET', path)).json.version).toBe(1);
+      },
+    );
 
     it('200: used_by names the destinations whose headers use it', async () => {
       const { path, template } = await secret();
-      const [one, two] = [await destinationAt(server, targets.open().url, { headers: { 'x-a': template, 'x-b': template } }),
-        await destinationAt(server, targets.open().url, { headers: { 'x-a': `a ${template}` } })];
+      const [one, two] = [
+        await destinationAt(server, targets.open().url, { headers: { 'x-a': template, 'x-b': template } }),
+        await destinationAt(server, targets.open().url, { headers: { 'x-a': `a ${template}` } }),
+      ];
 
       const { json } = await server.api('GET', path);
 
-      expect(json.used_by).toEqual([{ kind: 'destination', id: one }, { kind: 'destination', id: two }]);
+      expect(json.used_by).toEqual([
+        { kind: 'destination', id: one },
+        { kind: 'destination', id: two },
+      ]);
     });
   });
 
@@ -190,7 +227,11 @@ describe('named secrets', () => {
       const nothing = await server.api('PUT', path, {});
 
       expect([described, changed, cleared, nothing].map(({ json }) => [json.version, json.description])).toEqual([
-        [1, 'What for'], [2, 'What for'], [2, null], [2, null]]);
+        [1, 'What for'],
+        [2, 'What for'],
+        [2, null],
+        [2, null],
+      ]);
       expect(nothing.json.updated_at).toBe(cleared.json.updated_at);
       expect((await server.api('GET', path)).json).toEqual(nothing.json);
     });
@@ -203,23 +244,31 @@ describe('named secrets', () => {
       expect((await server.api('GET', path)).json.version).toBe(9);
     });
 
-    it.each([['empty', ''], ['null', null], ['of more than 16 KB', 'x'.repeat(16_385)]])('422: a value that is %s', async (_what, value) => {
+    it.each([
+      ['empty', ''],
+      ['null', null],
+      ['of more than 16 KB', 'x'.repeat(16_385)],
+    ])('422: a value that is %s', async (_what, value) => {
       const { path } = await secret();
 
       expectInvalid(await server.api('PUT', path, { value }), 'schema', 'value');
       expect((await server.api('GET', path)).json.version).toBe(1);
     });
 
-    it.each([['line ends', 'a\r\nx-evil: 1'], ['a space at its end', 'a '], ['more than Latin-1', 'a漢'], ['more than 8 KB', 'x'.repeat(8193)]])(
-      '422: a value with %s, while a header uses it; 200 while nothing does', async (_what, value) => {
-        const { path, template } = await secret('good');
-        const destination = await destinationAt(server, targets.open().url, { headers: { 'x-a': template } });
+    it.each([
+      ['line ends', 'a\r\nx-evil: 1'],
+      ['a space at its end', 'a '],
+      ['more than Latin-1', 'a漢'],
+      ['more than 8 KB', 'x'.repeat(8193)],
+    ])('422: a value with %s, while a header uses it; 200 while nothing does', async (_what, value) => {
+      const { path, template } = await secret('good');
+      const destination = await destinationAt(server, targets.open().url, { headers: { 'x-a': template } });
 
-        expectInvalid(await server.api('PUT', path, { value }), 'schema', 'value');
-        expect((await server.api('GET', path)).json.version).toBe(1);
-        expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { headers: {} }), 200);
-        expectStatus(await server.api('PUT', path, { value }), 200);
-      });
+      expectInvalid(await server.api('PUT', path, { value }), 'schema', 'value');
+      expect((await server.api('GET', path)).json.version).toBe(1);
+      expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { headers: {} }), 200);
+      expectStatus(await server.api('PUT', path, { value }), 200);
+    });
   });
 
   describe('DELETE /v1/secrets/{id}', () => {
@@ -233,8 +282,10 @@ describe('named secrets', () => {
 
     it('409 while a destination uses it, with details.used_by; 204 once it is taken out, or the destination is deleted', async () => {
       const { path, template } = await secret();
-      const [one, two] = [await destinationAt(server, targets.open().url, { headers: { 'x-a': template } }),
-        await destinationAt(server, targets.open().url, { headers: { 'x-a': template } })];
+      const [one, two] = [
+        await destinationAt(server, targets.open().url, { headers: { 'x-a': template } }),
+        await destinationAt(server, targets.open().url, { headers: { 'x-a': template } }),
+      ];
 
       const both = await server.api('DELETE', path);
       await server.api('PATCH', `/v1/destinations/${one}`, { headers: { 'x-a': 'plain' } });
@@ -243,7 +294,12 @@ describe('named secrets', () => {
       const free = await server.api('DELETE', path);
 
       expectRefusal(both, 409);
-      expect(both.json.error.details).toEqual({ used_by: [{ kind: 'destination', id: one }, { kind: 'destination', id: two }] });
+      expect(both.json.error.details).toEqual({
+        used_by: [
+          { kind: 'destination', id: one },
+          { kind: 'destination', id: two },
+        ],
+      });
       expect(last.json.error.details).toEqual({ used_by: [{ kind: 'destination', id: two }] });
       expect(free.status).toBe(204);
     });
@@ -251,7 +307,8 @@ describe('named secrets', () => {
     /** How many statements of this database wait for a lock. */
     const waiting = async (): Promise<number> => {
       const rows = await sql.rows<{ count: number }>(
-        `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
       return rows[0]?.count ?? 0;
     };
 
@@ -319,24 +376,37 @@ describe('named secrets', () => {
 
       for (const name of ['NOWHERE', 'ONLY_IN_TEST', 'a-b', '']) {
         const headers = { 'X-Good': template, 'X-Bad': `a {{ secrets.${name} }}` };
-        expectInvalid(await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: targets.open().url, headers }), 'schema', 'headers.X-Bad');
+        expectInvalid(
+          await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: targets.open().url, headers }),
+          'schema',
+          'headers.X-Bad',
+        );
         expectInvalid(await server.api('PATCH', `/v1/destinations/${id}`, { headers }), 'schema', 'headers.X-Bad');
       }
-      expect((await server.api('GET', `/v1/destinations/${id}`)).json).toMatchObject({ version: 1, headers: { 'x-a': template } });
+      expect((await server.api('GET', `/v1/destinations/${id}`)).json).toMatchObject({
+        version: 1,
+        headers: { 'x-a': template },
+      });
     });
 
-    it.each([['line ends', 'a\r\nx-evil: 1', 'headers.X-A'], ['a space at its begin', ' a', 'headers.X-A'], ['9 KB', 'x'.repeat(9000), 'headers.X-A']])(
-      '422: a secret whose value has %s', async (_what, value, path) => {
-        const { template, path: secretPath } = await secret(value);
+    it.each([
+      ['line ends', 'a\r\nx-evil: 1', 'headers.X-A'],
+      ['a space at its begin', ' a', 'headers.X-A'],
+      ['9 KB', 'x'.repeat(9000), 'headers.X-A'],
+    ])('422: a secret whose value has %s', async (_what, value, path) => {
+      const { template, path: secretPath } = await secret(value);
 
-        const answer = await server.api('POST', '/v1/destinations', {
-          name: 'A', type: 'https', url: targets.open().url, headers: { 'X-A': template },
-        });
-
-        expectInvalid(answer, 'schema', path);
-        expect(answer.text).not.toContain('evil');
-        expect((await server.api('GET', secretPath)).json.used_by).toEqual([]);
+      const answer = await server.api('POST', '/v1/destinations', {
+        name: 'A',
+        type: 'https',
+        url: targets.open().url,
+        headers: { 'X-A': template },
       });
+
+      expectInvalid(answer, 'schema', path);
+      expect(answer.text).not.toContain('evil');
+      expect((await server.api('GET', secretPath)).json.used_by).toEqual([]);
+    });
 
     it('a template never leaves as it stands: secrets that have outgrown the headers stop the delivery, and what is unrelated still changes', async () => {
       const secrets = await Promise.all(Array.from({ length: 5 }, () => secret('short')));
@@ -346,13 +416,21 @@ describe('named secrets', () => {
       for (const { path } of secrets) expectStatus(await server.api('PUT', path, { value: 'x'.repeat(8000) }), 200);
 
       const refused = await until(
-        () => server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), ({ status }) => status !== 202, WITHIN_MS);
+        () => server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }),
+        ({ status }) => status !== 202,
+        WITHIN_MS,
+      );
 
       expectRefusal(refused, 409);
       expect(refused.text).not.toContain('xxx');
       expectStatus(await server.api('PATCH', `/v1/destinations/${id}`, { name: 'Renamed' }), 200);
       expectStatus(await server.api('PATCH', `/v1/destinations/${id}`, { headers: {} }), 200);
-      expect(target.posts().flatMap((post) => Object.values(post.headers)).join()).not.toContain('{{');
+      expect(
+        target
+          .posts()
+          .flatMap((post) => Object.values(post.headers))
+          .join(),
+      ).not.toContain('{{');
     });
   });
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { routesOf, type OpenApi, type Route } from '../conformance/openapi-document.js';
+import { type OpenApi, type Route, routesOf } from '../conformance/openapi-document.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
+import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { until } from './polling.js';
 import { inbound } from './receiving.js';
 import { jobIn } from './replaying.js';
-import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
 
 const ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -22,17 +22,21 @@ describe('operations without a request body', () => {
   beforeAll(async () => {
     [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     const document = (await server.api('GET', '/openapi.json')).json as OpenApi;
-    bodiless = routesOf(document).filter(({ method, operation }) => method !== 'GET' && operation.requestBody === undefined);
+    bodiless = routesOf(document).filter(
+      ({ method, operation }) => method !== 'GET' && operation.requestBody === undefined,
+    );
   });
 
   afterAll(async () => {
     await Promise.all([server.stop(), targets.close()]);
   });
 
-  const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
+  const filled = (path: string): string =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
   /** The operator's route is not for keys; `/v1/emails` is for clients of others, whose fields are ignored. */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
-  const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> => server.api(method, filled(path), body, headers);
+  const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>
+    server.api(method, filled(path), body, headers);
 
   it('422: refuse unknown fields, every one of the document, and say which', async () => {
     expect(bodiless.filter(isClosed).length).toBeGreaterThan(20);
@@ -49,8 +53,10 @@ describe('operations without a request body', () => {
   it('422 and 400: refuse what is no object, and what is no JSON', async () => {
     for (const route of bodiless.filter(isClosed)) {
       const name = `${route.method} ${route.path}`;
-      for (const body of ['[]', '[{"dry_run":true}]', 'null', 'true', '1', '"x"']) expect([name, body, (await call(route, body)).status]).toEqual([name, body, 422]);
-      for (const body of ['{', '{"a":1,}', 'dry_run=true']) expect([name, body, (await call(route, body)).status]).toEqual([name, body, 400]);
+      for (const body of ['[]', '[{"dry_run":true}]', 'null', 'true', '1', '"x"'])
+        expect([name, body, (await call(route, body)).status]).toEqual([name, body, 422]);
+      for (const body of ['{', '{"a":1,}', 'dry_run=true'])
+        expect([name, body, (await call(route, body)).status]).toEqual([name, body, 400]);
     }
   });
 
@@ -59,7 +65,12 @@ describe('operations without a request body', () => {
       if (route.path.startsWith('/v1/session')) continue;
       for (const body of [undefined, '', '{}', ' {} ']) {
         const { status } = await server.api(route.method, filled(route.path), body);
-        expect([route.method, route.path, body, [404, 204, 401, 403].includes(status)]).toEqual([route.method, route.path, body, true]);
+        expect([route.method, route.path, body, [404, 204, 401, 403].includes(status)]).toEqual([
+          route.method,
+          route.path,
+          body,
+          true,
+        ]);
       }
     }
   });
@@ -74,13 +85,16 @@ describe('operations without a request body', () => {
     const dry = { dry_run: true };
 
     const answers = [
-      await server.api('DELETE', `/v1/destinations/${destination}`, dry), await server.api('DELETE', `/v1/endpoints/${endpoint.id}`, dry),
-      await server.api('DELETE', `/v1/keys/${key.id}`, dry), await server.api('DELETE', `/v1/events/${event}/payload`, dry),
+      await server.api('DELETE', `/v1/destinations/${destination}`, dry),
+      await server.api('DELETE', `/v1/endpoints/${endpoint.id}`, dry),
+      await server.api('DELETE', `/v1/keys/${key.id}`, dry),
+      await server.api('DELETE', `/v1/events/${event}/payload`, dry),
       await server.api('POST', `/v1/events/${event}/cancel`, { destination }),
     ];
 
     for (const answer of answers) expectInvalid(answer, 'schema');
-    for (const path of [`destinations/${destination}`, `endpoints/${endpoint.id}`]) expectStatus(await server.api('GET', `/v1/${path}`), 200);
+    for (const path of [`destinations/${destination}`, `endpoints/${endpoint.id}`])
+      expectStatus(await server.api('GET', `/v1/${path}`), 200);
     expect((await server.api('GET', '/v1/org', undefined, as(key.key))).status).toBe(200);
     expect(await eventOf(server, event)).not.toHaveProperty('payload_erased_at');
   });
@@ -105,7 +119,11 @@ describe('operations without a request body', () => {
   it('GET: a body has no meaning (RFC 9110, section 9.3.1), and is ignored', async () => {
     const { hostname, port } = new URL(server.url);
     const body = '{"dry_run":true}';
-    const headers = { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json', 'content-length': body.length };
+    const headers = {
+      authorization: `Bearer ${server.apiKey}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+    };
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const asked = request({ hostname, port, path: '/v1/org', method: 'GET', headers }, (answer) => {
         answer.resume();
@@ -119,14 +137,19 @@ describe('operations without a request body', () => {
 
   describe('POST /v1/app/{app}/erase', () => {
     it('200: with dry_run it counts what an erasure would do away with, differs in nothing in the audit log, and erases nothing', async () => {
-      const [said, waits] = [targets.open(() => ({ body: 'Thank you, Ann' })), targets.open(() => ({ status: 500, body: 'Sorry, Ann' }))];
+      const [said, waits] = [
+        targets.open(() => ({ body: 'Thank you, Ann' })),
+        targets.open(() => ({ status: 500, body: 'Sorry, Ann' })),
+      ];
       const app = await applicationOf(server, { uid: `counted-${randomUUID()}` });
       await endpointAt(server, app, said.url);
       await endpointAt(server, app, waits.url, { retry: { schedule: [0, 3600] } });
       const sent = [await emit(server, app), await emit(server, app), await emit(server, app)];
       await Promise.all([said.arrived(3), waits.arrived(3)]);
-      const attempts = async (): Promise<unknown[]> => (await Promise.all(sent.map(({ message_id: message }) => eventsOf(server, message))))
-        .flat().flatMap(({ last_attempt: last }) => last ?? []);
+      const attempts = async (): Promise<unknown[]> =>
+        (await Promise.all(sent.map(({ message_id: message }) => eventsOf(server, message))))
+          .flat()
+          .flatMap(({ last_attempt: last }) => last ?? []);
       await until(attempts, ({ length }) => length === 6, WITHIN_MS);
 
       const answer = expectStatus(await server.api('POST', `/v1/app/${app}/erase`, { dry_run: true }), 200);
@@ -136,43 +159,63 @@ describe('operations without a request body', () => {
       const job = await jobIn(server, id as string, 'completed', 60_000);
       const after = expectStatus(await server.api('POST', `/v1/app/${app}/erase`, { dry_run: true }), 200).json;
 
-      expect(answer.json).toEqual({ dry_run: true, endpoints: 2, messages: 3, deliveries: 3, attempts: 6, is_capped: false });
+      expect(answer.json).toEqual({
+        dry_run: true,
+        endpoints: 2,
+        messages: 3,
+        deliveries: 3,
+        attempts: 6,
+        is_capped: false,
+      });
       expect(unerased.json.id).toBe(app);
       // As of every dry run: what was only tried differs in nothing. The erasure names its job.
       expect(entries.map(({ action, before, after: now }: Record<string, unknown>) => [action, before, now])).toEqual([
-        ['POST /v1/app/:app/erase', {}, { made: id }], ['POST /v1/app/:app/erase', {}, {}],
+        ['POST /v1/app/:app/erase', {}, { made: id }],
+        ['POST /v1/app/:app/erase', {}, {}],
       ]);
       expect(job.erased).toEqual({ endpoints: 2, messages: 3, deliveries: 3, attempts: 6 });
       expect(after).toEqual({ dry_run: true, endpoints: 0, messages: 0, deliveries: 0, attempts: 0, is_capped: false });
     }, 90_000);
 
-    it('422, 403 and 404: unknown fields, another type, a reading key, and another tenant\'s application', async () => {
+    it("422, 403 and 404: unknown fields, another type, a reading key, and another tenant's application", async () => {
       const app = await applicationOf(server);
-      const [reader, tester] = [await createKey(server, { name: 'Reads', scope: 'read' }), await createKey(server, { name: 'Tests', scope: 'admin', environment: 'test' })];
+      const [reader, tester] = [
+        await createKey(server, { name: 'Reads', scope: 'read' }),
+        await createKey(server, { name: 'Tests', scope: 'admin', environment: 'test' }),
+      ];
 
       expectInvalid(await server.api('POST', `/v1/app/${app}/erase`, { dryRun: true }), 'schema', 'dryRun');
       expectInvalid(await server.api('POST', `/v1/app/${app}/erase`, { dry_run: 'true' }), 'schema', 'dry_run');
       expectRefusal(await server.api('POST', `/v1/app/${app}/erase`, { dry_run: true }, as(reader.key)), 403);
-      for (const body of [{ dry_run: true }, {}]) expectRefusal(await server.api('POST', `/v1/app/${app}/erase`, body, as(tester.key)), 404);
+      for (const body of [{ dry_run: true }, {}])
+        expectRefusal(await server.api('POST', `/v1/app/${app}/erase`, body, as(tester.key)), 404);
       expectStatus(await server.api('GET', `/v1/app/${app}`), 200);
     });
   });
 
   describe('POST /v1/events/{id}/replay with destinations', () => {
-    const replay = (id: string, destinations: unknown, headers = {}): Promise<ApiAnswer> => server.api('POST', `/v1/events/${id}/replay`, { destinations }, headers);
+    const replay = (id: string, destinations: unknown, headers = {}): Promise<ApiAnswer> =>
+      server.api('POST', `/v1/events/${id}/replay`, { destinations }, headers);
 
     it('202: to those alone, and the others stay as they are', async () => {
       const [one, two, three] = [targets.open(), targets.open(), targets.open()];
       const ids = await Promise.all([one, two, three].map(({ url }) => destinationAt(server, url)));
       const endpoint = await inbound(server, { destinations: ids });
-      const event = (await (await fetch(`${server.url}${endpoint.at}`, { method: 'POST', body: '{}' })).json() as { id: string }).id;
+      const event = (
+        (await (await fetch(`${server.url}${endpoint.at}`, { method: 'POST', body: '{}' })).json()) as { id: string }
+      ).id;
       await eventIn(server, event, 'delivered');
 
       expectStatus(await replay(event, [ids[0], ids[2]]), 202);
 
       await Promise.all([one.arrived(2), three.arrived(2)]);
       const { deliveries } = await eventIn(server, event, 'delivered');
-      expect(deliveries.filter(({ replayed }: { replayed: boolean }) => replayed).map(({ destination }: { destination: string }) => destination).sort()).toEqual([ids[0], ids[2]].sort());
+      expect(
+        deliveries
+          .filter(({ replayed }: { replayed: boolean }) => replayed)
+          .map(({ destination }: { destination: string }) => destination)
+          .sort(),
+      ).toEqual([ids[0], ids[2]].sort());
       expect(two.posts()).toHaveLength(1);
     });
 
@@ -180,7 +223,10 @@ describe('operations without a request body', () => {
       const target = targets.open();
       const [destination, other] = [await destinationAt(server, target.url), await destinationAt(server, target.url)];
       const tester = await createKey(server, { name: 'Tests', scope: 'admin', environment: 'test' });
-      const foreign = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Foreign', type: 'pull' }, as(tester.key)), 201).json.id as string;
+      const foreign = expectStatus(
+        await server.api('POST', '/v1/destinations', { name: 'Foreign', type: 'pull' }, as(tester.key)),
+        201,
+      ).json.id as string;
       const message = await send(server, destination);
       await eventIn(server, message, 'delivered');
 
@@ -190,13 +236,19 @@ describe('operations without a request body', () => {
         expect(expectInvalid(answer, 'schema')).toEqual(['destinations.1']);
         expect(answer.json.error.details.fields[0].message).toBe('is no destination that the event went to');
       }
-      for (const [wrong, path] of [[[], 'destinations'], ['dst_x', 'destinations'], [[1], 'destinations.0'], [null, 'destinations']] as const) expectInvalid(await replay(message, wrong), 'schema', path);
+      for (const [wrong, path] of [
+        [[], 'destinations'],
+        ['dst_x', 'destinations'],
+        [[1], 'destinations.0'],
+        [null, 'destinations'],
+      ] as const)
+        expectInvalid(await replay(message, wrong), 'schema', path);
       expectInvalid(await server.api('POST', `/v1/events/${message}/replay`, { destination }), 'schema', 'destination');
       expectRefusal(await replay(message, [destination], as(tester.key)), 404);
       expect(target.posts()).toHaveLength(1);
     });
 
-    it('422: the own destination of an application\'s endpoint does not exist for callers, by whatever prefix', async () => {
+    it("422: the own destination of an application's endpoint does not exist for callers, by whatever prefix", async () => {
       const [target, ids] = [targets.open(), [] as string[]];
       const app = await applicationOf(server);
       const { id } = await endpointAt(server, app, target.url);
@@ -213,7 +265,8 @@ describe('operations without a request body', () => {
       const ids = await Promise.all([well, off].map(({ url }) => destinationAt(server, url)));
       const endpoint = await inbound(server, { destinations: ids });
       const nowhere = await inbound(server, { destinations: [] });
-      const receive = async ({ at }: { at: string }): Promise<string> => (await (await fetch(`${server.url}${at}`, { method: 'POST', body: '{}' })).json() as { id: string }).id;
+      const receive = async ({ at }: { at: string }): Promise<string> =>
+        ((await (await fetch(`${server.url}${at}`, { method: 'POST', body: '{}' })).json()) as { id: string }).id;
       const [event, ignored] = [await receive(endpoint), await receive(nowhere)];
       await eventIn(server, event, 'delivered');
       expectStatus(await server.api('PATCH', `/v1/destinations/${ids[1]}`, { status: 'disabled' }), 200);

@@ -1,9 +1,9 @@
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import * as oauth from 'oauth4webapi';
 import { freePort } from '../durability/processes.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { CALLBACK, decide, redirected } from './oauth.js';
 import { PlainBrowser } from './signing-in.js';
 
@@ -25,10 +25,19 @@ describe('discovery with a path in BASE_URL', () => {
       const path = request.url ?? '/';
       const isBelow = path.startsWith(`${PREFIX}/`);
       if (!isBelow && !(passesWellKnown && path.startsWith('/.well-known/'))) return void response.writeHead(404).end();
-      const onward = forward({ host: '127.0.0.1', port, method: request.method, path: isBelow ? path.slice(PREFIX.length) : path, headers: request.headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      });
+      const onward = forward(
+        {
+          host: '127.0.0.1',
+          port,
+          method: request.method,
+          path: isBelow ? path.slice(PREFIX.length) : path,
+          headers: request.headers,
+        },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        },
+      );
       onward.on('error', () => response.destroy());
       request.pipe(onward);
     });
@@ -48,36 +57,73 @@ describe('discovery with a path in BASE_URL', () => {
 
   const get = async (path: string): Promise<{ status: number; headers: Headers; json: Record<string, unknown> }> => {
     const response = await fetch(origin + path, { headers: { origin: 'https://page.example.com' } });
-    return { status: response.status, headers: response.headers, json: (await response.json().catch(() => ({}))) as Record<string, unknown> };
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: (await response.json().catch(() => ({}))) as Record<string, unknown>,
+    };
   };
 
   it.each([
-    `/.well-known/oauth-authorization-server${PREFIX}`, `/.well-known/openid-configuration${PREFIX}`, `${PREFIX}/.well-known/openid-configuration`, `${PREFIX}/.well-known/oauth-authorization-server`,
+    `/.well-known/oauth-authorization-server${PREFIX}`,
+    `/.well-known/openid-configuration${PREFIX}`,
+    `${PREFIX}/.well-known/openid-configuration`,
+    `${PREFIX}/.well-known/oauth-authorization-server`,
     `/.well-known/oauth-authorization-server${PREFIX}/`,
   ])('200: %s is the metadata of the authorization server', async (path) => {
     const { status, headers, json } = await get(path);
 
-    expect([status, json['issuer'], headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([200, base, '*', 'public, max-age=300']);
-    expect(json).toMatchObject({ token_endpoint: `${base}/oauth/token`, registration_endpoint: `${base}/oauth/register`, code_challenge_methods_supported: ['S256'] });
+    expect([status, json['issuer'], headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([
+      200,
+      base,
+      '*',
+      'public, max-age=300',
+    ]);
+    expect(json).toMatchObject({
+      token_endpoint: `${base}/oauth/token`,
+      registration_endpoint: `${base}/oauth/register`,
+      code_challenge_methods_supported: ['S256'],
+    });
   });
 
-  it.each([`/.well-known/oauth-protected-resource${PREFIX}/mcp`, `/.well-known/oauth-protected-resource${PREFIX}`, `${PREFIX}/.well-known/oauth-protected-resource`, `${PREFIX}/.well-known/oauth-protected-resource/mcp`])(
-    '200: %s is the metadata of the agent server', async (path) => {
-      expect(await get(path)).toMatchObject({ status: 200, json: { resource: `${base}/mcp`, authorization_servers: [base], scopes_supported: ['read'] } });
-    },
-  );
+  it.each([
+    `/.well-known/oauth-protected-resource${PREFIX}/mcp`,
+    `/.well-known/oauth-protected-resource${PREFIX}`,
+    `${PREFIX}/.well-known/oauth-protected-resource`,
+    `${PREFIX}/.well-known/oauth-protected-resource/mcp`,
+  ])('200: %s is the metadata of the agent server', async (path) => {
+    expect(await get(path)).toMatchObject({
+      status: 200,
+      json: { resource: `${base}/mcp`, authorization_servers: [base], scopes_supported: ['read'] },
+    });
+  });
 
   it.each([
-    '/.well-known/oauth-authorization-server/other', '/.well-known/oauth-protected-resource/other/mcp', `/.well-known/openid-configuration${PREFIX}x`, '/.well-known/oauth-authorization-server/eu', `/.well-known/oauth-authorization-server${PREFIX}/mcp`,
+    '/.well-known/oauth-authorization-server/other',
+    '/.well-known/oauth-protected-resource/other/mcp',
+    `/.well-known/openid-configuration${PREFIX}x`,
+    '/.well-known/oauth-authorization-server/eu',
+    `/.well-known/oauth-authorization-server${PREFIX}/mcp`,
     `/.well-known/oauth-authorization-server${PREFIX}/../other`,
-  ])('404: %s is another service\'s', async (path) => {
+  ])("404: %s is another service's", async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 
-  it.each([`/.well-known/oauth-authorization-server${PREFIX}`, `/.well-known/oauth-protected-resource${PREFIX}/mcp`, `${PREFIX}/.well-known/openid-configuration`])('204: a page of any origin may ask for %s with headers of its own', async (path) => {
-    const answer = await fetch(origin + path, { method: 'OPTIONS', headers: { origin: 'https://page.example.com', 'access-control-request-headers': 'mcp-protocol-version' } });
+  it.each([
+    `/.well-known/oauth-authorization-server${PREFIX}`,
+    `/.well-known/oauth-protected-resource${PREFIX}/mcp`,
+    `${PREFIX}/.well-known/openid-configuration`,
+  ])('204: a page of any origin may ask for %s with headers of its own', async (path) => {
+    const answer = await fetch(origin + path, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.example.com', 'access-control-request-headers': 'mcp-protocol-version' },
+    });
 
-    expect([answer.status, answer.headers.get('access-control-allow-origin'), answer.headers.get('access-control-allow-headers')]).toEqual([204, '*', expect.stringContaining('mcp-protocol-version')]);
+    expect([
+      answer.status,
+      answer.headers.get('access-control-allow-origin'),
+      answer.headers.get('access-control-allow-headers'),
+    ]).toEqual([204, '*', expect.stringContaining('mcp-protocol-version')]);
   });
 
   it('its keys are none: no ID token is issued', async () => {
@@ -87,20 +133,39 @@ describe('discovery with a path in BASE_URL', () => {
     expect((await get(new URL(String(json['jwks_uri'])).pathname)).json).toEqual({ keys: [] });
   });
 
-  it.each(['oauth2', 'oidc'] as const)('a strict client discovers the issuer by %s, and the resource by its path', async (algorithm) => {
-    const issuer = new URL(base);
-    const found = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm, ...HTTP }));
-    const resource = await oauth.processResourceDiscoveryResponse(new URL(`${base}/mcp`), await oauth.resourceDiscoveryRequest(new URL(`${base}/mcp`), HTTP));
+  it.each(['oauth2', 'oidc'] as const)(
+    'a strict client discovers the issuer by %s, and the resource by its path',
+    async (algorithm) => {
+      const issuer = new URL(base);
+      const found = await oauth.processDiscoveryResponse(
+        issuer,
+        await oauth.discoveryRequest(issuer, { algorithm, ...HTTP }),
+      );
+      const resource = await oauth.processResourceDiscoveryResponse(
+        new URL(`${base}/mcp`),
+        await oauth.resourceDiscoveryRequest(new URL(`${base}/mcp`), HTTP),
+      );
 
-    expect([found.issuer, resource.resource]).toEqual([base, `${base}/mcp`]);
-  });
+      expect([found.issuer, resource.resource]).toEqual([base, `${base}/mcp`]);
+    },
+  );
 
-  it.each([['the whole path and the host\'s /.well-known', true], ['nothing but the path', false]])('the client of MCP finds its way from 401 to a tool call behind a proxy that passes on %s', async (_, passes) => {
+  it.each([
+    ["the whole path and the host's /.well-known", true],
+    ['nothing but the path', false],
+  ])('the client of MCP finds its way from 401 to a tool call behind a proxy that passes on %s', async (_, passes) => {
     passesWellKnown = passes;
     const kept: { client?: object; tokens?: object; verifier?: string; location?: URL } = {};
     const authProvider = {
       redirectUrl: CALLBACK,
-      clientMetadata: { client_name: 'An agent', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], scope: 'read offline_access' },
+      clientMetadata: {
+        client_name: 'An agent',
+        redirect_uris: [CALLBACK],
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        scope: 'read offline_access',
+      },
       state: () => 'the state',
       clientInformation: () => kept.client,
       saveClientInformation: (given: object) => void (kept.client = given),
@@ -110,14 +175,18 @@ describe('discovery with a path in BASE_URL', () => {
       saveCodeVerifier: (given: string) => void (kept.verifier = given),
       codeVerifier: () => kept.verifier ?? '',
     };
-    const transport = (): StreamableHTTPClientTransport => new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { authProvider: authProvider as never });
+    const transport = (): StreamableHTTPClientTransport =>
+      new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { authProvider: authProvider as never });
     const first = transport();
     await expect(new Client({ name: 'agent', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
     const browser = new PlainBrowser({ url: origin });
     expect((await browser.post(`${PREFIX}/signin/key`, { key: server.apiKey })).status).toBe(303);
 
     // The helper posts where a page without a path would.
-    const below = { get: (path: string) => browser.get(path), post: (path: string, fields: Record<string, string>) => browser.post(PREFIX + path, fields) } as PlainBrowser;
+    const below = {
+      get: (path: string) => browser.get(path),
+      post: (path: string, fields: Record<string, string>) => browser.post(PREFIX + path, fields),
+    } as PlainBrowser;
     const { given } = redirected(await decide(below, (kept.location?.pathname ?? '') + (kept.location?.search ?? '')));
     await first.finishAuth(new URLSearchParams(given));
     const agent = new Client({ name: 'agent', version: '1' });

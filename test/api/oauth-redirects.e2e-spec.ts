@@ -1,6 +1,17 @@
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as } from './answers.js';
-import { authorizePath, browserOf, CALLBACK, codeFor, decide, form, hiddenFields, pkce, redirected, registered } from './oauth.js';
+import {
+  authorizePath,
+  browserOf,
+  CALLBACK,
+  codeFor,
+  decide,
+  form,
+  hiddenFields,
+  pkce,
+  redirected,
+  registered,
+} from './oauth.js';
 import { expectStatus } from './scene.js';
 import { PlainBrowser } from './signing-in.js';
 
@@ -31,34 +42,59 @@ describe('/oauth/authorize is no open redirector', () => {
 
   afterAll(() => server?.stop());
 
-  const pathFor = (changes: Record<string, string | null>): string => authorizePath(evil, pkce().challenge, { redirect_uri: 'https://evil.example.com/landing', ...changes });
+  const pathFor = (changes: Record<string, string | null>): string =>
+    authorizePath(evil, pkce().challenge, { redirect_uri: 'https://evil.example.com/landing', ...changes });
 
   /** Approves a client and exchanges the code. */
   async function tokenFor(browser: PlainBrowser, clientId: string): Promise<string> {
     const { verifier, challenge } = pkce();
     const code = await codeFor(browser, clientId, challenge);
-    return (await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier })).json.access_token as string;
+    return (
+      await form(server, '/oauth/token', {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        redirect_uri: CALLBACK,
+        code,
+        code_verifier: verifier,
+      })
+    ).json.access_token as string;
   }
 
-  it.each([...FAULTS, ['nothing wrong', {}], ['prompt=none', { prompt: 'none' }], ['prompt=none and a fault', { prompt: 'none', response_type: 'token' }], ['no client', { client_id: null }], ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }]])(
-    '303: an anonymous browser with %s is sent to our own sign-in', async (_, changes) => {
-      const answer = await new PlainBrowser(server).get(pathFor(changes));
+  it.each([
+    ...FAULTS,
+    ['nothing wrong', {}],
+    ['prompt=none', { prompt: 'none' }],
+    ['prompt=none and a fault', { prompt: 'none', response_type: 'token' }],
+    ['no client', { client_id: null }],
+    ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }],
+  ])('303: an anonymous browser with %s is sent to our own sign-in', async (_, changes) => {
+    const answer = await new PlainBrowser(server).get(pathFor(changes));
 
-      expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/signin\?return_to=%2Foauth%2Fauthorize%3F/)]);
-    },
-  );
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/^\/signin\?return_to=%2Foauth%2Fauthorize%3F/),
+    ]);
+  });
 
   it.each(FAULTS)('400: %s of a client that nobody approved is shown on our own page', async (_, changes) => {
     const answer = await person.get(pathFor(changes));
 
-    expect([answer.status, answer.headers.get('location'), answer.headers.get('content-type')]).toEqual([400, null, 'text/html; charset=utf-8']);
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('content-type')]).toEqual([
+      400,
+      null,
+      'text/html; charset=utf-8',
+    ]);
     expect(answer.text).not.toContain('evil.example.com');
   });
 
   it('400: the same for the form of the consent page', async () => {
     const page = await person.get(pathFor({}));
 
-    const answer = await person.post('/oauth/authorize', { ...hiddenFields(page.text.slice(0, page.text.indexOf('</form>'))), response_type: 'token', decision: 'deny' });
+    const answer = await person.post('/oauth/authorize', {
+      ...hiddenFields(page.text.slice(0, page.text.indexOf('</form>'))),
+      response_type: 'token',
+      decision: 'deny',
+    });
 
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
   });
@@ -71,7 +107,11 @@ describe('/oauth/authorize is no open redirector', () => {
 
     const answer = await browser.get(signedIn.headers.get('location') ?? '');
 
-    expect([signedIn.headers.get('location'), answer.status, answer.headers.get('location')]).toEqual([returnTo, 400, null]);
+    expect([signedIn.headers.get('location'), answer.status, answer.headers.get('location')]).toEqual([
+      returnTo,
+      400,
+      null,
+    ]);
   });
 
   it('302: a person who refuses is sent back, also to a client that nobody approved', async () => {
@@ -80,8 +120,16 @@ describe('/oauth/authorize is no open redirector', () => {
     expect([target, given['error']]).toEqual(['https://evil.example.com/landing', 'access_denied']);
   });
 
-  it('a fault is redirected to clients with a key of the person\'s own organization: not to those of another one, and not after the key was revoked', async () => {
-    const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'other', name: 'Other', admin: { email: 'eve@other.example' } }, as(OPERATOR_KEY)), 201).json;
+  it("a fault is redirected to clients with a key of the person's own organization: not to those of another one, and not after the key was revoked", async () => {
+    const made = expectStatus(
+      await server.api(
+        'POST',
+        '/v1/orgs',
+        { slug: 'other', name: 'Other', admin: { email: 'eve@other.example' } },
+        as(OPERATOR_KEY),
+      ),
+      201,
+    ).json;
     const clientId = await registered(server, {});
     const faulty = authorizePath(clientId, pkce().challenge, { response_type: 'token' });
     await tokenFor(await browserOf(server, made.key as string), clientId);
@@ -93,17 +141,31 @@ describe('/oauth/authorize is no open redirector', () => {
     const revoked = await person.get(faulty);
 
     expect([approvedElsewhere.status, approved.status, revoked.status]).toEqual([400, 302, 400]);
-    expect(redirected(approved)).toEqual({ target: CALLBACK, given: { error: 'unsupported_response_type', error_description: expect.any(String), state: 'a state', iss: server.url } });
+    expect(redirected(approved)).toEqual({
+      target: CALLBACK,
+      given: {
+        error: 'unsupported_response_type',
+        error_description: expect.any(String),
+        state: 'a state',
+        iss: server.url,
+      },
+    });
   });
 
-  it.each(['//evil.example.com', '/\\evil.example.com', '/..//evil.example.com', '/\r\nLocation: https://evil.example.com', 'https://evil.example.com', '/in/acme/redirecting', '/%69n/acme/redirecting'])(
-    '303: return_to=%j leads to our own page after the sign-in', async (returnTo) => {
-      const browser = new PlainBrowser(server);
+  it.each([
+    '//evil.example.com',
+    '/\\evil.example.com',
+    '/..//evil.example.com',
+    '/\r\nLocation: https://evil.example.com',
+    'https://evil.example.com',
+    '/in/acme/redirecting',
+    '/%69n/acme/redirecting',
+  ])('303: return_to=%j leads to our own page after the sign-in', async (returnTo) => {
+    const browser = new PlainBrowser(server);
 
-      const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: returnTo });
-      const again = await browser.get(`/signin?return_to=${encodeURIComponent(returnTo)}`);
+    const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: returnTo });
+    const again = await browser.get(`/signin?return_to=${encodeURIComponent(returnTo)}`);
 
-      expect([answer.status, answer.headers.get('location'), again.status]).toEqual([303, '/signin', 200]);
-    },
-  );
+    expect([answer.status, answer.headers.get('location'), again.status]).toEqual([303, '/signin', 200]);
+  });
 });

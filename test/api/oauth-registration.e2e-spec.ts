@@ -1,5 +1,5 @@
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { authorizePath, browserOf, CALLBACK, decide, pkce, registered } from './oauth.js';
 import { openSql, type Sql } from './scene.js';
 import type { PlainBrowser } from './signing-in.js';
@@ -15,7 +15,10 @@ describe('registering at OAuth', () => {
   let addresses = 0;
 
   beforeAll(async () => {
-    [server, elsewhere] = await Promise.all([startServer({ TRUST_PROXY: '127.0.0.0/8' }), startReceiver(({ path }) => (fetched.push(path), {}))]);
+    [server, elsewhere] = await Promise.all([
+      startServer({ TRUST_PROXY: '127.0.0.0/8' }),
+      startReceiver(({ path }) => (fetched.push(path), {})),
+    ]);
     sql = openSql(server);
     person = await browserOf(server);
   });
@@ -31,17 +34,35 @@ describe('registering at OAuth', () => {
 
   describe('registration', () => {
     const register = (body: unknown, from = address()): Promise<Response> =>
-      fetch(`${server.url}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+      fetch(`${server.url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': from },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
 
     it('201: a public client, kept by no cache, and what we do not know is ignored', async () => {
-      const response = await register({ client_name: 'An assistant', redirect_uris: [CALLBACK], application_type: 'native', software_id: 'x' });
+      const response = await register({
+        client_name: 'An assistant',
+        redirect_uris: [CALLBACK],
+        application_type: 'native',
+        software_id: 'x',
+      });
 
       expect(response.status).toBe(201);
       expect(await response.json()).toEqual({
-        client_id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), client_id_issued_at: expect.any(Number), client_name: 'An assistant', redirect_uris: [CALLBACK],
-        grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'read',
+        client_id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
+        client_id_issued_at: expect.any(Number),
+        client_name: 'An assistant',
+        redirect_uris: [CALLBACK],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+        scope: 'read',
       });
-      expect([response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual(['no-store', '*']);
+      expect([response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual([
+        'no-store',
+        '*',
+      ]);
     });
 
     it.each<[string, unknown, string]>([
@@ -51,14 +72,30 @@ describe('registering at OAuth', () => {
       ['a wildcard', { redirect_uris: ['https://*.example.com/'] }, 'invalid_redirect_uri'],
       ['a policy in its host', { redirect_uris: ['https://a;script-src.example.com/'] }, 'invalid_redirect_uri'],
       ['a list in its host', { redirect_uris: ['https://a,b.example.com/'] }, 'invalid_redirect_uri'],
-      ['a host that Location reads differently', { redirect_uris: ['https:client.example.com/'] }, 'invalid_redirect_uri'],
+      [
+        'a host that Location reads differently',
+        { redirect_uris: ['https:client.example.com/'] },
+        'invalid_redirect_uri',
+      ],
       ['none', {}, 'invalid_redirect_uri'],
       ['eleven', { redirect_uris: Array.from({ length: 11 }, () => CALLBACK) }, 'invalid_redirect_uri'],
-      ['a secret', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
+      [
+        'a secret',
+        { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' },
+        'invalid_client_metadata',
+      ],
       ['a list', [], 'invalid_client_metadata'],
-      ['a grant that there is none of', { redirect_uris: [CALLBACK], grant_types: ['password'] }, 'invalid_client_metadata'],
+      [
+        'a grant that there is none of',
+        { redirect_uris: [CALLBACK], grant_types: ['password'] },
+        'invalid_client_metadata',
+      ],
       ['no grant', { redirect_uris: [CALLBACK], grant_types: [] }, 'invalid_client_metadata'],
-      ['codes without an address', { grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] }, 'invalid_redirect_uri'],
+      [
+        'codes without an address',
+        { grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] },
+        'invalid_redirect_uri',
+      ],
     ])('400 for %s, in the form of RFC 7591', async (_, body, code) => {
       const response = await register(body);
 
@@ -68,30 +105,64 @@ describe('registering at OAuth', () => {
 
     it('a flood: eleven an hour from one address is one too many, more than 8 KB too much, and nothing that is named is fetched', async () => {
       const from = address();
-      for (let i = 0; i < 10; i += 1) expect((await register({ redirect_uris: [CALLBACK], logo_uri: `${elsewhere.url}/logo`, jwks_uri: `${elsewhere.url}/jwks` }, from)).status).toBe(201);
+      for (let i = 0; i < 10; i += 1)
+        expect(
+          (
+            await register(
+              { redirect_uris: [CALLBACK], logo_uri: `${elsewhere.url}/logo`, jwks_uri: `${elsewhere.url}/jwks` },
+              from,
+            )
+          ).status,
+        ).toBe(201);
 
-      const [eleventh, large, malformed] = [await register({ redirect_uris: [CALLBACK] }, from), await register({ redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }), await register('{')];
+      const [eleventh, large, malformed] = [
+        await register({ redirect_uris: [CALLBACK] }, from),
+        await register({ redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }),
+        await register('{'),
+      ];
 
       expect([eleventh.status, large.status, malformed.status]).toEqual([429, 413, 400]);
-      for (const response of [eleventh, large, malformed]) expect(await response.json()).toEqual({ error: expect.any(String), error_description: expect.any(String) });
+      for (const response of [eleventh, large, malformed])
+        expect(await response.json()).toEqual({ error: expect.any(String), error_description: expect.any(String) });
       expect(fetched).toEqual([]);
     });
 
     it('refused registrations use nothing up: ten good ones still go through', async () => {
       const from = address();
-      for (const body of ['{', [], {}, { redirect_uris: ['javascript:alert(1)'] }, { redirect_uris: [CALLBACK], grant_types: ['password'] }, { redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }]) {
+      for (const body of [
+        '{',
+        [],
+        {},
+        { redirect_uris: ['javascript:alert(1)'] },
+        { redirect_uris: [CALLBACK], grant_types: ['password'] },
+        { redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) },
+      ]) {
         for (let i = 0; i < 3; i += 1) expect([400, 413]).toContain((await register(body, from)).status);
       }
 
-      const statuses = await Promise.all(Array.from({ length: 12 }, async () => (await register({ redirect_uris: [CALLBACK] }, from)).status));
+      const statuses = await Promise.all(
+        Array.from({ length: 12 }, async () => (await register({ redirect_uris: [CALLBACK] }, from)).status),
+      );
 
       expect(statuses.sort()).toEqual([...Array.from({ length: 10 }, () => 201), 429, 429]);
     });
 
-    it.each([['2/3600', 2], ['off', 12]])('RATE_LIMIT_REGISTRATION=%s: %i in a row go through', async (limit, count) => {
+    it.each([
+      ['2/3600', 2],
+      ['off', 12],
+    ])('RATE_LIMIT_REGISTRATION=%s: %i in a row go through', async (limit, count) => {
       const limited = await startServer({ RATE_LIMIT_REGISTRATION: limit });
       const statuses: number[] = [];
-      for (let i = 0; i < 12; i += 1) statuses.push((await fetch(`${limited.url}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ redirect_uris: [CALLBACK] }) })).status);
+      for (let i = 0; i < 12; i += 1)
+        statuses.push(
+          (
+            await fetch(`${limited.url}/oauth/register`, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json' },
+              body: JSON.stringify({ redirect_uris: [CALLBACK] }),
+            })
+          ).status,
+        );
       await limited.stop();
 
       expect(statuses).toEqual(statuses.map((_, i) => (i < count ? 201 : 429)));
@@ -100,7 +171,9 @@ describe('registering at OAuth', () => {
     it('what nobody approved is forgotten after a day, and what somebody did is not', async () => {
       const [forgotten, kept] = [await registered(server, {}, address()), await registered(server, {}, address())];
       await decide(person, authorizePath(kept, pkce().challenge));
-      await sql.rows(`update oauth_clients set created_at = now() - interval '25 hours' where id = any ($1)`, [[forgotten, kept]]);
+      await sql.rows(`update oauth_clients set created_at = now() - interval '25 hours' where id = any ($1)`, [
+        [forgotten, kept],
+      ]);
 
       // A start sweeps at once.
       const second = await startServer(server.env);
@@ -115,11 +188,18 @@ describe('registering at OAuth', () => {
     afterEach(() => sql.rows(`delete from oauth_clients where name = 'A flood'`));
 
     /** Registrations as if they had been made from there: ten networks of many, or each from one of its own. */
-    const flood = (count: number, network: string): Promise<unknown> => sql.rows(
-      `insert into oauth_clients (id, name, redirect_uris, network, created_at)
-       select substr(md5(random()::text || i), 1, 22), 'A flood', array['https://flood.example.com/'], ${network}, now() from generate_series(1, $1::int) i`, [count]);
-    const unapproved = async (): Promise<number> => Number((await sql.rows<{ count: string }>('select count(*) from oauth_clients where approved_at is null'))[0]?.count);
-    const isKnown = async (id: string): Promise<boolean> => (await person.get(authorizePath(id, pkce().challenge))).status === 200;
+    const flood = (count: number, network: string): Promise<unknown> =>
+      sql.rows(
+        `insert into oauth_clients (id, name, redirect_uris, network, created_at)
+       select substr(md5(random()::text || i), 1, 22), 'A flood', array['https://flood.example.com/'], ${network}, now() from generate_series(1, $1::int) i`,
+        [count],
+      );
+    const unapproved = async (): Promise<number> =>
+      Number(
+        (await sql.rows<{ count: string }>('select count(*) from oauth_clients where approved_at is null'))[0]?.count,
+      );
+    const isKnown = async (id: string): Promise<boolean> =>
+      (await person.get(authorizePath(id, pkce().challenge))).status === 200;
 
     it('from a few addresses shuts nobody out, neither who comes after it nor who came before', async () => {
       const before = await registered(server, {}, address());
@@ -142,7 +222,9 @@ describe('registering at OAuth', () => {
 
       expect(await unapproved()).toBe(10_000);
       expect([await isKnown(asked), await isKnown(after)]).toEqual([true, true]);
-      const [{ count }] = await sql.rows<{ count: string }>(`select count(*) from oauth_clients where network like '2001:db8:7:%'`) as [{ count: string }];
+      const [{ count }] = (await sql.rows<{ count: string }>(
+        `select count(*) from oauth_clients where network like '2001:db8:7:%'`,
+      )) as [{ count: string }];
       expect(Number(count)).toBeLessThan(4_000);
     });
 
@@ -155,7 +237,9 @@ describe('registering at OAuth', () => {
 
       const newest = await registered(server, {}, from);
 
-      const left = (await sql.rows<{ id: string }>('select id from oauth_clients where network = $1', [from])).map(({ id }) => id);
+      const left = (await sql.rows<{ id: string }>('select id from oauth_clients where network = $1', [from])).map(
+        ({ id }) => id,
+      );
       expect(left).toHaveLength(100);
       expect([asked, oldest, newest].map((id) => left.includes(id))).toEqual([true, false, true]);
     });

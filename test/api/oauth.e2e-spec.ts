@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import * as oauth from 'oauth4webapi';
 import { TLS } from '../support/egress.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { connectAgent } from './agent.js';
 import { as, createKey } from './answers.js';
 import { authorizePath, browserOf, CALLBACK, codeFor, decide, form, pkce, redirected, registered } from './oauth.js';
@@ -28,7 +28,12 @@ describe('OAuth', () => {
   beforeAll(async () => {
     documents = createServer({ cert: TLS.cert, key: TLS.key }, (request, response) => {
       fetched.push(request.url ?? '');
-      const { status = 200, type = 'application/json', headers = {}, body } = served.get(request.url ?? '') ?? { status: 404, body: '' };
+      const {
+        status = 200,
+        type = 'application/json',
+        headers = {},
+        body,
+      } = served.get(request.url ?? '') ?? { status: 404, body: '' };
       response.writeHead(status, { 'content-type': type, ...headers }).end(body);
     });
     await new Promise<void>((resolve) => documents.listen(0, '127.0.0.1', resolve));
@@ -52,7 +57,12 @@ describe('OAuth', () => {
   const address = (): string => `203.0.113.${(addresses += 1)}`;
   const client = (): string => clientId;
   const exchange = (fields: Record<string, string>): ReturnType<typeof form> =>
-    form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client(), redirect_uri: CALLBACK, ...fields });
+    form(server, '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: client(),
+      redirect_uri: CALLBACK,
+      ...fields,
+    });
 
   async function tokenFor(browser = person): Promise<{ token: string; code: string; verifier: string }> {
     const { verifier, challenge } = pkce();
@@ -61,37 +71,70 @@ describe('OAuth', () => {
     return { token: json.access_token as string, code, verifier };
   }
 
-  const use = async (token: string): Promise<number> => (await server.api('GET', '/v1/events', undefined, as(token))).status;
+  const use = async (token: string): Promise<number> =>
+    (await server.api('GET', '/v1/events', undefined, as(token))).status;
 
   describe('a strict client', () => {
     it('goes through discovery, registration, consent, exchange and a tool call to a revocation', async () => {
       const issuer = new URL(server.url);
       const refused = await fetch(`${server.url}/mcp`, { method: 'POST' });
-      const resource = await oauth.processResourceDiscoveryResponse(new URL(`${server.url}/mcp`), await oauth.resourceDiscoveryRequest(new URL(`${server.url}/mcp`), HTTP));
-      const as_ = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...HTTP }));
-      const registration = await oauth.dynamicClientRegistrationRequest(as_, { client_name: 'A strict client', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }, HTTP);
+      const resource = await oauth.processResourceDiscoveryResponse(
+        new URL(`${server.url}/mcp`),
+        await oauth.resourceDiscoveryRequest(new URL(`${server.url}/mcp`), HTTP),
+      );
+      const as_ = await oauth.processDiscoveryResponse(
+        issuer,
+        await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...HTTP }),
+      );
+      const registration = await oauth.dynamicClientRegistrationRequest(
+        as_,
+        { client_name: 'A strict client', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+        HTTP,
+      );
       const known = await oauth.processDynamicClientRegistrationResponse(registration);
       const verifier = oauth.generateRandomCodeVerifier();
       const state = oauth.generateRandomState();
       const asked = new URL(as_.authorization_endpoint as string);
       for (const [name, value] of Object.entries({
-        response_type: 'code', client_id: known.client_id, redirect_uri: CALLBACK, scope: 'read', state, resource: resource.resource,
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256',
-      })) asked.searchParams.set(name, value);
+        response_type: 'code',
+        client_id: known.client_id,
+        redirect_uri: CALLBACK,
+        scope: 'read',
+        state,
+        resource: resource.resource,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }))
+        asked.searchParams.set(name, value);
       const answered = await decide(person, asked.pathname + asked.search, { environment: 'live', lifetime: '7' });
       const parameters = oauth.validateAuthResponse(as_, known, new URL(answered.headers.get('location') ?? ''), state);
-      const response = await oauth.authorizationCodeGrantRequest(as_, known, oauth.None(), parameters, CALLBACK, verifier, { additionalParameters: { resource: resource.resource }, ...HTTP });
+      const response = await oauth.authorizationCodeGrantRequest(
+        as_,
+        known,
+        oauth.None(),
+        parameters,
+        CALLBACK,
+        verifier,
+        { additionalParameters: { resource: resource.resource }, ...HTTP },
+      );
       const token = await oauth.processAuthorizationCodeResponse(as_, known, response);
 
       expect(refused.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource"');
       expect(known.client_secret).toBeUndefined();
-      expect(token).toMatchObject({ access_token: expect.stringMatching(/^ek_live_/), token_type: 'bearer', expires_in: 7 * 86_400, scope: 'read' });
+      expect(token).toMatchObject({
+        access_token: expect.stringMatching(/^ek_live_/),
+        token_type: 'bearer',
+        expires_in: 7 * 86_400,
+        scope: 'read',
+      });
       const agent = await connectAgent(server, token.access_token);
       expect((await agent.call('search_events')).isError).toBe(false);
       expect(await agent.tools()).not.toContain('send_webhook');
       await agent.close();
 
-      await oauth.processRevocationResponse(await oauth.revocationRequest(as_, known, oauth.None(), token.access_token, HTTP));
+      await oauth.processRevocationResponse(
+        await oauth.revocationRequest(as_, known, oauth.None(), token.access_token, HTTP),
+      );
 
       expect(await use(token.access_token)).toBe(401);
     });
@@ -101,7 +144,13 @@ describe('OAuth', () => {
       const kept: { client?: object; tokens?: object; verifier?: string; location?: URL } = {};
       const authProvider = {
         redirectUrl: CALLBACK,
-        clientMetadata: { client_name: 'An agent', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] },
+        clientMetadata: {
+          client_name: 'An agent',
+          redirect_uris: [CALLBACK],
+          token_endpoint_auth_method: 'none',
+          grant_types: ['authorization_code'],
+          response_types: ['code'],
+        },
         state: () => 'the state',
         clientInformation: () => kept.client,
         saveClientInformation: (given: object) => void (kept.client = given),
@@ -116,7 +165,9 @@ describe('OAuth', () => {
       const first = transport();
       await expect(new Client({ name: 'agent', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
 
-      const { given } = redirected(await decide(person, (kept.location?.pathname ?? '') + (kept.location?.search ?? '')));
+      const { given } = redirected(
+        await decide(person, (kept.location?.pathname ?? '') + (kept.location?.search ?? '')),
+      );
       await first.finishAuth(new URLSearchParams(given));
       const agent = new Client({ name: 'agent', version: '1' });
       await agent.connect(transport());
@@ -128,19 +179,34 @@ describe('OAuth', () => {
   });
 
   describe('metadata', () => {
-    it.each(['', '/mcp'])('200: of the agent server, at both of its paths (%s), for pages of any origin', async (suffix) => {
-      const response = await fetch(`${server.url}/.well-known/oauth-protected-resource${suffix}`);
+    it.each(['', '/mcp'])(
+      '200: of the agent server, at both of its paths (%s), for pages of any origin',
+      async (suffix) => {
+        const response = await fetch(`${server.url}/.well-known/oauth-protected-resource${suffix}`);
 
-      expect(await response.json()).toMatchObject({ resource: `${server.url}/mcp`, authorization_servers: [server.url], scopes_supported: ['read'], bearer_methods_supported: ['header'] });
-      expect([response.headers.get('access-control-allow-origin'), response.headers.get('cache-control')]).toEqual(['*', 'public, max-age=300']);
-    });
+        expect(await response.json()).toMatchObject({
+          resource: `${server.url}/mcp`,
+          authorization_servers: [server.url],
+          scopes_supported: ['read'],
+          bearer_methods_supported: ['header'],
+        });
+        expect([response.headers.get('access-control-allow-origin'), response.headers.get('cache-control')]).toEqual([
+          '*',
+          'public, max-age=300',
+        ]);
+      },
+    );
 
     it('200: of the authorization server: S256 alone, no secrets, iss', async () => {
       const { json } = await server.api('GET', '/.well-known/oauth-authorization-server');
 
       expect(json).toMatchObject({
-        issuer: server.url, code_challenge_methods_supported: ['S256'], token_endpoint_auth_methods_supported: ['none'], response_types_supported: ['code'],
-        authorization_response_iss_parameter_supported: true, client_id_metadata_document_supported: true,
+        issuer: server.url,
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: ['none'],
+        response_types_supported: ['code'],
+        authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
       });
     });
   });
@@ -156,7 +222,10 @@ describe('OAuth', () => {
     ])('open redirect: %s is told to the person, and leads nowhere', async (_, changes) => {
       const answer = await person.get(authorizePath(client(), pkce().challenge, changes));
 
-      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({ status: 400, location: null });
+      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+        status: 400,
+        location: null,
+      });
       expect(answer.headers.get('content-type')).toContain('text/html');
       expect(answer.headers.get('x-frame-options')).toBe('DENY');
     });
@@ -168,25 +237,36 @@ describe('OAuth', () => {
       ['an implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
       ['a malformed scope', { scope: 'read "write"' }, 'invalid_scope'],
       ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
-    ])('302: %s is told to a client that has a key of the organization, with iss and state', async (_, changes, error) => {
-      await tokenFor();
+    ])(
+      '302: %s is told to a client that has a key of the organization, with iss and state',
+      async (_, changes, error) => {
+        await tokenFor();
 
-      const { target, given } = redirected(await person.get(authorizePath(client(), pkce().challenge, changes)));
+        const { target, given } = redirected(await person.get(authorizePath(client(), pkce().challenge, changes)));
 
-      expect({ target, given }).toEqual({ target: CALLBACK, given: { error, error_description: expect.any(String), state: 'a state', iss: server.url } });
-    });
+        expect({ target, given }).toEqual({
+          target: CALLBACK,
+          given: { error, error_description: expect.any(String), state: 'a state', iss: server.url },
+        });
+      },
+    );
 
-    it.each(['read offline_access', 'read write', 'openid', 'write admin', '', 'read'])('RFC 6749, section 3.3: of the scope %j what is granted is returned, and the rest ignored', async (scope) => {
-      const { verifier, challenge } = pkce();
-      const { given } = redirected(await decide(person, authorizePath(client(), challenge, { scope })));
-      const { status, json } = await exchange({ code: given['code'] ?? '', code_verifier: verifier });
+    it.each(['read offline_access', 'read write', 'openid', 'write admin', '', 'read'])(
+      'RFC 6749, section 3.3: of the scope %j what is granted is returned, and the rest ignored',
+      async (scope) => {
+        const { verifier, challenge } = pkce();
+        const { given } = redirected(await decide(person, authorizePath(client(), challenge, { scope })));
+        const { status, json } = await exchange({ code: given['code'] ?? '', code_verifier: verifier });
 
-      expect([status, json.scope, given['error']]).toEqual([200, 'read', undefined]);
-      expect((await server.api('POST', '/v1/send', {}, as(json.access_token))).status).toBe(403);
-    });
+        expect([status, json.scope, given['error']]).toEqual([200, 'read', undefined]);
+        expect((await server.api('POST', '/v1/send', {}, as(json.access_token))).status).toBe(403);
+      },
+    );
 
     it('RFC 8707: the resource may end with a slash, as the address of the agent server may', async () => {
-      expect((await person.get(authorizePath(client(), pkce().challenge, { resource: `${server.url}/mcp/` }))).status).toBe(200);
+      expect(
+        (await person.get(authorizePath(client(), pkce().challenge, { resource: `${server.url}/mcp/` }))).status,
+      ).toBe(200);
     });
 
     it('a parameter that is there twice is refused, one that nobody knows is ignored', async () => {
@@ -197,7 +277,7 @@ describe('OAuth', () => {
       expect((await person.get(`${address_}&prompt=consent`)).status).toBe(200);
     });
 
-    it('a program on the person\'s computer may choose its port when it starts', async () => {
+    it("a program on the person's computer may choose its port when it starts", async () => {
       const native = await registered(server, { redirect_uris: ['http://127.0.0.1:1/cb'] }, address());
 
       const [other, elsewhere] = [
@@ -219,16 +299,32 @@ describe('OAuth', () => {
       const answer = await stranger.get(wanted);
 
       const location = new URL(answer.headers.get('location') ?? '', server.url);
-      expect([answer.status, location.pathname, location.searchParams.get('return_to')]).toEqual([303, '/signin', wanted]);
+      expect([answer.status, location.pathname, location.searchParams.get('return_to')]).toEqual([
+        303,
+        '/signin',
+        wanted,
+      ]);
     });
 
-    it('phishing: it shows the whole target, that the name is not verified, who grants, and for how long, and shows nothing of the client\'s own', async () => {
+    it("phishing: it shows the whole target, that the name is not verified, who grants, and for how long, and shows nothing of the client's own", async () => {
       const name = '<img src=x onerror=alert(1)> Posthorn\u202e official';
-      const phisher = await registered(server, { client_name: name, logo_uri: `${documentUrl}/logo.svg`, redirect_uris: ['https://phisher.example.com/long/path'] }, address());
+      const phisher = await registered(
+        server,
+        {
+          client_name: name,
+          logo_uri: `${documentUrl}/logo.svg`,
+          redirect_uris: ['https://phisher.example.com/long/path'],
+        },
+        address(),
+      );
 
-      const page = await person.get(authorizePath(phisher, pkce().challenge, { redirect_uri: 'https://phisher.example.com/long/path' }));
+      const page = await person.get(
+        authorizePath(phisher, pkce().challenge, { redirect_uri: 'https://phisher.example.com/long/path' }),
+      );
 
-      expect(page.text).toContain('<strong>https://phisher.example.com</strong><br><span class="quiet">https://phisher.example.com/long/path</span>');
+      expect(page.text).toContain(
+        '<strong>https://phisher.example.com</strong><br><span class="quiet">https://phisher.example.com/long/path</span>',
+      );
       expect(page.text).toContain('“&lt;img src=x onerror=alert(1)&gt; Posthorn official”');
       expect(page.text).toContain('Nobody verified it.');
       expect(page.text).not.toMatch(/<script|<img|logo\.svg/);
@@ -237,7 +333,9 @@ describe('OAuth', () => {
     it('clickjacking: it stands in no frame, runs nothing, and its form leads here and to the client alone', async () => {
       const page = await person.get(authorizePath(client(), pkce().challenge));
 
-      expect(page.headers.get('content-security-policy')).toBe(`default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`);
+      expect(page.headers.get('content-security-policy')).toBe(
+        `default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`,
+      );
       expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
     });
 
@@ -257,7 +355,7 @@ describe('OAuth', () => {
       }
     });
 
-    it('CSRF: a form without the session\'s token, with another one\'s, or from another site, grants nothing', async () => {
+    it("CSRF: a form without the session's token, with another one's, or from another site, grants nothing", async () => {
       const wanted = authorizePath(client(), pkce().challenge);
       const other = await browserOf(server);
       const { csrfOf } = await import('./oauth.js');
@@ -265,30 +363,48 @@ describe('OAuth', () => {
       const before = await sql.rows('select hash from oauth_codes');
 
       const answers = [
-        await decide(person, wanted, { csrf_token: '' }), await decide(person, wanted, { csrf_token: foreign }),
-        await person.post('/oauth/authorize', {}, { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' }),
+        await decide(person, wanted, { csrf_token: '' }),
+        await decide(person, wanted, { csrf_token: foreign }),
+        await person.post(
+          '/oauth/authorize',
+          {},
+          { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' },
+        ),
       ];
 
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
       expect(await sql.rows('select hash from oauth_codes')).toHaveLength(before.length);
     });
 
-    it.each<[string, Record<string, string>]>([['no environment', { environment: '' }], ['no such lifetime', { lifetime: '36500' }], ['no decision', { decision: '' }]])('400: %s was chosen', async (_, choices) => {
+    it.each<[string, Record<string, string>]>([
+      ['no environment', { environment: '' }],
+      ['no such lifetime', { lifetime: '36500' }],
+      ['no decision', { decision: '' }],
+    ])('400: %s was chosen', async (_, choices) => {
       expect((await decide(person, authorizePath(client(), pkce().challenge), choices)).status).toBe(400);
     });
 
     it('what a person may not reach he cannot grant: the key of one environment does not lead to the other', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
-      const answer = await decide(await browserOf(server, key), authorizePath(client(), pkce().challenge), { environment: 'live' });
+      const answer = await decide(await browserOf(server, key), authorizePath(client(), pkce().challenge), {
+        environment: 'live',
+      });
 
       expect(answer.status).toBe(400);
     });
 
     it('a refusal is told to the client', async () => {
-      const { given } = redirected(await decide(person, authorizePath(client(), pkce().challenge), { decision: 'deny' }));
+      const { given } = redirected(
+        await decide(person, authorizePath(client(), pkce().challenge), { decision: 'deny' }),
+      );
 
-      expect(given).toEqual({ error: 'access_denied', error_description: expect.any(String), state: 'a state', iss: server.url });
+      expect(given).toEqual({
+        error: 'access_denied',
+        error_description: expect.any(String),
+        state: 'a state',
+        iss: server.url,
+      });
     });
 
     it('mix-up: the answer says who gave it, each parameter once', async () => {
@@ -296,7 +412,11 @@ describe('OAuth', () => {
 
       expect(answer.status).toBe(302);
       expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect([...new URL(answer.headers.get('location') ?? '').searchParams].map(([name]) => name)).toEqual(['code', 'state', 'iss']);
+      expect([...new URL(answer.headers.get('location') ?? '').searchParams].map(([name]) => name)).toEqual([
+        'code',
+        'state',
+        'iss',
+      ]);
       expect(redirected(answer).given['iss']).toBe(server.url);
     });
 
@@ -313,10 +433,19 @@ describe('OAuth', () => {
 
       const { data } = (await server.api('GET', '/v1/keys')).json;
       const [key] = data;
-      expect(key).toMatchObject({ source: 'oauth', scope: 'read', client_id: client(), client_name: 'An assistant', granted_by: expect.stringMatching(/^the key "/), prefix: token.slice(0, 12) });
+      expect(key).toMatchObject({
+        source: 'oauth',
+        scope: 'read',
+        client_id: client(),
+        client_name: 'An assistant',
+        granted_by: expect.stringMatching(/^the key "/),
+        prefix: token.slice(0, 12),
+      });
       expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBeCloseTo(30 * 86_400_000, -3);
       expect(await use(token)).toBe(200);
-      expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(expect.objectContaining({ action: 'oauth.granted' }));
+      expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(
+        expect.objectContaining({ action: 'oauth.granted' }),
+      );
       expect((await server.api('POST', '/v1/send', {}, as(token))).status).toBe(403);
       await server.api('DELETE', `/v1/keys/${key.id}`);
       expect(await use(token)).toBe(401);
@@ -325,17 +454,27 @@ describe('OAuth', () => {
     it('is kept by no cache, and any page may read it', async () => {
       const { headers } = await exchange({ code: 'x', code_verifier: 'y' });
 
-      expect([headers.get('cache-control'), headers.get('pragma'), headers.get('access-control-allow-origin')]).toEqual(['no-store', 'no-cache', '*']);
+      expect([headers.get('cache-control'), headers.get('pragma'), headers.get('access-control-allow-origin')]).toEqual(
+        ['no-store', 'no-cache', '*'],
+      );
     });
 
     it('interception: another verifier, client or address gets nothing, and the code is spent', async () => {
       const other = await registered(server, {}, address());
-      const thefts: Record<string, string>[] = [{ code_verifier: pkce().verifier }, { client_id: other }, { redirect_uri: 'https://client.example.com/other' }, { code_verifier: 'short' }];
+      const thefts: Record<string, string>[] = [
+        { code_verifier: pkce().verifier },
+        { client_id: other },
+        { redirect_uri: 'https://client.example.com/other' },
+        { code_verifier: 'short' },
+      ];
       for (const stolen of thefts) {
         const { verifier, challenge } = pkce();
         const code = await codeFor(person, client(), challenge);
 
-        const [first, second] = [await exchange({ code, code_verifier: verifier, ...stolen }), await exchange({ code, code_verifier: verifier })];
+        const [first, second] = [
+          await exchange({ code, code_verifier: verifier, ...stolen }),
+          await exchange({ code, code_verifier: verifier }),
+        ];
 
         expect([first.status, first.json.error, second.json.error]).toEqual([400, 'invalid_grant', 'invalid_grant']);
       }
@@ -345,14 +484,25 @@ describe('OAuth', () => {
       const { token, code, verifier } = await tokenFor();
       expect(await use(token)).toBe(200);
 
-      const [again] = [await exchange({ code, code_verifier: verifier }), await exchange({ code, code_verifier: verifier })];
+      const [again] = [
+        await exchange({ code, code_verifier: verifier }),
+        await exchange({ code, code_verifier: verifier }),
+      ];
 
       expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
       expect(await use(token)).toBe(401);
       const [entry, ...more] = (await server.api('GET', '/v1/audit?action=oauth.code_reused')).json.data;
       const key = (await server.api('GET', `/v1/keys/${entry.resource_id}`)).json;
-      expect(entry).toMatchObject({ actor: { kind: 'unknown', id: null }, resource_type: 'keys', request_id: again.headers.get('x-request-id'), before: { client_id: client(), client_name: key.client_name, granted_by: key.granted_by } });
-      expect([more.filter(({ resource_id }: { resource_id: string }) => resource_id === key.id), key.revoked_at]).toEqual([[], expect.any(String)]);
+      expect(entry).toMatchObject({
+        actor: { kind: 'unknown', id: null },
+        resource_type: 'keys',
+        request_id: again.headers.get('x-request-id'),
+        before: { client_id: client(), client_name: key.client_name, granted_by: key.granted_by },
+      });
+      expect([
+        more.filter(({ resource_id }: { resource_id: string }) => resource_id === key.id),
+        key.revoked_at,
+      ]).toEqual([[], expect.any(String)]);
     });
 
     it('two exchanges of one code at once: no key is left', async () => {
@@ -369,7 +519,9 @@ describe('OAuth', () => {
     it('a code counts for a minute', async () => {
       const { verifier, challenge } = pkce();
       const code = await codeFor(person, client(), challenge);
-      const [row] = await sql.rows<{ seconds: number }>('select extract(epoch from expires_at - created_at)::int as seconds from oauth_codes order by created_at desc limit 1');
+      const [row] = await sql.rows<{ seconds: number }>(
+        'select extract(epoch from expires_at - created_at)::int as seconds from oauth_codes order by created_at desc limit 1',
+      );
       await sql.rows(`update oauth_codes set expires_at = now() - interval '1 millisecond' where used_at is null`);
 
       const { json } = await exchange({ code, code_verifier: verifier });
@@ -382,7 +534,10 @@ describe('OAuth', () => {
       const { verifier, challenge } = pkce();
       const code = await codeFor(person, client(), challenge);
 
-      const [unknown, wrong] = [await exchange({ code: pkce().verifier, code_verifier: verifier }), await exchange({ code, code_verifier: pkce().verifier })];
+      const [unknown, wrong] = [
+        await exchange({ code: pkce().verifier, code_verifier: verifier }),
+        await exchange({ code, code_verifier: pkce().verifier }),
+      ];
 
       expect(wrong.json).toEqual(unknown.json);
       const [row] = await sql.rows<{ text: string }>('select string_agg(c::text, chr(10)) as text from oauth_codes c');
@@ -393,37 +548,77 @@ describe('OAuth', () => {
     it.each<[string, Record<string, string>, Record<string, string>, number, string]>([
       ['a password grant', { grant_type: 'password' }, {}, 400, 'unsupported_grant_type'],
       ['no code', {}, {}, 400, 'invalid_request'],
-      ['another resource', { code: 'x', code_verifier: 'y', resource: 'https://other.example.com' }, {}, 400, 'invalid_target'],
+      [
+        'another resource',
+        { code: 'x', code_verifier: 'y', resource: 'https://other.example.com' },
+        {},
+        400,
+        'invalid_target',
+      ],
       ['a secret', { client_secret: 'x' }, {}, 401, 'invalid_client'],
       ['a secret in the header', {}, { authorization: 'Basic eDp5' }, 401, 'invalid_client'],
     ])('%s is refused in the form of RFC 6749', async (_, fields, headers, status, error) => {
-      const answer = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client(), redirect_uri: CALLBACK, ...fields }, headers);
+      const answer = await form(
+        server,
+        '/oauth/token',
+        { grant_type: 'authorization_code', client_id: client(), redirect_uri: CALLBACK, ...fields },
+        headers,
+      );
 
-      expect({ status: answer.status, json: answer.json }).toEqual({ status, json: { error, error_description: expect.stringMatching(/^[\x20-\x7e]+$/) } });
+      expect({ status: answer.status, json: answer.json }).toEqual({
+        status,
+        json: { error, error_description: expect.stringMatching(/^[\x20-\x7e]+$/) },
+      });
     });
 
     it('JSON, and a field that is there twice, are refused in that form too', async () => {
       const [json, twice] = [
-        await fetch(`${server.url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"grant_type":"authorization_code"}' }),
-        await fetch(`${server.url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'code=a&code=b' }),
+        await fetch(`${server.url}/oauth/token`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"grant_type":"authorization_code"}',
+        }),
+        await fetch(`${server.url}/oauth/token`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: 'code=a&code=b',
+        }),
       ];
 
-      for (const response of [json, twice]) expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+      for (const response of [json, twice])
+        expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([
+          400,
+          'invalid_request',
+        ]);
     });
 
     it('passthrough: nothing but our own keys is taken at /mcp, and a key of ours is', async () => {
-      const call = async (token: string): Promise<number> => (await server.api('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { ...as(token), accept: 'application/json, text/event-stream' })).status;
+      const call = async (token: string): Promise<number> =>
+        (
+          await server.api(
+            'POST',
+            '/mcp',
+            { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+            { ...as(token), accept: 'application/json, text/event-stream' },
+          )
+        ).status;
 
-      expect([await call('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.'), await call((await tokenFor()).token)]).toEqual([401, 200]);
+      expect([await call('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.'), await call((await tokenFor()).token)]).toEqual([
+        401, 200,
+      ]);
     });
   });
 
   describe('revocation', () => {
-    it('200 for a key that there is none of, for another client\'s, and for one that was not granted: which all go on', async () => {
+    it("200 for a key that there is none of, for another client's, and for one that was not granted: which all go on", async () => {
       const { token } = await tokenFor();
       const { key } = await createKey(server, { scope: 'read' });
 
-      const given: Record<string, string>[] = [{ token: 'nothing' }, { token, client_id: await registered(server, {}, address()) }, { token: key }];
+      const given: Record<string, string>[] = [
+        { token: 'nothing' },
+        { token, client_id: await registered(server, {}, address()) },
+        { token: key },
+      ];
       for (const fields of given) expect((await form(server, '/oauth/revoke', fields)).status).toBe(200);
 
       expect([await use(token), await use(key)]).toEqual([200, 200]);
@@ -437,12 +632,29 @@ describe('OAuth', () => {
       await form(server, '/oauth/revoke', { token, client_id: client() });
       await form(server, '/oauth/revoke', { token, client_id: client() });
 
-      const entries = ((await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as { resource_id: string; before: { client_id: string }; after: object | null }[]).filter(({ before }) => before.client_id === client());
+      const entries = (
+        (await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as {
+          resource_id: string;
+          before: { client_id: string };
+          after: object | null;
+        }[]
+      ).filter(({ before }) => before.client_id === client());
 
-      expect(entries).toEqual([expect.objectContaining({ resource_type: 'keys', before: { client_id: client(), client_name: 'An assistant', granted_by: expect.any(String) }, after: null })]);
-      expect((await server.api('GET', `/v1/keys/${entries[0]?.resource_id}`)).json).toMatchObject({ source: 'oauth', revoked_at: expect.any(String) });
+      expect(entries).toEqual([
+        expect.objectContaining({
+          resource_type: 'keys',
+          before: { client_id: client(), client_name: 'An assistant', granted_by: expect.any(String) },
+          after: null,
+        }),
+      ]);
+      expect((await server.api('GET', `/v1/keys/${entries[0]?.resource_id}`)).json).toMatchObject({
+        source: 'oauth',
+        revoked_at: expect.any(String),
+      });
       expect(JSON.stringify(entries)).not.toContain(token);
-      const [{ same } = { same: false }] = await sql.rows<{ same: boolean }>(`select k.xmin = a.xmin as same from api_keys k, audit_log a where a.action = 'oauth.revoked' and k.revoked_at is not null and k.xmin = a.xmin`);
+      const [{ same } = { same: false }] = await sql.rows<{ same: boolean }>(
+        `select k.xmin = a.xmin as same from api_keys k, audit_log a where a.action = 'oauth.revoked' and k.revoked_at is not null and k.xmin = a.xmin`,
+      );
       expect(same).toBe(true);
     });
   });
@@ -450,7 +662,15 @@ describe('OAuth', () => {
   describe('a client that is named by the URL of its metadata', () => {
     const describe_ = (name: string, document: object, more: object = {}): string => {
       const url = `${documentUrl}/${name}`;
-      served.set(`/${name}`, { body: JSON.stringify({ client_id: url, client_name: 'A documented client', redirect_uris: [CALLBACK], ...document }), ...more });
+      served.set(`/${name}`, {
+        body: JSON.stringify({
+          client_id: url,
+          client_name: 'A documented client',
+          redirect_uris: [CALLBACK],
+          ...document,
+        }),
+        ...more,
+      });
       return url;
     };
 
@@ -476,18 +696,27 @@ describe('OAuth', () => {
     ])('400 for a document that is not good: %s', async (name, document, more) => {
       const answer = await person.get(authorizePath(describe_(name, document, more), pkce().challenge));
 
-      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({ status: 400, location: null });
+      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+        status: 400,
+        location: null,
+      });
       expect(fetched).toEqual([`/${name}`]);
     });
 
-    it.each(['https://169.254.169.254/latest/client', 'https://10.0.0.1/client', 'https://localhost.localdomain/client', 'https://[::ffff:10.0.0.1]/client', 'https://user@127.0.0.1/client', 'http://127.0.0.1/client', 'https://127.0.0.1/'])(
-      'SSRF: %s is not fetched', async (url) => {
-        const answer = await person.get(authorizePath(url, pkce().challenge));
+    it.each([
+      'https://169.254.169.254/latest/client',
+      'https://10.0.0.1/client',
+      'https://localhost.localdomain/client',
+      'https://[::ffff:10.0.0.1]/client',
+      'https://user@127.0.0.1/client',
+      'http://127.0.0.1/client',
+      'https://127.0.0.1/',
+    ])('SSRF: %s is not fetched', async (url) => {
+      const answer = await person.get(authorizePath(url, pkce().challenge));
 
-        expect(answer.status).toBe(400);
-        expect(answer.text).not.toMatch(/ECONN|private|loopback/i);
-        expect(fetched).toEqual([]);
-      },
-    );
+      expect(answer.status).toBe(400);
+      expect(answer.text).not.toMatch(/ECONN|private|loopback/i);
+      expect(fetched).toEqual([]);
+    });
   });
 });

@@ -1,26 +1,40 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { PosthornServer } from '../support/server.js';
-import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
+import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
 /** Where no server is needed: tests look at the redirect itself. */
 export const CALLBACK = 'https://client.example.com/callback';
 
 /** A form, sent as clients of OAuth send it. */
-export async function form(server: Pick<PosthornServer, 'url'>, path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<{
+export async function form(
+  server: Pick<PosthornServer, 'url'>,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<{
   status: number;
   headers: Headers;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   json: any;
 }> {
-  const response = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body: new URLSearchParams(fields).toString() });
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString(),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) };
 }
 
 /** Registers a client and returns its id. */
-export async function registered(server: Pick<PosthornServer, 'url'>, metadata: Record<string, unknown> = {}, address?: string): Promise<string> {
+export async function registered(
+  server: Pick<PosthornServer, 'url'>,
+  metadata: Record<string, unknown> = {},
+  address?: string,
+): Promise<string> {
   const response = await fetch(`${server.url}/oauth/register`, {
-    method: 'POST', headers: { 'content-type': 'application/json', ...(address !== undefined && { 'x-forwarded-for': address }) },
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(address !== undefined && { 'x-forwarded-for': address }) },
     body: JSON.stringify({ client_name: 'An assistant', redirect_uris: [CALLBACK], ...metadata }),
   });
   const json = (await response.json()) as { client_id: string };
@@ -35,8 +49,20 @@ export function pkce(): { verifier: string; challenge: string } {
 }
 
 /** The path of a request for access. Null takes a parameter away. */
-export function authorizePath(clientId: string, challenge: string, changes: Record<string, string | null> = {}): string {
-  const all: Record<string, string | null> = { response_type: 'code', client_id: clientId, redirect_uri: CALLBACK, code_challenge: challenge, code_challenge_method: 'S256', state: 'a state', ...changes };
+export function authorizePath(
+  clientId: string,
+  challenge: string,
+  changes: Record<string, string | null> = {},
+): string {
+  const all: Record<string, string | null> = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: CALLBACK,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    state: 'a state',
+    ...changes,
+  };
   return `/oauth/authorize?${new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)).toString()}`;
 }
 
@@ -50,15 +76,27 @@ export async function browserOf(server: PosthornServer, key = server.apiKey): Pr
 
 /** Every hidden field of a page. */
 export function hiddenFields(page: string): Record<string, string> {
-  const found = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, decoded(value)]);
+  const found = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)].map(
+    ([, name = '', value = '']) => [name, decoded(value)],
+  );
   return Object.fromEntries(found) as Record<string, string>;
 }
 
 /** Opens the consent page and answers it. */
-export async function decide(browser: PlainBrowser, path: string, choices: Record<string, string> = {}): Promise<PageAnswer> {
+export async function decide(
+  browser: PlainBrowser,
+  path: string,
+  choices: Record<string, string> = {},
+): Promise<PageAnswer> {
   const page = await browser.get(path);
   if (page.status !== 200) return page;
-  return browser.post('/oauth/authorize', { ...hiddenFields(consentForm(page.text)), environment: 'live', lifetime: '30', decision: 'allow', ...choices });
+  return browser.post('/oauth/authorize', {
+    ...hiddenFields(consentForm(page.text)),
+    environment: 'live',
+    lifetime: '30',
+    decision: 'allow',
+    ...choices,
+  });
 }
 
 /** Where an answer leads, and with what. */
@@ -68,7 +106,12 @@ export function redirected(answer: PageAnswer): { target: string; given: Record<
 }
 
 /** A code for a client, granted by whoever has the browser. */
-export async function codeFor(browser: PlainBrowser, clientId: string, challenge: string, choices: Record<string, string> = {}): Promise<string> {
+export async function codeFor(
+  browser: PlainBrowser,
+  clientId: string,
+  challenge: string,
+  choices: Record<string, string> = {},
+): Promise<string> {
   const { given } = redirected(await decide(browser, authorizePath(clientId, challenge), choices));
   if (given['code'] === undefined) throw new Error(`No code: ${JSON.stringify(given)}`);
   return given['code'];
@@ -83,5 +126,10 @@ function consentForm(page: string): string {
 }
 
 function decoded(value: string): string {
-  return value.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#39;/g, "'").replace(/&amp;/g, '&');
+  return value
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&');
 }

@@ -1,12 +1,23 @@
-import { startReceiver } from '../support/receiver.js';
+import { VERSION } from '../../src/kernel/version.js';
 import type { Receiver } from '../support/receiver.js';
-import { startServer } from '../support/server.js';
+import { startReceiver } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { REQUEST_ID } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
-import { VERSION } from '../../src/kernel/version.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  WITHIN_MS,
+} from './scene.js';
 
 /** A span as OTLP writes it in JSON. */
 interface Span {
@@ -25,7 +36,12 @@ describe('what an operator sees', () => {
   beforeAll(async () => {
     targets = await startTargets();
     collector = await startReceiver();
-    server = await startServer({ LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'hooks', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging' });
+    server = await startServer({
+      LOG_LEVEL: 'debug',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'hooks',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+    });
   });
 
   afterAll(async () => {
@@ -77,16 +93,19 @@ describe('what an operator sees', () => {
         expect(text).toContain(`# TYPE ${name} ${type}\n`);
       }
       expect(text).toContain(`posthorn_build_info{version="${VERSION}",node="${process.version}"} 1\n`);
-      for (const pool of ['ordinary', 'ledger']) expect(text).toMatch(new RegExp(`^posthorn_database_connections\\{pool="${pool}",state="idle"\\} \\d`, 'm'));
-      for (const loop of ['Dispatcher', 'Pump']) expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
+      for (const pool of ['ordinary', 'ledger'])
+        expect(text).toMatch(new RegExp(`^posthorn_database_connections\\{pool="${pool}",state="idle"\\} \\d`, 'm'));
+      for (const loop of ['Dispatcher', 'Pump'])
+        expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
     });
 
     // The rules of `promtool check metrics`, which is what operators run.
-    it('has names that Prometheus\' linter takes', async () => {
+    it("has names that Prometheus' linter takes", async () => {
       const text = await metrics();
       const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
       const ABBREVIATED = /(?:^|_)(?:s|ms|us|ns|sec|b|kb|mb|gb|tb|pb|m|h|d)(?:_|$)/;
-      const NOT_BASE = /(?:^|_)(?:milliseconds?|microseconds?|nanoseconds?|minutes?|hours?|days?|weeks?|bits?|kilobytes?|megabytes?|gigabytes?|fahrenheit|kelvins?|percent|inch(?:es)?|miles?)(?:_|$)/;
+      const NOT_BASE =
+        /(?:^|_)(?:milliseconds?|microseconds?|nanoseconds?|minutes?|hours?|days?|weeks?|bits?|kilobytes?|megabytes?|gigabytes?|fahrenheit|kelvins?|percent|inch(?:es)?|miles?)(?:_|$)/;
 
       expect(families.length).toBeGreaterThan(30);
       expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
@@ -102,11 +121,17 @@ describe('what an operator sees', () => {
     });
 
     it('counts what is accepted, what came of it, and how long the attempts took', async () => {
-      const names = ['posthorn_events_accepted_total', 'posthorn_attempt_duration_seconds_count',
-        ...['delivered', 'retrying', 'dlq', 'failed'].map((outcome) => `posthorn_deliveries_total{outcome="${outcome}"}`)];
+      const names = [
+        'posthorn_events_accepted_total',
+        'posthorn_attempt_duration_seconds_count',
+        ...['delivered', 'retrying', 'dlq', 'failed'].map(
+          (outcome) => `posthorn_deliveries_total{outcome="${outcome}"}`,
+        ),
+      ];
       const values = (): Promise<number[]> => Promise.all(names.map((name) => valueOf(name)));
       const before = await values();
-      const at = (status: number, settings: object): Promise<string> => destinationAt(server, targets.open(() => ({ status })).url, settings);
+      const at = (status: number, settings: object): Promise<string> =>
+        destinationAt(server, targets.open(() => ({ status })).url, settings);
 
       await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
       await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
@@ -126,9 +151,17 @@ describe('what an operator sees', () => {
 
       await send(server, destination);
 
-      await until(() => valueOf('posthorn_circuits_open'), (open) => open === 1, WITHIN_MS);
+      await until(
+        () => valueOf('posthorn_circuits_open'),
+        (open) => open === 1,
+        WITHIN_MS,
+      );
       expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
-      await until(() => valueOf('posthorn_circuits_open'), (open) => open === 0, WITHIN_MS);
+      await until(
+        () => valueOf('posthorn_circuits_open'),
+        (open) => open === 0,
+        WITHIN_MS,
+      );
     });
 
     it('shows attempts while they run', async () => {
@@ -141,7 +174,11 @@ describe('what an operator sees', () => {
       expect(await valueOf('posthorn_deliveries_running')).toBe(5);
       for (const answer of release) answer();
       for (const messageId of sent) await eventIn(server, messageId, 'delivered');
-      await until(() => valueOf('posthorn_deliveries_held'), (held) => held === 0, WITHIN_MS);
+      await until(
+        () => valueOf('posthorn_deliveries_held'),
+        (held) => held === 0,
+        WITHIN_MS,
+      );
     });
   });
 
@@ -150,7 +187,11 @@ describe('what an operator sees', () => {
     const itsSql = openSql(idle);
     try {
       const ready = async (): Promise<number> =>
-        ((await (await fetch(`${idle.url}/health/ready`)).json()) as { parts: { storage: { oldest_due_age_ms: number } } }).parts.storage.oldest_due_age_ms;
+        (
+          (await (await fetch(`${idle.url}/health/ready`)).json()) as {
+            parts: { storage: { oldest_due_age_ms: number } };
+          }
+        ).parts.storage.oldest_due_age_ms;
       const before = await ready();
       await send(idle, targets.open().url);
 
@@ -167,13 +208,21 @@ describe('what an operator sees', () => {
 
   describe('traces', () => {
     const spans = (): Span[] =>
-      collector.requests.filter(({ path }) => path === '/v1/traces').flatMap(({ rawBody }) => {
-        const { resourceSpans } = JSON.parse(rawBody.toString()) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
-        return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-      });
+      collector.requests
+        .filter(({ path }) => path === '/v1/traces')
+        .flatMap(({ rawBody }) => {
+          const { resourceSpans } = JSON.parse(rawBody.toString()) as {
+            resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+          };
+          return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+        });
 
     const traceOf = (traceId: string, count: number): Promise<Span[]> =>
-      until(async () => spans().filter((span) => span.traceId === traceId), (found) => found.length >= count, WITHIN_MS);
+      until(
+        async () => spans().filter((span) => span.traceId === traceId),
+        (found) => found.length >= count,
+        WITHIN_MS,
+      );
 
     it('of a send joins the acceptance, every attempt and what the receiver was told', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
@@ -181,7 +230,9 @@ describe('what an operator sees', () => {
       const messageId = await send(server, destination);
       await eventIn(server, messageId, 'delivered');
 
-      const told = target.posts().map(({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(headers['traceparent'])));
+      const told = target
+        .posts()
+        .map(({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(headers['traceparent'])));
       const traceId = told[0]?.[1] as string;
       const found = await traceOf(traceId, 3);
 
@@ -191,18 +242,53 @@ describe('what an operator sees', () => {
       expect(deliver.map(({ parentSpanId }) => parentSpanId)).toEqual([accept[0]?.spanId, accept[0]?.spanId]);
       expect(told.map((match) => match?.[1])).toEqual([traceId, traceId]);
       expect(new Set(told.map((match) => match?.[2]))).toEqual(new Set(deliver.map(({ spanId }) => spanId)));
-      const outcomes = deliver.map(({ attributes }) => attributes.find(({ key }) => key === 'posthorn.outcome')?.value.stringValue);
+      const outcomes = deliver.map(
+        ({ attributes }) => attributes.find(({ key }) => key === 'posthorn.outcome')?.value.stringValue,
+      );
       expect(new Set(outcomes)).toEqual(new Set(['failed', 'success']));
-      const of = (span: Span | undefined): Record<string, unknown> => Object.fromEntries((span?.attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+      const of = (span: Span | undefined): Record<string, unknown> =>
+        Object.fromEntries(
+          (span?.attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? value.intValue]),
+        );
       expect(of(accept[0])).toMatchObject({ 'messaging.message.id': messageId, 'posthorn.event_type': 'test.sent' });
       const { hostname, port } = new URL(target.url);
-      const [first, second] = deliver.map(of).sort((a, b) => Number(a['posthorn.attempt.number']) - Number(b['posthorn.attempt.number']));
-      const both = { 'messaging.message.id': messageId, 'posthorn.event.id': messageId.replace('msg_', 'evt_'), 'posthorn.destination.id': destination, 'url.scheme': 'http', 'server.address': hostname, 'server.port': Number(port) };
-      expect(first).toMatchObject({ ...both, 'posthorn.attempt.number': 1, 'http.response.status_code': 500, 'error.type': '500' });
-      expect(second).toMatchObject({ ...both, 'posthorn.attempt.number': 2, 'http.response.status_code': 200, 'http.request.resend_count': 1 });
-      expect(collector.requests.some(({ rawBody }) => /"service\.name","value":\{"stringValue":"hooks"\}.*"deployment\.environment\.name","value":\{"stringValue":"staging"/.test(rawBody.toString())
-        || /"deployment\.environment\.name","value":\{"stringValue":"staging"\}.*"service\.name","value":\{"stringValue":"hooks"/.test(rawBody.toString()))).toBe(true);
-      expect(collector.requests.some(({ rawBody }) => rawBody.toString().includes(new URL(target.url).pathname))).toBe(false);
+      const [first, second] = deliver
+        .map(of)
+        .sort((a, b) => Number(a['posthorn.attempt.number']) - Number(b['posthorn.attempt.number']));
+      const both = {
+        'messaging.message.id': messageId,
+        'posthorn.event.id': messageId.replace('msg_', 'evt_'),
+        'posthorn.destination.id': destination,
+        'url.scheme': 'http',
+        'server.address': hostname,
+        'server.port': Number(port),
+      };
+      expect(first).toMatchObject({
+        ...both,
+        'posthorn.attempt.number': 1,
+        'http.response.status_code': 500,
+        'error.type': '500',
+      });
+      expect(second).toMatchObject({
+        ...both,
+        'posthorn.attempt.number': 2,
+        'http.response.status_code': 200,
+        'http.request.resend_count': 1,
+      });
+      expect(
+        collector.requests.some(
+          ({ rawBody }) =>
+            /"service\.name","value":\{"stringValue":"hooks"\}.*"deployment\.environment\.name","value":\{"stringValue":"staging"/.test(
+              rawBody.toString(),
+            ) ||
+            /"deployment\.environment\.name","value":\{"stringValue":"staging"\}.*"service\.name","value":\{"stringValue":"hooks"/.test(
+              rawBody.toString(),
+            ),
+        ),
+      ).toBe(true);
+      expect(collector.requests.some(({ rawBody }) => rawBody.toString().includes(new URL(target.url).pathname))).toBe(
+        false,
+      );
     });
 
     it('goes on below the trace that the caller sent along', async () => {
@@ -210,7 +296,11 @@ describe('what an operator sees', () => {
       const [traceId, parentId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
 
       const answer = await server.api(
-        'POST', '/v1/send', { destination: target.url, event_type: 'a', payload: {} }, { traceparent: `00-${traceId}-${parentId}-01` });
+        'POST',
+        '/v1/send',
+        { destination: target.url, event_type: 'a', payload: {} },
+        { traceparent: `00-${traceId}-${parentId}-01` },
+      );
 
       expectStatus(answer, 202);
       const [post] = await target.arrived(1);
@@ -223,35 +313,84 @@ describe('what an operator sees', () => {
   it('each attempt that ends a delivery or fails is a line with its ids, and the request that made the message has them too', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
-    const answer = expectStatus(await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }), 202);
+    const answer = expectStatus(
+      await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }),
+      202,
+    );
     const { message_id: message } = answer.json;
-    const inlet = expectStatus(await server.api('POST', '/v1/endpoints', { slug: 'told', destinations: [destination] }), 201).json;
+    const inlet = expectStatus(
+      await server.api('POST', '/v1/endpoints', { slug: 'told', destinations: [destination] }),
+      201,
+    ).json;
     const received = await fetch(inlet.url, { method: 'POST', body: '{}' });
     const { id: event } = (await received.json()) as { id: string };
 
-    const entries = (): Record<string, unknown>[] => server.logs().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
-    const told = (id: string): Record<string, unknown>[] => entries().filter((entry) => entry['context'] === 'delivery' && entry['event'] === id);
+    const entries = (): Record<string, unknown>[] =>
+      server
+        .logs()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+    const told = (id: string): Record<string, unknown>[] =>
+      entries().filter((entry) => entry['context'] === 'delivery' && entry['event'] === id);
     const own = message.replace('msg_', 'evt_');
-    await until(async () => [...told(own), ...told(event)], (lines) => lines.length >= 3, WITHIN_MS);
+    await until(
+      async () => [...told(own), ...told(event)],
+      (lines) => lines.length >= 3,
+      WITHIN_MS,
+    );
 
     const { host } = new URL(target.url);
     const ids = { level: 30, message, event: own, request_id: answer.headers.get('x-request-id'), destination, host };
     expect(told(own)).toEqual([
-      expect.objectContaining({ ...ids, msg: 'Delivery failed', status: 'retrying', attempt: 1, http_status: 500, next_attempt_in_ms: expect.any(Number) }),
-      expect.objectContaining({ ...ids, msg: 'Delivered', status: 'delivered', attempt: 2, http_status: 200, duration_ms: expect.any(Number) }),
+      expect.objectContaining({
+        ...ids,
+        msg: 'Delivery failed',
+        status: 'retrying',
+        attempt: 1,
+        http_status: 500,
+        next_attempt_in_ms: expect.any(Number),
+      }),
+      expect.objectContaining({
+        ...ids,
+        msg: 'Delivered',
+        status: 'delivered',
+        attempt: 2,
+        http_status: 200,
+        duration_ms: expect.any(Number),
+      }),
     ]);
     expect(ids.request_id).toBe(message.replace('msg_', 'req_'));
-    expect(told(event)).toEqual([expect.objectContaining({ request_id: received.headers.get('x-request-id'), destination, status: 'delivered' })]);
+    expect(told(event)).toEqual([
+      expect.objectContaining({ request_id: received.headers.get('x-request-id'), destination, status: 'delivered' }),
+    ]);
     expect(told(event)[0]).not.toHaveProperty('message');
     const keys = (await server.api('GET', '/v1/keys')).json.data as { id: string }[];
-    await until(async () => entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http'), (line) => line !== undefined, WITHIN_MS);
-    expect(entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http')).toMatchObject({ level: 20, msg: 'POST /v1/send 202', client_address: '127.0.0.1', key_id: expect.stringMatching(/^ek_/) });
-    expect(keys.map(({ id }) => id)).toContain(entries().find((entry) => entry['request_id'] === ids.request_id)?.['key_id'] ?? keys[0]?.id);
+    await until(
+      async () => entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http'),
+      (line) => line !== undefined,
+      WITHIN_MS,
+    );
+    expect(
+      entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http'),
+    ).toMatchObject({
+      level: 20,
+      msg: 'POST /v1/send 202',
+      client_address: '127.0.0.1',
+      key_id: expect.stringMatching(/^ek_/),
+    });
+    expect(keys.map(({ id }) => id)).toContain(
+      entries().find((entry) => entry['request_id'] === ids.request_id)?.['key_id'] ?? keys[0]?.id,
+    );
   });
 
   it('the log is JSON lines that name their requests, and no key, secret, payload or forwarded header is in it', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410, body: 'answer-of-receiver' }));
-    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] }, headers: { 'x-static': 'static-header-value' } });
+    const destination = await destinationAt(server, target.url, {
+      ...PATIENT,
+      retry: { schedule: [0, 0] },
+      headers: { 'x-static': 'static-header-value' },
+    });
     const secrets = [
       server.apiKey,
       server.env['MASTER_KEY'] as string,
@@ -260,22 +399,50 @@ describe('what an operator sees', () => {
       expectStatus(await server.api('POST', '/v1/keys', { name: 'A key', scope: 'read' }), 201).json.key as string,
       expectStatus(await server.api('POST', '/v1/signing-secret/rotate', {}), 200).json.secret as string,
     ];
-    const failed = await send(server, destination, { payload: { card: 'payload-value' }, headers: { authorization: 'Bearer forwarded-value' } });
+    const failed = await send(server, destination, {
+      payload: { card: 'payload-value' },
+      headers: { authorization: 'Bearer forwarded-value' },
+    });
     await eventIn(server, failed, 'failed');
-    const unauthenticated = await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${server.apiKey}x` });
+    const unauthenticated = await server.api('GET', '/v1/events', undefined, {
+      authorization: `Bearer ${server.apiKey}x`,
+    });
     const signatures = target.posts().map(({ headers }) => String(headers['webhook-signature']));
 
     const requestId = unauthenticated.headers.get('x-request-id') as string;
-    await until(async () => server.logs(), (logs) => logs.includes(requestId), WITHIN_MS);
-    const lines = server.logs().split('\n').filter((line) => line !== '');
-    const [banner, entries] = [lines.filter((line) => !line.startsWith('{')), lines.filter((line) => line.startsWith('{'))];
-    expect(banner).toEqual([expect.stringMatching(/^Posthorn is listening on http:\/\/127\.0\.0\.1:\d+$/), `Base URL: ${server.url}`, expect.stringMatching(/^Swagger UI: http/)]);
-    const requests = entries.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ context }) => context === 'http');
+    await until(
+      async () => server.logs(),
+      (logs) => logs.includes(requestId),
+      WITHIN_MS,
+    );
+    const lines = server
+      .logs()
+      .split('\n')
+      .filter((line) => line !== '');
+    const [banner, entries] = [
+      lines.filter((line) => !line.startsWith('{')),
+      lines.filter((line) => line.startsWith('{')),
+    ];
+    expect(banner).toEqual([
+      expect.stringMatching(/^Posthorn is listening on http:\/\/127\.0\.0\.1:\d+$/),
+      `Base URL: ${server.url}`,
+      expect.stringMatching(/^Swagger UI: http/),
+    ]);
+    const requests = entries
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ context }) => context === 'http');
     expect(requests.length).toBeGreaterThan(5);
     for (const { request_id: id } of requests) expect(id).toMatch(REQUEST_ID);
     expect(requests.find(({ request_id: id }) => id === requestId)).toMatchObject({ msg: 'GET /v1/events 401' });
-    const kept = [...secrets, ...secrets.map((secret) => secret.replace(/^(whsec_|ek_live_)/, '')), ...signatures,
-      'static-header-value', 'payload-value', 'forwarded-value', 'answer-of-receiver'];
+    const kept = [
+      ...secrets,
+      ...secrets.map((secret) => secret.replace(/^(whsec_|ek_live_)/, '')),
+      ...signatures,
+      'static-header-value',
+      'payload-value',
+      'forwarded-value',
+      'answer-of-receiver',
+    ];
     expect(kept.filter((secret) => server.logs().includes(secret))).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
-import { type Claims, namedKey, ScriptedIdentityProvider, signed } from '../support/scripted-identity-provider.js';
 import { run } from '../support/program.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Claims, namedKey, ScriptedIdentityProvider, signed } from '../support/scripted-identity-provider.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, expectRefusal } from './answers.js';
 import { expectStatus } from './scene.js';
-import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
+import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
@@ -21,14 +21,29 @@ describe('the identity provider of one organization among several', () => {
     provider = await ScriptedIdentityProvider.start();
     provider.keys = [key];
     provider.idToken = (claims) => signed(key, claims);
-    const oidc = (name: string): Record<string, string> => ({ OIDC_ISSUER: provider.issuer(name), OIDC_CLIENT_ID: 'posthorn', OIDC_ROLES: 'admins=admin' });
+    const oidc = (name: string): Record<string, string> => ({
+      OIDC_ISSUER: provider.issuer(name),
+      OIDC_CLIENT_ID: 'posthorn',
+      OIDC_ROLES: 'admins=admin',
+    });
     early = await startServer({ OPERATOR_KEY, TRUST_PROXY: '127.0.0.0/8', ...oidc('early') });
     const { OIDC_ISSUER: _issuer, OIDC_CLIENT_ID: _client, OIDC_ROLES: _roles, ...base } = early.env;
     const founding = await startServer(base);
     for (const slug of ['acme', 'other']) {
-      const made = expectStatus(await founding.api('POST', '/v1/orgs', { slug, name: `The ${slug}`, admin: { email: `admin@${slug}.example` } }, as(OPERATOR_KEY)), 201).json;
+      const made = expectStatus(
+        await founding.api(
+          'POST',
+          '/v1/orgs',
+          { slug, name: `The ${slug}`, admin: { email: `admin@${slug}.example` } },
+          as(OPERATOR_KEY),
+        ),
+        201,
+      ).json;
       keys[slug] = made.key as string;
-      expectStatus(await founding.api('POST', '/v1/members', { email: 'both@acme.example', role: 'read' }, as(made.key as string)), 201);
+      expectStatus(
+        await founding.api('POST', '/v1/members', { email: 'both@acme.example', role: 'read' }, as(made.key as string)),
+        201,
+      );
     }
     await founding.stop();
     const domains = { OIDC_DOMAINS: 'acme.example,other.example' };
@@ -44,21 +59,32 @@ describe('the identity provider of one organization among several', () => {
     await provider?.stop();
   });
 
-  async function begin(server: PosthornServer, issuer: string, person: Claims): Promise<{ browser: PlainBrowser; answer: PageAnswer }> {
+  async function begin(
+    server: PosthornServer,
+    issuer: string,
+    person: Claims,
+  ): Promise<{ browser: PlainBrowser; answer: PageAnswer }> {
     const browser = new PlainBrowser(server);
     const asked = new URL((await browser.get('/signin/oidc?return_to=%2Fsignin%3Fback')).headers.get('location') ?? '');
     provider.expect(provider.claims(issuer, asked, { email_verified: true, ...person }));
-    const answer = await browser.get(`/signin/oidc/callback?${new URLSearchParams({ code: 'a-code', state: asked.searchParams.get('state') ?? '' }).toString()}`);
+    const answer = await browser.get(
+      `/signin/oidc/callback?${new URLSearchParams({ code: 'a-code', state: asked.searchParams.get('state') ?? '' }).toString()}`,
+    );
     return { browser, answer };
   }
 
-  const sessionIn = ({ headers }: PageAnswer): string | null => headers.getSetCookie().map((set) => set.split(';', 1)[0] ?? '').find((pair) => /^posthorn_session[^=]*=./.test(pair)) ?? null;
+  const sessionIn = ({ headers }: PageAnswer): string | null =>
+    headers
+      .getSetCookie()
+      .map((set) => set.split(';', 1)[0] ?? '')
+      .find((pair) => /^posthorn_session[^=]*=./.test(pair)) ?? null;
 
   /** The slug of the organization that an answer opened a session in. */
   async function openedBy(server: PosthornServer, answer: PageAnswer): Promise<string | null> {
     const cookie = sessionIn(answer);
     if (cookie === null) return null;
-    return (await server.api('GET', '/v1/session', undefined, { authorization: '', cookie, 'x-posthorn-console': '1' })).json.organization.slug as string;
+    return (await server.api('GET', '/v1/session', undefined, { authorization: '', cookie, 'x-posthorn-console': '1' }))
+      .json.organization.slug as string;
   }
 
   it('403: OIDC_ORGANIZATION opens no other organization, whatever address its provider claims', async () => {
@@ -84,34 +110,54 @@ describe('the identity provider of one organization among several', () => {
   it('200: with the provider of the installation a member of several organizations chooses one, and goes on where they were', async () => {
     const { browser, answer } = await begin(whole, 'whole', { email: 'both@acme.example' });
     expect([answer.status, sessionIn(answer)]).toEqual([200, null]);
-    const choices = [...answer.text.matchAll(/name="member" value="([^"]+)" required> ([^<]+)</g)].map(([, id = '', name = '']) => ({ id, name }));
+    const choices = [...answer.text.matchAll(/name="member" value="([^"]+)" required> ([^<]+)</g)].map(
+      ([, id = '', name = '']) => ({ id, name }),
+    );
     expect(choices.map(({ name }) => name)).toEqual(['The acme', 'The other']);
     expect(fieldOf(answer.text, 'return_to')).toBe('');
 
     const chosen = await browser.post('/signin/oidc/organization', { member: choices[1]?.id ?? '' });
 
-    expect([chosen.status, chosen.headers.get('location'), await openedBy(whole, chosen)]).toEqual([303, '/signin?back', 'other']);
+    expect([chosen.status, chosen.headers.get('location'), await openedBy(whole, chosen)]).toEqual([
+      303,
+      '/signin?back',
+      'other',
+    ]);
     expect(chosen.headers.getSetCookie().some((set) => /^posthorn_oidc_[0-9a-f]{8}=;/.test(set))).toBe(true);
   });
 
-  it('403: no organization is chosen without the provider\'s word, in another browser, from another site, or before the answer of the provider', async () => {
+  it("403: no organization is chosen without the provider's word, in another browser, from another site, or before the answer of the provider", async () => {
     const { browser } = await begin(whole, 'whole', { email: 'both@acme.example' });
     const begun = new PlainBrowser(whole);
     await begun.get('/signin/oidc');
 
     const answers = [
-      await new PlainBrowser(whole).post('/signin/oidc/organization', { member: 'x' }), await begun.post('/signin/oidc/organization', { member: 'x' }),
-      await browser.post('/signin/oidc/organization', { member: 'x' }, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }),
+      await new PlainBrowser(whole).post('/signin/oidc/organization', { member: 'x' }),
+      await begun.post('/signin/oidc/organization', { member: 'x' }),
+      await browser.post(
+        '/signin/oidc/organization',
+        { member: 'x' },
+        { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      ),
     ];
 
-    expect(answers.map((answer) => [answer.status, sessionIn(answer)])).toEqual([[403, null], [403, null], [403, null]]);
+    expect(answers.map((answer) => [answer.status, sessionIn(answer)])).toEqual([
+      [403, null],
+      [403, null],
+      [403, null],
+    ]);
   });
 
   it('a membership of somebody else is no choice', async () => {
-    const members = (await whole.api('GET', '/v1/members', undefined, as(keys['other'] ?? ''))).json.data as { id: string; email: string }[];
+    const members = (await whole.api('GET', '/v1/members', undefined, as(keys['other'] ?? ''))).json.data as {
+      id: string;
+      email: string;
+    }[];
     const { browser } = await begin(whole, 'whole', { email: 'both@acme.example' });
 
-    const answer = await browser.post('/signin/oidc/organization', { member: members.find(({ email }) => email === 'admin@other.example')?.id ?? '' });
+    const answer = await browser.post('/signin/oidc/organization', {
+      member: members.find(({ email }) => email === 'admin@other.example')?.id ?? '',
+    });
 
     expect([answer.status, sessionIn(answer)]).toEqual([200, null]);
   });
@@ -129,9 +175,15 @@ describe('the identity provider of one organization among several', () => {
   });
 
   it('an address is folded as ASCII', async () => {
-    expectStatus(await whole.api('POST', '/v1/members', { email: 'kim@other.example', role: 'read' }, as(keys['other'] ?? '')), 201);
+    expectStatus(
+      await whole.api('POST', '/v1/members', { email: 'kim@other.example', role: 'read' }, as(keys['other'] ?? '')),
+      201,
+    );
 
-    const [kim, kelvin] = [await begin(whole, 'whole', { email: 'KIM@Other.Example' }), await begin(whole, 'whole', { email: '\u212aim@other.example' })];
+    const [kim, kelvin] = [
+      await begin(whole, 'whole', { email: 'KIM@Other.Example' }),
+      await begin(whole, 'whole', { email: '\u212aim@other.example' }),
+    ];
 
     expect([kim.answer.status, kelvin.answer.status]).toEqual([303, 403]);
   });
@@ -139,17 +191,40 @@ describe('the identity provider of one organization among several', () => {
   describe('without OIDC_DOMAINS', () => {
     const LINE = /OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization/;
 
-    it.each([['with', { OIDC_ORGANIZATION: 'acme' }], ['without', {}]])('the start is refused in one line, %s OIDC_ORGANIZATION', async (_, more) => {
-      const failure = await startServer({ ...early.env, ...more }).then((started) => started.stop(), (error: unknown) => error);
+    it.each([
+      ['with', { OIDC_ORGANIZATION: 'acme' }],
+      ['without', {}],
+    ])('the start is refused in one line, %s OIDC_ORGANIZATION', async (_, more) => {
+      const failure = await startServer({ ...early.env, ...more }).then(
+        (started) => started.stop(),
+        (error: unknown) => error,
+      );
 
       expect(String(failure)).toMatch(LINE);
     });
 
     it('409: no second organization is made, over HTTP or by the command', async () => {
-      const single = await startServer({ OPERATOR_KEY, OIDC_ISSUER: provider.issuer('single'), OIDC_CLIENT_ID: 'posthorn' });
+      const single = await startServer({
+        OPERATOR_KEY,
+        OIDC_ISSUER: provider.issuer('single'),
+        OIDC_CLIENT_ID: 'posthorn',
+      });
 
-      const answer = await single.api('POST', '/v1/orgs', { slug: 'second', name: 'Second', admin: { email: 'a@b.example' } }, as(OPERATOR_KEY));
-      const command = await run('orgs', { ...single.env }, ['create', '--slug', 'second', '--name', 'Second', '--admin-email', 'a@b.example']);
+      const answer = await single.api(
+        'POST',
+        '/v1/orgs',
+        { slug: 'second', name: 'Second', admin: { email: 'a@b.example' } },
+        as(OPERATOR_KEY),
+      );
+      const command = await run('orgs', { ...single.env }, [
+        'create',
+        '--slug',
+        'second',
+        '--name',
+        'Second',
+        '--admin-email',
+        'a@b.example',
+      ]);
       const { data } = (await single.api('GET', '/v1/orgs', undefined, as(OPERATOR_KEY))).json;
       await single.stop();
 

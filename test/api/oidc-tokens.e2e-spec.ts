@@ -1,7 +1,15 @@
-import { type Claims, compact, hmacSigned, namedKey, publicPem, ScriptedIdentityProvider, signed } from '../support/scripted-identity-provider.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import {
+  type Claims,
+  compact,
+  hmacSigned,
+  namedKey,
+  publicPem,
+  ScriptedIdentityProvider,
+  signed,
+} from '../support/scripted-identity-provider.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { expectStatus } from './scene.js';
-import { PlainBrowser, type PageAnswer } from './signing-in.js';
+import { type PageAnswer, PlainBrowser } from './signing-in.js';
 
 const ADA: Claims = { email: 'ada@customer.example', email_verified: true };
 const CLIENT_SECRET = 'a-secret-of-the-client';
@@ -21,7 +29,10 @@ describe('the ID token of the identity provider', () => {
   beforeAll(async () => {
     provider = await ScriptedIdentityProvider.start();
     provider.metadata.set('unverifiable', { id_token_signing_alg_values_supported: ['HS256', 'none'] });
-    provider.metadata.set('with-user-info', { userinfo_endpoint: `${provider.issuer('with-user-info')}/userinfo`, userinfo_signing_alg_values_supported: ['RS256', 'none'] });
+    provider.metadata.set('with-user-info', {
+      userinfo_endpoint: `${provider.issuer('with-user-info')}/userinfo`,
+      userinfo_signing_alg_values_supported: ['RS256', 'none'],
+    });
     const env = { TRUST_PROXY: '127.0.0.0/8', OIDC_CLIENT_ID: 'posthorn', OIDC_CLIENT_SECRET: CLIENT_SECRET };
     [server, pinned, unverifiable, withUserInfo] = await Promise.all([
       startServer({ ...env, OIDC_ISSUER: provider.issuer('one') }),
@@ -29,7 +40,8 @@ describe('the ID token of the identity provider', () => {
       startServer({ ...env, OIDC_ISSUER: provider.issuer('unverifiable') }),
       startServer({ ...env, OIDC_ISSUER: provider.issuer('with-user-info') }),
     ]);
-    for (const one of [server, pinned, unverifiable, withUserInfo]) expectStatus(await one.api('POST', '/v1/members', { email: ADA.email, role: 'admin' }), 201);
+    for (const one of [server, pinned, unverifiable, withUserInfo])
+      expectStatus(await one.api('POST', '/v1/members', { email: ADA.email, role: 'admin' }), 201);
   });
 
   afterAll(async () => {
@@ -44,19 +56,28 @@ describe('the ID token of the identity provider', () => {
   });
 
   /** Signs in with the token that `forge` makes of honest claims. */
-  async function signIn(forge: (claims: Claims) => string, { at = server, issuer = 'one', person = ADA } = {}): Promise<PageAnswer> {
+  async function signIn(
+    forge: (claims: Claims) => string,
+    { at = server, issuer = 'one', person = ADA } = {},
+  ): Promise<PageAnswer> {
     const browser = new PlainBrowser(at);
     const begun = await browser.get('/signin/oidc');
     if (begun.status !== 303) return begun;
     const asked = new URL(begun.headers.get('location') ?? '');
     provider.expect(provider.claims(issuer, asked, person));
     provider.idToken = forge;
-    return browser.get(`/signin/oidc/callback?${new URLSearchParams({ code: 'a-code', state: asked.searchParams.get('state') ?? '', iss: provider.issuer(issuer) }).toString()}`);
+    return browser.get(
+      `/signin/oidc/callback?${new URLSearchParams({ code: 'a-code', state: asked.searchParams.get('state') ?? '', iss: provider.issuer(issuer) }).toString()}`,
+    );
   }
 
-  const hasSession = ({ headers }: PageAnswer): boolean => headers.getSetCookie().some((set) => /^(?:__Host-)?posthorn_session[^=]*=[\w-]+;/.test(set));
+  const hasSession = ({ headers }: PageAnswer): boolean =>
+    headers.getSetCookie().some((set) => /^(?:__Host-)?posthorn_session[^=]*=[\w-]+;/.test(set));
 
-  it.each([['RS256', own], ['ES256', elliptic]])('303: %s by a key of the provider', async (_, key) => {
+  it.each([
+    ['RS256', own],
+    ['ES256', elliptic],
+  ])('303: %s by a key of the provider', async (_, key) => {
     const answer = await signIn((claims) => signed(key, claims));
 
     expect([answer.status, hasSession(answer)]).toEqual([303, true]);
@@ -66,20 +87,34 @@ describe('the ID token of the identity provider', () => {
     ['alg none', (claims) => compact({ alg: 'none' }, claims, () => Buffer.alloc(0))],
     ['alg None', (claims) => compact({ alg: 'None' }, claims, () => Buffer.alloc(0))],
     ['HS256 with the public key as the secret', (claims) => hmacSigned(publicPem(own), claims)],
-    ['HS256 with the client\'s secret', (claims) => hmacSigned(CLIENT_SECRET, claims)],
+    ["HS256 with the client's secret", (claims) => hmacSigned(CLIENT_SECRET, claims)],
     ['RS256 by another key of the same name', (claims) => signed(stranger, claims)],
     ['RS256 by a key that is not published', (claims) => signed(next, claims)],
-    ['RS256 by a key that the token brings along', (claims) => signed(next, claims, { jwk: next.privateKey.export({ format: 'jwk' }), jku: 'https://evil.example/jwks' })],
+    [
+      'RS256 by a key that the token brings along',
+      (claims) =>
+        signed(next, claims, { jwk: next.privateKey.export({ format: 'jwk' }), jku: 'https://evil.example/jwks' }),
+    ],
     ['a signature that was cut off', (claims) => `${signed(own, claims).split('.').slice(0, 2).join('.')}.`],
-    ['claims that were changed after the signature', (claims) => {
-      const [header, , signature] = signed(own, { ...claims, email: 'eve@customer.example' }).split('.');
-      return [header, Buffer.from(JSON.stringify({ ...claims, email: ADA.email })).toString('base64url'), signature].join('.');
-    }],
+    [
+      'claims that were changed after the signature',
+      (claims) => {
+        const [header, , signature] = signed(own, { ...claims, email: 'eve@customer.example' }).split('.');
+        return [
+          header,
+          Buffer.from(JSON.stringify({ ...claims, email: ADA.email })).toString('base64url'),
+          signature,
+        ].join('.');
+      },
+    ],
     ['a critical extension (RFC 7515, section 4.1.11)', (claims) => signed(own, claims, { crit: ['x'], x: 1 })],
     ['an end in the past', (claims) => signed(own, { ...claims, exp: Math.floor(Date.now() / 1000) - 300 })],
     ['no end', (claims) => signed(own, { ...claims, exp: undefined })],
     ['another audience', (claims) => signed(own, { ...claims, aud: 'another-client' })],
-    ['another authorized party', (claims) => signed(own, { ...claims, aud: ['posthorn', 'another-client'], azp: 'another-client' })],
+    [
+      'another authorized party',
+      (claims) => signed(own, { ...claims, aud: ['posthorn', 'another-client'], azp: 'another-client' }),
+    ],
     ['another issuer', (claims) => signed(own, { ...claims, iss: 'https://evil.example' })],
     ['another nonce', (claims) => signed(own, { ...claims, nonce: 'another' })],
     ['no nonce', (claims) => signed(own, { ...claims, nonce: undefined })],
@@ -93,7 +128,9 @@ describe('the ID token of the identity provider', () => {
   it('the log says why, and holds no token', async () => {
     await signIn((claims) => signed(stranger, claims));
 
-    expect(server.logs()).toContain('An answer of the identity provider was refused: JWT signature verification failed');
+    expect(server.logs()).toContain(
+      'An answer of the identity provider was refused: JWT signature verification failed',
+    );
     expect(server.logs()).not.toMatch(/eyJ|a-code|an-access-token/);
   });
 
@@ -101,12 +138,19 @@ describe('the ID token of the identity provider', () => {
     await signIn((claims) => signed(own, claims));
     provider.keys = [next];
 
-    const [rotated, withdrawn] = [await signIn((claims) => signed(next, claims)), await signIn((claims) => signed(own, claims))];
+    const [rotated, withdrawn] = [
+      await signIn((claims) => signed(next, claims)),
+      await signIn((claims) => signed(own, claims)),
+    ];
 
     expect([rotated.status, withdrawn.status]).toEqual([303, 403]);
   });
 
-  it.each([['jwks', 500], ['jwks', 503], ['token', 502]])('503: /%s of the provider answers %i', async (place, status) => {
+  it.each([
+    ['jwks', 500],
+    ['jwks', 503],
+    ['token', 502],
+  ])('503: /%s of the provider answers %i', async (place, status) => {
     provider.failing.set(place, status);
 
     const answer = await signIn((claims) => signed(own, claims));
@@ -121,13 +165,19 @@ describe('the ID token of the identity provider', () => {
   });
 
   it('OIDC_SIGNING_ALGORITHMS pins what the client is registered with', async () => {
-    const [elsewhere, registered] = [await signIn((claims) => signed(own, claims), { at: pinned, issuer: 'pinned' }), await signIn((claims) => signed(elliptic, claims), { at: pinned, issuer: 'pinned' })];
+    const [elsewhere, registered] = [
+      await signIn((claims) => signed(own, claims), { at: pinned, issuer: 'pinned' }),
+      await signIn((claims) => signed(elliptic, claims), { at: pinned, issuer: 'pinned' }),
+    ];
 
     expect([elsewhere.status, registered.status]).toEqual([403, 303]);
   });
 
   it('503: a provider that lists no algorithm with a public key', async () => {
-    const answer = await signIn((claims) => hmacSigned(CLIENT_SECRET, claims), { at: unverifiable, issuer: 'unverifiable' });
+    const answer = await signIn((claims) => hmacSigned(CLIENT_SECRET, claims), {
+      at: unverifiable,
+      issuer: 'unverifiable',
+    });
 
     expect(answer.status).toBe(503);
   });
@@ -135,7 +185,10 @@ describe('the ID token of the identity provider', () => {
   describe('signed user info (OpenID Connect Core, section 5.3.2)', () => {
     const only = { email: undefined, email_verified: undefined };
     const userInfo = (forge: (claims: Claims) => string): void => {
-      provider.userInfo = { type: 'application/jwt', body: forge({ iss: provider.issuer('with-user-info'), aud: 'posthorn', sub: 'subject-1', ...ADA }) };
+      provider.userInfo = {
+        type: 'application/jwt',
+        body: forge({ iss: provider.issuer('with-user-info'), aud: 'posthorn', sub: 'subject-1', ...ADA }),
+      };
     };
 
     it.each<[number, string, (claims: Claims) => string]>([
@@ -145,7 +198,11 @@ describe('the ID token of the identity provider', () => {
     ])('%i: by %s', async (status, _, forge) => {
       userInfo(forge);
 
-      const answer = await signIn((claims) => signed(own, claims), { at: withUserInfo, issuer: 'with-user-info', person: only });
+      const answer = await signIn((claims) => signed(own, claims), {
+        at: withUserInfo,
+        issuer: 'with-user-info',
+        person: only,
+      });
 
       expect(answer.status).toBe(status);
     });

@@ -1,7 +1,7 @@
-import { startServer, type PosthornServer } from '../support/server.js';
-import { followFrom, TestIdentityProvider, type ProvidedAccount } from '../support/identity-provider.js';
+import { followFrom, type ProvidedAccount, TestIdentityProvider } from '../support/identity-provider.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { expectStatus } from './scene.js';
-import { PlainBrowser, type PageAnswer } from './signing-in.js';
+import { type PageAnswer, PlainBrowser } from './signing-in.js';
 
 describe('sign-in through the identity provider', () => {
   let provider: TestIdentityProvider;
@@ -10,8 +10,12 @@ describe('sign-in through the identity provider', () => {
   beforeAll(async () => {
     provider = await TestIdentityProvider.start();
     server = await startServer({
-      TRUST_PROXY: '127.0.0.0/8', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: 'posthorn', OIDC_CLIENT_SECRET: 'a-secret-of-the-client',
-      OIDC_ROLES: 'admins=admin,developers=write', OIDC_DOMAINS: 'customer.example,partner.example',
+      TRUST_PROXY: '127.0.0.0/8',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: 'posthorn',
+      OIDC_CLIENT_SECRET: 'a-secret-of-the-client',
+      OIDC_ROLES: 'admins=admin,developers=write',
+      OIDC_DOMAINS: 'customer.example,partner.example',
     });
   });
 
@@ -21,20 +25,30 @@ describe('sign-in through the identity provider', () => {
   });
 
   /** Goes to the provider, signs in there, and comes back as far as the callback's address. */
-  async function throughProvider(browser: PlainBrowser, who: ProvidedAccount | null, returnTo = '/signin'): Promise<string> {
+  async function throughProvider(
+    browser: PlainBrowser,
+    who: ProvidedAccount | null,
+    returnTo = '/signin',
+  ): Promise<string> {
     provider.current = who;
     const begun = await browser.get(`/signin/oidc?return_to=${encodeURIComponent(returnTo)}`);
     expect(begun.status).toBe(303);
     return followFrom(begun.headers.get('location') ?? '', `${server.url}/signin/oidc/callback`);
   }
 
-  async function signIn(who: ProvidedAccount | null, returnTo?: string): Promise<{ browser: PlainBrowser; answer: PageAnswer }> {
+  async function signIn(
+    who: ProvidedAccount | null,
+    returnTo?: string,
+  ): Promise<{ browser: PlainBrowser; answer: PageAnswer }> {
     const browser = new PlainBrowser(server);
     const callback = await throughProvider(browser, who, returnTo);
     return { browser, answer: await browser.get(new URL(callback).pathname + new URL(callback).search) };
   }
 
-  const memberOf = async (email: string) => (await server.api('GET', '/v1/members?limit=100')).json.data.find((member: { email: string }) => member.email === email);
+  const memberOf = async (email: string) =>
+    (await server.api('GET', '/v1/members?limit=100')).json.data.find(
+      (member: { email: string }) => member.email === email,
+    );
 
   it('503: a provider that does not answer is a page with a way back', async () => {
     const answer = await new PlainBrowser(server).get('/signin/oidc');
@@ -48,11 +62,15 @@ describe('sign-in through the identity provider', () => {
     beforeAll(() => provider.register(`${server.url}/signin/oidc/callback`));
 
     it('303: a group lets a newcomer in, with its role, and back to where he was', async () => {
-      const { answer, browser } = await signIn({ email: 'Grace@customer.example', email_verified: true, name: 'Grace', groups: ['developers', 'others'] }, '/signin?a=b');
+      const { answer, browser } = await signIn(
+        { email: 'Grace@customer.example', email_verified: true, name: 'Grace', groups: ['developers', 'others'] },
+        '/signin?a=b',
+      );
 
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin?a=b']);
       expect(await memberOf('grace@customer.example')).toMatchObject({ name: 'Grace', role: 'write' });
-      browser.cookie = (answer.headers.getSetCookie().find((set) => set.startsWith('posthorn_session_')) ?? '').split(';', 1)[0] ?? '';
+      browser.cookie =
+        (answer.headers.getSetCookie().find((set) => set.startsWith('posthorn_session_')) ?? '').split(';', 1)[0] ?? '';
       expect((await browser.get('/signin')).text).toContain('grace@customer.example');
     });
 
@@ -67,7 +85,8 @@ describe('sign-in through the identity provider', () => {
     });
 
     it('whom the provider makes a member, and whose role it changes, is in the audit log; who stays what he was is not', async () => {
-      const come = (groups: string[]): Promise<unknown> => signIn({ email: 'noted@customer.example', email_verified: true, groups });
+      const come = (groups: string[]): Promise<unknown> =>
+        signIn({ email: 'noted@customer.example', email_verified: true, groups });
       await come(['developers']);
       await come(['developers']);
       await come(['admins']);
@@ -77,8 +96,21 @@ describe('sign-in through the identity provider', () => {
 
       const by = { kind: 'member', id, name: 'noted@customer.example' };
       expect(entries).toMatchObject([
-        { action: 'member.role_followed', actor: by, resource_type: 'members', before: { role: 'write' }, after: { role: 'admin' }, ip: expect.any(String) },
-        { action: 'member.provisioned', actor: by, resource_type: 'members', before: null, after: { email: 'noted@customer.example', role: 'write' } },
+        {
+          action: 'member.role_followed',
+          actor: by,
+          resource_type: 'members',
+          before: { role: 'write' },
+          after: { role: 'admin' },
+          ip: expect.any(String),
+        },
+        {
+          action: 'member.provisioned',
+          actor: by,
+          resource_type: 'members',
+          before: null,
+          after: { email: 'noted@customer.example', role: 'write' },
+        },
       ]);
       expect(entries).toHaveLength(2);
     });
@@ -94,33 +126,50 @@ describe('sign-in through the identity provider', () => {
     it.each<[string, ProvidedAccount | null]>([
       ['nobody whom a group lets in', { email: 'stranger@customer.example', email_verified: true, groups: ['others'] }],
       ['an address of another domain', { email: 'admin@evil.example', email_verified: true, groups: ['admins'] }],
-      ['an address that is not verified', { email: 'grace@customer.example', email_verified: false, groups: ['admins'] }],
+      [
+        'an address that is not verified',
+        { email: 'grace@customer.example', email_verified: false, groups: ['admins'] },
+      ],
       ['an address of which the provider does not say so', { email: 'grace@customer.example', groups: ['admins'] }],
       ['who called it off', null],
     ])('403: %s', async (_case, who) => {
       const { answer } = await signIn(who);
 
-      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual([403, false]);
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual(
+        [403, false],
+      );
       expect(answer.text).toContain('role="alert"');
     });
 
     it('403: what was begun in one browser is not ended in another', async () => {
-      const callback = new URL(await throughProvider(new PlainBrowser(server), { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }));
+      const callback = new URL(
+        await throughProvider(new PlainBrowser(server), {
+          email: 'grace@customer.example',
+          email_verified: true,
+          groups: ['admins'],
+        }),
+      );
 
       const answer = await new PlainBrowser(server).get(callback.pathname + callback.search);
 
-      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual([403, false]);
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual(
+        [403, false],
+      );
     });
 
     it('403: another state, and a code of another try', async () => {
       const browser = new PlainBrowser(server);
-      const first = new URL(await throughProvider(browser, { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }));
+      const first = new URL(
+        await throughProvider(browser, { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }),
+      );
       const state = new URL(first);
       state.searchParams.set('state', 'another');
       expect((await browser.get(state.pathname + state.search)).status).toBe(403);
 
       const other = new PlainBrowser(server);
-      const second = new URL(await throughProvider(other, { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }));
+      const second = new URL(
+        await throughProvider(other, { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }),
+      );
       second.searchParams.set('code', first.searchParams.get('code') ?? '');
       const answer = await other.get(second.pathname + second.search);
 
@@ -128,7 +177,7 @@ describe('sign-in through the identity provider', () => {
       expect(answer.text).not.toContain('stack');
     });
 
-    it('asks for the provider\'s document once, not at every sign-in', async () => {
+    it("asks for the provider's document once, not at every sign-in", async () => {
       const asked = (): number => provider.requests.filter((line) => line.includes('/.well-known/')).length;
       await signIn({ email: 'grace@customer.example', email_verified: true, groups: ['developers'] });
       const before = asked();
@@ -138,7 +187,7 @@ describe('sign-in through the identity provider', () => {
       expect(asked()).toBe(before);
     });
 
-    it('no log holds the client\'s secret, or a code', () => {
+    it("no log holds the client's secret, or a code", () => {
       expect(server.logs()).not.toMatch(/a-secret-of-the-client|code=/);
     });
   });

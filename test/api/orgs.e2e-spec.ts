@@ -1,8 +1,8 @@
 import { run } from '../support/program.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { expectStatus, openSql, startTargets, uuidOf, type Sql, type Targets } from './scene.js';
+import { expectStatus, openSql, type Sql, startTargets, type Targets, uuidOf } from './scene.js';
 import { PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
@@ -38,14 +38,22 @@ describe('organizations of the operator', () => {
   const operate = (method: string, path: string, body?: unknown) => server.api(method, path, body, as(OPERATOR_KEY));
 
   async function make(slug = `made-${(count += 1)}`): Promise<Made> {
-    return expectStatus(await operate('POST', '/v1/orgs', { slug, name: 'Made', admin: { email: `Ada@${slug}.example` } }), 201).json;
+    return expectStatus(
+      await operate('POST', '/v1/orgs', { slug, name: 'Made', admin: { email: `Ada@${slug}.example` } }),
+      201,
+    ).json;
   }
 
   it('201: with its first admin and keys that work, each in its environment', async () => {
     const made = await make('acme');
 
     expect(made.admin).toMatchObject({ email: 'ada@acme.example', role: 'admin' });
-    for (const key of [made.key, made.test_key]) expect((await server.api('GET', '/v1/org', undefined, as(key))).json).toMatchObject({ id: made.id, slug: 'acme', name: 'Made' });
+    for (const key of [made.key, made.test_key])
+      expect((await server.api('GET', '/v1/org', undefined, as(key))).json).toMatchObject({
+        id: made.id,
+        slug: 'acme',
+        name: 'Made',
+      });
     expect((await operate('GET', '/v1/orgs')).json.data.map(({ slug }: { slug: string }) => slug)).toContain('acme');
     expect((await server.api('GET', '/v1/members', undefined, as(made.key))).json.data).toHaveLength(1);
   });
@@ -53,23 +61,36 @@ describe('organizations of the operator', () => {
   it('409 and 422: a slug that is taken, and what is none', async () => {
     await make('taken');
 
-    expectRefusal(await operate('POST', '/v1/orgs', { slug: 'taken', name: 'A', admin: { email: 'a@b.example' } }), 409);
-    expectRefusal(await operate('POST', '/v1/orgs', { slug: 'Not A Slug', name: 'A', admin: { email: 'a@b.example' } }), 422);
+    expectRefusal(
+      await operate('POST', '/v1/orgs', { slug: 'taken', name: 'A', admin: { email: 'a@b.example' } }),
+      409,
+    );
+    expectRefusal(
+      await operate('POST', '/v1/orgs', { slug: 'Not A Slug', name: 'A', admin: { email: 'a@b.example' } }),
+      422,
+    );
     expectRefusal(await operate('POST', '/v1/orgs', { slug: 'fine', name: 'A', admin: { email: 'nobody' } }), 422);
   });
 
   it('401: nobody but the operator, and the operator nowhere else', async () => {
     const { key: admin } = await createKey(server, { scope: 'admin' });
     for (const key of [admin, `${OPERATOR_KEY}x`, OPERATOR_KEY.slice(1), '']) {
-      expectRefusal(await server.api('GET', '/v1/orgs', undefined, { authorization: key === '' ? '' : `Bearer ${key}` }), 401);
+      expectRefusal(
+        await server.api('GET', '/v1/orgs', undefined, { authorization: key === '' ? '' : `Bearer ${key}` }),
+        401,
+      );
     }
-    for (const path of ['/v1/org', '/v1/keys', '/v1/events', '/v1/audit', '/v1/members']) expectRefusal(await operate('GET', path), 401);
+    for (const path of ['/v1/org', '/v1/keys', '/v1/events', '/v1/audit', '/v1/members'])
+      expectRefusal(await operate('GET', path), 401);
     expectRefusal(await operate('POST', '/v1/send', {}), 401);
   });
 
-  it('401: without OPERATOR_KEY the routes are nobody\'s', async () => {
+  it("401: without OPERATOR_KEY the routes are nobody's", async () => {
     const plain = await startServer();
-    const answers = [await plain.api('GET', '/v1/orgs', undefined, as(OPERATOR_KEY)), await plain.api('GET', '/v1/orgs')];
+    const answers = [
+      await plain.api('GET', '/v1/orgs', undefined, as(OPERATOR_KEY)),
+      await plain.api('GET', '/v1/orgs'),
+    ];
     await plain.stop();
 
     for (const answer of answers) expectRefusal(answer, 401);
@@ -79,8 +100,14 @@ describe('organizations of the operator', () => {
     const made = await make();
     const owner = as(made.key);
     const target = targets.open();
-    const destination = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Theirs', type: 'https', url: target.url }, owner), 201).json.id as string;
-    const endpoint = expectStatus(await server.api('POST', '/v1/endpoints', { slug: 'theirs', destinations: [destination] }, owner), 201).json;
+    const destination = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'Theirs', type: 'https', url: target.url }, owner),
+      201,
+    ).json.id as string;
+    const endpoint = expectStatus(
+      await server.api('POST', '/v1/endpoints', { slug: 'theirs', destinations: [destination] }, owner),
+      201,
+    ).json;
     expectStatus(await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1' }, owner), 201);
     expectStatus(await server.api('POST', `/v1/app/customer-1/event`, { event_type: 'a', payload: {} }, owner), 202);
     const browser = new PlainBrowser(server);
@@ -90,18 +117,33 @@ describe('organizations of the operator', () => {
     expectStatus(await operate('DELETE', `/v1/orgs/${made.id}`), 204);
 
     expectRefusal(await server.api('GET', '/v1/org', undefined, owner), 401);
-    await until(() => second.api('GET', '/v1/org', undefined, owner), ({ status }) => status === 401, ENDED_WITHIN_MS);
+    await until(
+      () => second.api('GET', '/v1/org', undefined, owner),
+      ({ status }) => status === 401,
+      ENDED_WITHIN_MS,
+    );
     expect((await browser.get('/signin')).text).not.toContain('You are signed in');
-    await until(async () => (await fetch(endpoint.url, { method: 'POST', body: 'b' })).status, (status) => status === 404, ENDED_WITHIN_MS);
-    const erased = await until(async () => (await operate('GET', `/v1/orgs/${made.id}`)).json, ({ erased_at }) => erased_at !== null, 30_000);
+    await until(
+      async () => (await fetch(endpoint.url, { method: 'POST', body: 'b' })).status,
+      (status) => status === 404,
+      ENDED_WITHIN_MS,
+    );
+    const erased = await until(
+      async () => (await operate('GET', `/v1/orgs/${made.id}`)).json,
+      ({ erased_at }) => erased_at !== null,
+      30_000,
+    );
     expect(erased).toMatchObject({ name: 'Removed', slug: expect.stringMatching(/^removed-/) });
     expectRefusal(await operate('DELETE', `/v1/orgs/${made.id}`), 404);
-    const left = await sql.rows<{ table: string }>(`
+    const left = await sql.rows<{ table: string }>(
+      `
       select 'destinations' as table from destinations d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'endpoints' from endpoints d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'secrets' from secrets d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'members' from members where organization_id = $1
-      union all select 'sessions' from sessions where organization_id = $1`, [uuidOf(made.id)]);
+      union all select 'sessions' from sessions where organization_id = $1`,
+      [uuidOf(made.id)],
+    );
     expect(left).toEqual([]);
     expectStatus(await server.api('GET', '/v1/org'), 200);
   });
@@ -110,24 +152,45 @@ describe('organizations of the operator', () => {
     const { id } = await make('given-up');
     await operate('DELETE', `/v1/orgs/${id}`);
 
-    expectRefusal(await operate('POST', '/v1/orgs', { slug: 'given-up', name: 'A', admin: { email: 'a@b.example' } }), 409);
+    expectRefusal(
+      await operate('POST', '/v1/orgs', { slug: 'given-up', name: 'A', admin: { email: 'a@b.example' } }),
+      409,
+    );
   });
 
   it('everything is in the audit log, without the keys', async () => {
     const made = await make();
     await operate('DELETE', `/v1/orgs/${made.id}`);
 
-    const rows = await sql.rows<{ action: string; actor_kind: string; row: string }>('select action, actor_kind, audit_log::text as row from audit_log where resource_id = $1 order by id', [made.id]);
+    const rows = await sql.rows<{ action: string; actor_kind: string; row: string }>(
+      'select action, actor_kind, audit_log::text as row from audit_log where resource_id = $1 order by id',
+      [made.id],
+    );
 
-    expect(rows.map(({ action, actor_kind }) => [action, actor_kind])).toEqual([['POST /v1/orgs', 'operator'], ['DELETE /v1/orgs/:id', 'operator']]);
+    expect(rows.map(({ action, actor_kind }) => [action, actor_kind])).toEqual([
+      ['POST /v1/orgs', 'operator'],
+      ['DELETE /v1/orgs/:id', 'operator'],
+    ]);
     const { data } = expectStatus(await operate('GET', `/v1/operator/audit?resource=${made.id}`), 200).json;
-    expect(data.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])).toEqual([['DELETE /v1/orgs/:id', 'operator'], ['POST /v1/orgs', 'operator']]);
+    expect(data.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])).toEqual([
+      ['DELETE /v1/orgs/:id', 'operator'],
+      ['POST /v1/orgs', 'operator'],
+    ]);
     expect((await server.api('GET', `/v1/audit?resource=${made.id}`)).json.data).toEqual([]);
-    for (const { row } of rows) for (const key of [made.key, made.test_key, OPERATOR_KEY]) expect(row).not.toContain(key);
+    for (const { row } of rows)
+      for (const key of [made.key, made.test_key, OPERATOR_KEY]) expect(row).not.toContain(key);
   });
 
   it('the command makes, lists and removes them too', async () => {
-    const made = await run('orgs', server.env, ['create', '--slug', 'by-command', '--name', 'By command', '--admin-email', 'ada@command.example']);
+    const made = await run('orgs', server.env, [
+      'create',
+      '--slug',
+      'by-command',
+      '--name',
+      'By command',
+      '--admin-email',
+      'ada@command.example',
+    ]);
     expect(made).toMatchObject({ code: 0, err: '' });
     const [id = '', key = ''] = [/org_\w+/.exec(made.out)?.[0], /ek_live_\w+/.exec(made.out)?.[0]];
     expectStatus(await server.api('GET', '/v1/org', undefined, as(key)), 200);
@@ -135,9 +198,16 @@ describe('organizations of the operator', () => {
     expect((await run('orgs', server.env, ['list'], 'files')).out).toContain(`${id}  by-command  By command`);
     expect(await run('orgs', server.env, ['remove', id])).toMatchObject({ code: 0 });
 
-    await until(() => server.api('GET', '/v1/org', undefined, as(key)), ({ status }) => status === 401, ENDED_WITHIN_MS);
+    await until(
+      () => server.api('GET', '/v1/org', undefined, as(key)),
+      ({ status }) => status === 401,
+      ENDED_WITHIN_MS,
+    );
     expect(await run('orgs', server.env, ['create', '--slug', 'UPPER'])).toMatchObject({ code: 1 });
-    expect(await sql.rows('select action from audit_log where resource_id = $1 order by id', [id])).toEqual([{ action: 'posthorn orgs create' }, { action: 'posthorn orgs remove' }]);
+    expect(await sql.rows('select action from audit_log where resource_id = $1 order by id', [id])).toEqual([
+      { action: 'posthorn orgs create' },
+      { action: 'posthorn orgs remove' },
+    ]);
   });
 
   it('409: the last one stays', async () => {

@@ -6,12 +6,12 @@ import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { Notifications } from '../../src/kernel/notifications.js';
 import type { PlannedPool } from '../../src/kernel/planned-pool.js';
+import type { Tenant } from '../../src/kernel/tenant.js';
 import { ApplicationsStore } from '../../src/modules/applications/applications.store.js';
 import { AttentionStore } from '../../src/modules/attention/attention.store.js';
 import { OverviewStore } from '../../src/modules/metrics/overview.store.js';
 import { RollupsStore, WHOLE } from '../../src/modules/metrics/rollups.store.js';
-import type { Tenant } from '../../src/kernel/tenant.js';
-import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
+import { explain, type Plan, type Recorded, recorder } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 const TARGETS = 10_000;
@@ -35,10 +35,15 @@ const FILL = [
    select ${ENVIRONMENT}, ${id(2)}, ${id(1, '1 + i % 100')}, ${id(2)}, '', '{}', '{}', '{}', 'active', now(), now() from generate_series(2, ${TARGETS}, 2) i`,
   `insert into circuits (environment_id, target_id, state, consecutive_failures, opened_at, probe_at, probes)
    select ${ENVIRONMENT}, ${id(2)}, case when i % 100 = 0 then 'open' else 'closed' end, 5, now(), now(), 0 from generate_series(1, ${TARGETS}) i`,
-  ...[['1h', 'hour', 24], ['1d', 'day', 30]].map(([resolution, unit, windows]) => `
+  ...[
+    ['1h', 'hour', 24],
+    ['1d', 'day', 30],
+  ].map(
+    ([resolution, unit, windows]) => `
     insert into rollups (environment_id, key_id, resolution, start, received, delivered, failed, retried, dlq, attempts, is_failing, histogram)
     select ${ENVIRONMENT}, key_id, '${resolution}', date_trunc('${unit}', now(), 'UTC') - n * interval '1 ${unit}', 10, 9, 0, (bad and n < 2)::int, (bad and n < 2)::int, 11, bad and n < 2, '{0,11}'
-    from (select ${id(2)} as key_id, i % 100 = 0 as bad from generate_series(1, ${TARGETS}) i union all select '${WHOLE}', true) k, generate_series(0, ${windows} - 1) n`),
+    from (select ${id(2)} as key_id, i % 100 = 0 as bad from generate_series(1, ${TARGETS}) i union all select '${WHOLE}', true) k, generate_series(0, ${windows} - 1) n`,
+  ),
   `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
    select 1 + i % 2, gen_random_uuid(), 0, current_date, ${id(2, '1 + i % 10000')}, now() - i * interval '1 second', i % 3 = 0, i % 2, 0, false, false from generate_series(1, ${DUE}) i`,
   'analyze applications, destinations, application_endpoints, circuits, rollups, due_deliveries',
@@ -56,7 +61,11 @@ describe('the overview, with 10,000 targets', () => {
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     const { hotPool, readPool } = kernel as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
     const { master } = source.driver as unknown as { master: pg.Pool };
-    clients = { hot: await hotPool.pool.connect(), reads: await readPool.pool.connect(), ordinary: await master.connect() };
+    clients = {
+      hot: await hotPool.pool.connect(),
+      reads: await readPool.pool.connect(),
+      ordinary: await master.connect(),
+    };
     for (const statement of FILL) await clients.ordinary.query(statement);
   }, 120_000);
 
@@ -78,15 +87,55 @@ describe('the overview, with 10,000 targets', () => {
   const range = { firstMs: now - DAY_MS, lastMs: now };
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['rollups of the environment', (db) => new RollupsStore(db).find({ environmentId: ENVIRONMENT } as Tenant, WHOLE, '1h', range), ['rollups_pkey'], 60],
-    ['open deliveries, up to 10,000', (db) => new OverviewStore(db).open(ENVIRONMENT, null), ['due_deliveries_due_at_idx', 'due_deliveries_pkey'], 13_500],
-    ['open deliveries of an application with 100 endpoints', (db) => new OverviewStore(db).open(ENVIRONMENT, APPLICATION), ['application_endpoints_application_id_idx', 'due_deliveries_parked_idx', 'due_deliveries_retries_idx'], 2_000],
-    ['failing targets of a day', (db) => new OverviewStore(db).failing(ENVIRONMENT, '1h', now - DAY_MS, 10), ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'], 2_500],
-    ['failing targets of a month', (db) => new OverviewStore(db).failing(ENVIRONMENT, '1d', now - 30 * DAY_MS, 10), ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'], 2_500],
+    [
+      'rollups of the environment',
+      (db) => new RollupsStore(db).find({ environmentId: ENVIRONMENT } as Tenant, WHOLE, '1h', range),
+      ['rollups_pkey'],
+      60,
+    ],
+    [
+      'open deliveries, up to 10,000',
+      (db) => new OverviewStore(db).open(ENVIRONMENT, null),
+      ['due_deliveries_due_at_idx', 'due_deliveries_pkey'],
+      13_500,
+    ],
+    [
+      'open deliveries of an application with 100 endpoints',
+      (db) => new OverviewStore(db).open(ENVIRONMENT, APPLICATION),
+      ['application_endpoints_application_id_idx', 'due_deliveries_parked_idx', 'due_deliveries_retries_idx'],
+      2_000,
+    ],
+    [
+      'failing targets of a day',
+      (db) => new OverviewStore(db).failing(ENVIRONMENT, '1h', now - DAY_MS, 10),
+      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      2_500,
+    ],
+    [
+      'failing targets of a month',
+      (db) => new OverviewStore(db).failing(ENVIRONMENT, '1d', now - 30 * DAY_MS, 10),
+      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      2_500,
+    ],
     ['disabled', (db) => new AttentionStore(db).disabled(ENVIRONMENT), ['destinations_disabled_at_idx'], 60],
-    ['disabled subscriptions', (db) => new AttentionStore(db).disabledSubscriptions(ENVIRONMENT), ['application_endpoints_disabled_idx'], 60],
-    ['open circuits', (db) => new AttentionStore(db).openCircuits(ENVIRONMENT), ['circuits_shut_idx', 'destinations_pkey'], 1_000],
-    ['dead letters', (db) => new AttentionStore(db).deadLetters(ENVIRONMENT), ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'], 2_500],
+    [
+      'disabled subscriptions',
+      (db) => new AttentionStore(db).disabledSubscriptions(ENVIRONMENT),
+      ['application_endpoints_disabled_idx'],
+      60,
+    ],
+    [
+      'open circuits',
+      (db) => new AttentionStore(db).openCircuits(ENVIRONMENT),
+      ['circuits_shut_idx', 'destinations_pkey'],
+      1_000,
+    ],
+    [
+      'dead letters',
+      (db) => new AttentionStore(db).deadLetters(ENVIRONMENT),
+      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      2_500,
+    ],
     ['overdue', (db) => new AttentionStore(db).overdue(ENVIRONMENT), ['due_deliveries_due_at_idx'], 1_500],
     ['lost domains', (db) => new AttentionStore(db).lostDomains(ENVIRONMENT), ['domains_pkey'], 20],
     ['failed jobs', (db) => new AttentionStore(db).failedJobs(ENVIRONMENT), ['replay_jobs_pkey'], 20],
@@ -99,7 +148,9 @@ describe('the overview, with 10,000 targets', () => {
   });
 
   it('dead letters ask no target while the whole environment has none of late', async () => {
-    await clients.ordinary.query(`delete from rollups where key_id = '${WHOLE}' and start > now() - interval '3 hours'`);
+    await clients.ordinary.query(
+      `delete from rollups where key_id = '${WHOLE}' and start > now() - interval '3 hours'`,
+    );
 
     const plan = await planOf((db) => new AttentionStore(db).deadLetters(ENVIRONMENT));
 
@@ -117,9 +168,15 @@ describe('the overview, with 10,000 targets', () => {
   it('a search among 50,000 applications: by the index of each of name and uid', async () => {
     const sent: [string, unknown[]][] = [];
     const source = (kernel as unknown as { dataSource: DataSource }).dataSource;
-    Object.assign(source, { logger: { logQuery: (text: string, values: unknown[]) => void sent.push([text, values]) } });
+    Object.assign(source, {
+      logger: { logQuery: (text: string, values: unknown[]) => void sent.push([text, values]) },
+    });
 
-    const found = await new ApplicationsStore(kernel, {} as Notifications, {} as Clock).page(ENVIRONMENT, { search: 'CUSTOMER-4999' }, 51);
+    const found = await new ApplicationsStore(kernel, {} as Notifications, {} as Clock).page(
+      ENVIRONMENT,
+      { search: 'CUSTOMER-4999' },
+      51,
+    );
 
     expect(found).toHaveLength(11);
     const [text, values] = sent.at(-1) ?? ['', []];

@@ -1,12 +1,22 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { lowestIdAt } from '../../src/kernel/ids.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt } from './applications.js';
 import { until } from './polling.js';
 import { inbound, json, provide, setSecret, whsec } from './receiving.js';
-import { destinationAt, expectStatus, openSql, send, startTargets, uuidOf, WITHIN_MS, type Sql, type Targets } from './scene.js';
+import {
+  destinationAt,
+  expectStatus,
+  openSql,
+  send,
+  type Sql,
+  startTargets,
+  type Targets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
@@ -19,7 +29,10 @@ let sql: Sql;
 let testKey: string;
 
 beforeAll(async () => {
-  [server, targets] = await Promise.all([startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startTargets()]);
+  [server, targets] = await Promise.all([
+    startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }),
+    startTargets(),
+  ]);
   sql = openSql(server);
   testKey = (await createKey(server, { name: 'Test', scope: 'admin', environment: 'test' })).key;
 });
@@ -29,13 +42,19 @@ afterAll(async () => {
   await Promise.all([server?.stop(), targets?.close()]);
 });
 
-const get = async (path: string, headers = {}): Promise<Json> => expectStatus(await server.api('GET', path, undefined, headers), 200).json;
+const get = async (path: string, headers = {}): Promise<Json> =>
+  expectStatus(await server.api('GET', path, undefined, headers), 200).json;
 const test = (): Record<string, string> => as(testKey);
-const countsOf = (items: Counts[]): number[] => COUNTS.map((count) => items.reduce((sum, item) => sum + item[count], 0));
+const countsOf = (items: Counts[]): number[] =>
+  COUNTS.map((count) => items.reduce((sum, item) => sum + item[count], 0));
 
 async function settledAndFolded(): Promise<void> {
   for (const table of ['due_deliveries', 'rollup_parts']) {
-    await until(() => sql.rows(`select from ${table} limit 1`), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows(`select from ${table} limit 1`),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
   }
 }
 
@@ -51,7 +70,8 @@ describe('rollups of the environment and of an application', () => {
     const once = { retry: { schedule: [0, 0], max_attempts: 2 } };
     broken = await destinationAt(server, bad.url, once);
     const fine = await destinationAt(server, good.url);
-    const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' }), 201).json.id as string;
+    const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' }), 201)
+      .json.id as string;
     application = await applicationOf(server, { uid: 'acme', name: 'Acme Inc.' });
     const own = await endpointAt(server, application, good.url);
     endpoint = own.id;
@@ -83,13 +103,26 @@ describe('rollups of the environment and of an application', () => {
   });
 
   it('200 overview: totals, latency, what waits and the windows of each range', async () => {
-    for (const [range, window, windows] of [['1h', '1m', 60], ['24h', '1h', 24], ['7d', '1h', 168], ['30d', '1d', 30]] as const) {
+    for (const [range, window, windows] of [
+      ['1h', '1m', 60],
+      ['24h', '1h', 24],
+      ['7d', '1h', 168],
+      ['30d', '1d', 30],
+    ] as const) {
       const shown = await get(`/v1/metrics/overview?range=${range}`);
 
-      expect(shown).toMatchObject({ window, waiting: { count: 0, is_capped: false }, total: { received: 9, delivered: 8, dlq: 5, attempts: 16 } });
+      expect(shown).toMatchObject({
+        window,
+        waiting: { count: 0, is_capped: false },
+        total: { received: 9, delivered: 8, dlq: 5, attempts: 16 },
+      });
       expect(shown.data).toHaveLength(windows);
       expect(countsOf(shown.data)).toEqual(countsOf([shown.total]));
-      expect(shown.total.latency_ms).toEqual({ p50: expect.any(Number), p95: expect.any(Number), p99: expect.any(Number) });
+      expect(shown.total.latency_ms).toEqual({
+        p50: expect.any(Number),
+        p95: expect.any(Number),
+        p99: expect.any(Number),
+      });
       expect(shown.total.success_rate).toBeCloseTo(8 / 13, 12);
       expect(shown.since).toBe(shown.data[0].start);
     }
@@ -99,14 +132,24 @@ describe('rollups of the environment and of an application', () => {
   });
 
   it('200 overview: what waits, of the environment and of the application that it waits for', async () => {
-    const slow = await endpointAt(server, application, targets.open(() => ({ status: 503 })).url, { retry: { schedule: [0, 3600] } });
+    const slow = await endpointAt(server, application, targets.open(() => ({ status: 503 })).url, {
+      retry: { schedule: [0, 3600] },
+    });
     const before = (await get('/v1/metrics/overview')).waiting.count as number;
     await emit(server, application);
 
-    const shown = await until(() => get('/v1/metrics/overview?application=acme'), ({ waiting }) => waiting.count === 1, WITHIN_MS);
+    const shown = await until(
+      () => get('/v1/metrics/overview?application=acme'),
+      ({ waiting }) => waiting.count === 1,
+      WITHIN_MS,
+    );
 
     expect(shown.waiting).toEqual({ count: 1, is_capped: false, oldest_due_at: null });
-    const whole = await until(() => get('/v1/metrics/overview'), ({ waiting }) => waiting.count === before + 1, WITHIN_MS);
+    const whole = await until(
+      () => get('/v1/metrics/overview'),
+      ({ waiting }) => waiting.count === before + 1,
+      WITHIN_MS,
+    );
     expect(whole.waiting.is_capped).toBe(false);
     expectStatus(await server.api('DELETE', `/v1/app/${application}/endpoints/${slow.id}`), 204);
     await settledAndFolded();
@@ -115,16 +158,28 @@ describe('rollups of the environment and of an application', () => {
   it('200 targets: the worst first, endpoints of applications among them, and nobody without a failure', async () => {
     const { data } = await get('/v1/metrics/targets?range=24h');
 
-    expect(data[0]).toMatchObject({ target: broken, application: null, dlq: 4, retried: 4, delivered: 0, failure_rate: 1 });
+    expect(data[0]).toMatchObject({
+      target: broken,
+      application: null,
+      dlq: 4,
+      retried: 4,
+      delivered: 0,
+      failure_rate: 1,
+    });
     expect(data[1]).toMatchObject({ target: expect.stringMatching(/^ep_/), application, dlq: 2 });
     expect(JSON.stringify(data)).not.toContain(endpoint);
-    for (const range of ['1h', '7d', '30d']) expect((await get(`/v1/metrics/targets?range=${range}&limit=1`)).data).toEqual([data[0]]);
+    for (const range of ['1h', '7d', '30d'])
+      expect((await get(`/v1/metrics/targets?range=${range}&limit=1`)).data).toEqual([data[0]]);
   });
 
   it('another environment has nothing of it', async () => {
     expect(countsOf((await get('/v1/metrics?window=1d', test())).data)).toEqual([0, 0, 0, 0, 0, 0]);
     expect((await get('/v1/metrics/targets', test())).data).toEqual([]);
-    for (const path of [`/v1/metrics?key=${application}`, `/v1/metrics/overview?application=${application}`, '/v1/metrics/overview?application=acme']) {
+    for (const path of [
+      `/v1/metrics?key=${application}`,
+      `/v1/metrics/overview?application=${application}`,
+      '/v1/metrics/overview?application=acme',
+    ]) {
       expectRefusal(await server.api('GET', path, undefined, test()), 404);
     }
     expectRefusal(await server.api('GET', '/v1/metrics/overview?range=2h'), 400);
@@ -133,48 +188,86 @@ describe('rollups of the environment and of an application', () => {
 });
 
 describe('GET /v1/attention', () => {
-  const concernsOf = async (type: string, headers = {}): Promise<Json[]> => (await get('/v1/attention', headers)).data.filter((concern: Json) => concern.type === type);
-  const environment = async (): Promise<number> => (await sql.rows<{ id: number }>(`select id from environments where mode = 'live'`))[0]?.id as number;
+  const concernsOf = async (type: string, headers = {}): Promise<Json[]> =>
+    (await get('/v1/attention', headers)).data.filter((concern: Json) => concern.type === type);
+  const environment = async (): Promise<number> =>
+    (await sql.rows<{ id: number }>(`select id from environments where mode = 'live'`))[0]?.id as number;
 
   it('target.disabled: a destination and an endpoint of an application, since they were disabled and not since they were changed', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const application = await applicationOf(server);
     const { id } = await endpointAt(server, application, targets.open().url);
-    const shared = expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination }), 201).json.id as string;
+    const shared = expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination }), 201).json
+      .id as string;
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
-    for (const each of [id, shared]) expectStatus(await server.api('PATCH', `/v1/app/${application}/endpoints/${each}`, { status: 'disabled', disabled_reason: 'Asked for.' }), 200);
+    for (const each of [id, shared])
+      expectStatus(
+        await server.api('PATCH', `/v1/app/${application}/endpoints/${each}`, {
+          status: 'disabled',
+          disabled_reason: 'Asked for.',
+        }),
+        200,
+      );
     const [{ since }] = (await concernsOf('target.disabled')).filter(({ subject }) => subject === destination);
-    expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'Renamed', status: 'disabled' }), 200);
+    expectStatus(
+      await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'Renamed', status: 'disabled' }),
+      200,
+    );
 
     const concerns = await concernsOf('target.disabled');
 
-    expect(concerns.find(({ subject }) => subject === destination)).toMatchObject({ name: 'Renamed', since, count: 1, url: `/v1/destinations/${destination}` });
+    expect(concerns.find(({ subject }) => subject === destination)).toMatchObject({
+      name: 'Renamed',
+      since,
+      count: 1,
+      url: `/v1/destinations/${destination}`,
+    });
     for (const each of [id, shared]) {
-      expect(concerns.find(({ subject }) => subject === each)).toMatchObject({ sentence: expect.stringContaining('Asked for.'), url: `/v1/app/${application}/endpoints/${each}` });
+      expect(concerns.find(({ subject }) => subject === each)).toMatchObject({
+        sentence: expect.stringContaining('Asked for.'),
+        url: `/v1/app/${application}/endpoints/${each}`,
+      });
     }
     expect(await concernsOf('target.disabled', test())).toEqual([]);
     // As a process of the release before disables one: during a rolling upgrade.
     await sql.rows('update destinations set disabled_at = null where id = $1', [uuidOf(destination)]);
-    expect((await concernsOf('target.disabled')).find(({ subject }) => subject === destination)).toMatchObject({ since: expect.stringMatching(/Z$/) });
+    expect((await concernsOf('target.disabled')).find(({ subject }) => subject === destination)).toMatchObject({
+      since: expect.stringMatching(/Z$/),
+    });
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
     expect((await concernsOf('target.disabled')).map(({ subject }) => subject)).not.toContain(destination);
   });
 
   it('circuit.open and dead_letters.growing: with the failures, until they are over', async () => {
     const down = targets.open(() => ({ status: 500 }));
-    const destination = await destinationAt(server, down.url, { retry: { schedule: [0], max_attempts: 1 }, config: { circuit_breaker: { failure_threshold: 2 } } });
+    const destination = await destinationAt(server, down.url, {
+      retry: { schedule: [0], max_attempts: 1 },
+      config: { circuit_breaker: { failure_threshold: 2 } },
+    });
     for (let i = 0; i < 2; i++) await send(server, destination);
 
-    const circuits = await until(() => concernsOf('circuit.open'), (rows) => rows.some(({ subject }) => subject === destination), WITHIN_MS);
+    const circuits = await until(
+      () => concernsOf('circuit.open'),
+      (rows) => rows.some(({ subject }) => subject === destination),
+      WITHIN_MS,
+    );
     const growing = await until(
-      () => concernsOf('dead_letters.growing'), (rows) => rows.some(({ subject, count }) => subject === destination && count === 2), WITHIN_MS,
+      () => concernsOf('dead_letters.growing'),
+      (rows) => rows.some(({ subject, count }) => subject === destination && count === 2),
+      WITHIN_MS,
     );
 
-    expect(circuits.find(({ subject }) => subject === destination)).toMatchObject({ since: expect.any(String), url: `/v1/destinations/${destination}`, sentence: expect.stringContaining('circuit is open') });
+    expect(circuits.find(({ subject }) => subject === destination)).toMatchObject({
+      since: expect.any(String),
+      url: `/v1/destinations/${destination}`,
+      sentence: expect.stringContaining('circuit is open'),
+    });
     expect(growing.find(({ subject }) => subject === destination).since).toMatch(/:00:00\.000Z$/);
     expect(await concernsOf('dead_letters.growing', test())).toEqual([]);
     // They were the last ones a day ago: they are not growing.
-    await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [uuidOf(destination)]);
+    await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [
+      uuidOf(destination),
+    ]);
     expect((await concernsOf('dead_letters.growing')).map(({ subject }) => subject)).not.toContain(destination);
     await sql.rows('update circuits set state = $1 where target_id = $2', ['closed', uuidOf(destination)]);
     expect((await concernsOf('circuit.open')).map(({ subject }) => subject)).not.toContain(destination);
@@ -208,19 +301,32 @@ describe('GET /v1/attention', () => {
       [environmentId, domain, now],
     );
     // A tenant's delivery that nobody may take: the row is locked while we look.
-    const overdue = await until(async () => {
-      await sql.rows(
-        `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+    const overdue = await until(
+      async () => {
+        await sql.rows(
+          `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
          values ($1, $2, 0, current_date + 30, $2, now() - interval '5 minutes', false, 0, 0, false, false) on conflict do nothing`,
-        [environmentId, event],
-      );
-      const { oldest_due_at: since } = (await get('/v1/metrics/overview')).waiting as { oldest_due_at: string | null };
-      return (await concernsOf('deliveries.overdue')).filter((concern) => concern.since === since);
-    }, (rows) => rows.length === 1, WITHIN_MS);
+          [environmentId, event],
+        );
+        const { oldest_due_at: since } = (await get('/v1/metrics/overview')).waiting as {
+          oldest_due_at: string | null;
+        };
+        return (await concernsOf('deliveries.overdue')).filter((concern) => concern.since === since);
+      },
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
     await sql.rows('delete from due_deliveries where event_id = $1', [event]);
 
-    expect(overdue[0]).toMatchObject({ subject: null, count: 1, url: '/v1/events?status=retrying', sentence: 'A delivery is due for more than a minute, and no worker takes them up.' });
-    expect(await concernsOf('job.failed')).toEqual([expect.objectContaining({ since: now, sentence: 'The job gave up: Its page failed ten times.' })]);
+    expect(overdue[0]).toMatchObject({
+      subject: null,
+      count: 1,
+      url: '/v1/events?status=retrying',
+      sentence: 'A delivery is due for more than a minute, and no worker takes them up.',
+    });
+    expect(await concernsOf('job.failed')).toEqual([
+      expect.objectContaining({ since: now, sentence: 'The job gave up: Its page failed ten times.' }),
+    ]);
     const [lost] = await concernsOf('domain.records_lost');
     expect(lost).toMatchObject({ name: 'lost.example', since: new Date(Date.parse(now) - 3_600_000).toISOString() });
     expect((await get('/v1/attention', test())).data).toEqual([]);
@@ -250,7 +356,8 @@ describe('lists that are searched', () => {
       `insert into circuits (environment_id, target_id, state, consecutive_failures, opened_at, probe_at, probes) select id, $1, 'open', 10, now(), now() + interval '1 hour', 0 from environments where mode = 'live'`,
       [uuidOf(orders)],
     );
-    const ids = async (query: string): Promise<string[]> => (await get(`/v1/destinations?${query}`)).data.map(({ id }: Json) => id);
+    const ids = async (query: string): Promise<string[]> =>
+      (await get(`/v1/destinations?${query}`)).data.map(({ id }: Json) => id);
 
     expect(await ids('search=ORDERS')).toEqual([other, orders]);
     expect(await ids('search=orders&status=disabled')).toEqual([other]);
@@ -263,22 +370,28 @@ describe('lists that are searched', () => {
     expect(await ids('search=_rders')).toEqual([]);
     const page = await get('/v1/destinations?search=orders&limit=1&count=true');
     expect(page).toMatchObject({ data: [{ id: other }], count: { value: 2, is_capped: false } });
-    expect((await get(`/v1/destinations?search=orders&limit=1&cursor=${page.next_cursor}`)).data.map(({ id }: Json) => id)).toEqual([orders]);
+    expect(
+      (await get(`/v1/destinations?search=orders&limit=1&cursor=${page.next_cursor}`)).data.map(({ id }: Json) => id),
+    ).toEqual([orders]);
     expectRefusal(await server.api('GET', `/v1/destinations?search=other&limit=1&cursor=${page.next_cursor}`), 400);
     expect(await get('/v1/destinations?search=orders')).not.toHaveProperty('count');
     expect((await get('/v1/destinations?search=orders', test())).data).toEqual([]);
-    for (const bad of ['status=off', 'circuit=ajar', 'search=', `search=${'x'.repeat(201)}`]) expectRefusal(await server.api('GET', `/v1/destinations?${bad}`), 400);
+    for (const bad of ['status=off', 'circuit=ajar', 'search=', `search=${'x'.repeat(201)}`])
+      expectRefusal(await server.api('GET', `/v1/destinations?${bad}`), 400);
   });
 
   it('GET /v1/endpoints by the beginning of the name or the slug, and never of the organization', async () => {
     const { id } = await inbound(server, { slug: 'stripe-payments', name: 'Money' });
-    const ids = async (query: string): Promise<string[]> => (await get(`/v1/endpoints?${query}`)).data.map((row: Json) => row.id);
+    const ids = async (query: string): Promise<string[]> =>
+      (await get(`/v1/endpoints?${query}`)).data.map((row: Json) => row.id);
 
     expect(await ids('search=Stripe')).toEqual([id]);
     expect(await ids('search=mon&status=active')).toEqual([id]);
     expect(await ids('search=payments')).toEqual([]);
     expect(await ids('search=mon&status=paused')).toEqual([]);
-    const [organization] = await sql.rows<{ slug: string }>('select slug from organizations order by created_at limit 1');
+    const [organization] = await sql.rows<{ slug: string }>(
+      'select slug from organizations order by created_at limit 1',
+    );
     expect(await ids(`search=${organization?.slug}`)).toEqual([]);
     expect((await get('/v1/endpoints?search=mon&count=true')).count).toEqual({ value: 1, is_capped: false });
   });
@@ -289,35 +402,57 @@ describe('lists that are searched', () => {
     const page = await get('/v1/app?search=zebra&limit=1&count=true');
 
     expect(page).toMatchObject({ data: [{ id: second }], count: { value: 2, is_capped: false } });
-    expect((await get(`/v1/app?search=zebra&limit=1&cursor=${page.next_cursor}`)).data.map(({ id }: Json) => id)).toEqual([first]);
-    await sql.rows(`insert into applications select id, gen_random_uuid(), 'many-' || i, 'Many', '{}', now(), now() from environments, generate_series(1, 1500) i where mode = 'live'`);
+    expect(
+      (await get(`/v1/app?search=zebra&limit=1&cursor=${page.next_cursor}`)).data.map(({ id }: Json) => id),
+    ).toEqual([first]);
+    await sql.rows(
+      `insert into applications select id, gen_random_uuid(), 'many-' || i, 'Many', '{}', now(), now() from environments, generate_series(1, 1500) i where mode = 'live'`,
+    );
     expect((await get('/v1/app?search=many&limit=1&count=true')).count).toEqual({ value: 1_000, is_capped: true });
     expect((await get('/v1/app?search=zebra', test())).data).toEqual([]);
   });
 });
 
 describe('compressed answers', () => {
-  interface Raw { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+  interface Raw {
+    status: number;
+    headers: Record<string, string | string[] | undefined>;
+    body: Buffer;
+  }
   /** Without a client that unpacks. */
   const raw = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> =>
     new Promise((resolve, reject) => {
-      const call = request(`${server.url}${path}`, { method, headers: { authorization: `Bearer ${server.apiKey}`, ...headers } }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }));
-      });
+      const call = request(
+        `${server.url}${path}`,
+        { method, headers: { authorization: `Bearer ${server.apiKey}`, ...headers } },
+        (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+          );
+        },
+      );
       call.on('error', reject);
       call.end();
     });
   const large = (): string => `/v1/metrics/overview?range=7d`;
 
-  it.each([['br', brotliDecompressSync], ['gzip', gunzipSync]] as const)('%s: the same bytes, with the length of what is sent, for GET and HEAD', async (encoding, unpack) => {
+  it.each([
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ] as const)('%s: the same bytes, with the length of what is sent, for GET and HEAD', async (encoding, unpack) => {
     const accepting = { 'accept-encoding': encoding };
     const plain = await raw('/openapi.json');
     const packed = await raw('/openapi.json', accepting);
     const head = await raw('/openapi.json', accepting, 'HEAD');
 
-    expect(packed.headers).toMatchObject({ 'content-encoding': encoding, vary: 'accept-encoding', 'content-length': String(packed.body.length), 'content-type': plain.headers['content-type'] });
+    expect(packed.headers).toMatchObject({
+      'content-encoding': encoding,
+      vary: 'accept-encoding',
+      'content-length': String(packed.body.length),
+      'content-type': plain.headers['content-type'],
+    });
     expect(packed.body.length * 4).toBeLessThan(plain.body.length);
     expect(unpack(packed.body).equals(plain.body)).toBe(true);
     expect(plain.headers).toMatchObject({ vary: 'accept-encoding', 'content-length': String(plain.body.length) });
@@ -331,21 +466,35 @@ describe('compressed answers', () => {
 
   it('small answers, writes, secrets, what is pulled, and receipts go out as they are', async () => {
     const accepting = { 'accept-encoding': 'gzip, br' };
-    const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' }), 201).json.id as string;
+    const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' }), 201)
+      .json.id as string;
     await send(server, pulled, { payload: { text: 'x'.repeat(5_000) } });
-    const items = await until(() => raw(`/v1/pull/${pulled}?limit=10`, accepting), ({ body }) => body.length > 5_000, WITHIN_MS);
-    const answers = await Promise.all([raw('/v1/org', accepting), raw('/v1/signing-secret', accepting), raw('/health/live', accepting)]);
+    const items = await until(
+      () => raw(`/v1/pull/${pulled}?limit=10`, accepting),
+      ({ body }) => body.length > 5_000,
+      WITHIN_MS,
+    );
+    const answers = await Promise.all([
+      raw('/v1/org', accepting),
+      raw('/v1/signing-secret', accepting),
+      raw('/health/live', accepting),
+    ]);
 
     for (const { headers } of [items, ...answers]) expect(headers).not.toHaveProperty('content-encoding');
   });
 
   it('who asks for bytes as they are gets them, and many at once are all answered', async () => {
     expect((await raw(large(), { 'accept-encoding': 'identity' })).headers).not.toHaveProperty('content-encoding');
-    expect((await raw(large(), { 'accept-encoding': 'br;q=0, gzip;q=0' })).headers).not.toHaveProperty('content-encoding');
+    expect((await raw(large(), { 'accept-encoding': 'br;q=0, gzip;q=0' })).headers).not.toHaveProperty(
+      'content-encoding',
+    );
 
     const many = await Promise.all(Array.from({ length: 30 }, () => raw(large(), { 'accept-encoding': 'gzip' })));
 
-    const bodies = many.map(({ headers, body }) => JSON.parse((headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString()).data.length as number);
+    const bodies = many.map(
+      ({ headers, body }) =>
+        JSON.parse((headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString()).data.length as number,
+    );
     expect(new Set(bodies)).toEqual(new Set([168]));
     expect(many.every(({ headers, body }) => headers['content-length'] === String(body.length))).toBe(true);
   });

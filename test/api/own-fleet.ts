@@ -1,8 +1,8 @@
 import { createDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { openSql, startTargets } from './scene.js';
+import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
+import { openSql, startTargets } from './scene.js';
 
 /** Processes on a database of one test's own. */
 export interface OwnFleet {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as forward, type Server } from 'node:http';
 import { freePort } from '../durability/processes.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { authorizePath, CALLBACK, decide, form, pkce, redirected, registered } from './oauth.js';
 import { until } from './polling.js';
 import { asPage } from './sessions.js';
@@ -27,10 +27,19 @@ describe('pages behind a path, with the roles apart', () => {
     proxy = createServer((request, response) => {
       const path = request.url ?? '/';
       if (!path.startsWith(`${PREFIX}/`)) return void response.writeHead(404).end();
-      const onward = forward({ host: '127.0.0.1', port: api.env['PORT'], method: request.method, path: path.slice(PREFIX.length), headers: request.headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      });
+      const onward = forward(
+        {
+          host: '127.0.0.1',
+          port: api.env['PORT'],
+          method: request.method,
+          path: path.slice(PREFIX.length),
+          headers: request.headers,
+        },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        },
+      );
       onward.on('error', () => response.destroy());
       request.pipe(onward);
     }).listen(port, '127.0.0.1');
@@ -43,7 +52,8 @@ describe('pages behind a path, with the roles apart', () => {
     await api?.stop();
   });
 
-  const call = (method: string, path: string, headers: Record<string, string>): Promise<Response> => fetch(origin + PREFIX + path, { method, headers });
+  const call = (method: string, path: string, headers: Record<string, string>): Promise<Response> =>
+    fetch(origin + PREFIX + path, { method, headers });
 
   async function signedIn(): Promise<PlainBrowser> {
     const browser = new PlainBrowser(site);
@@ -60,23 +70,36 @@ describe('pages behind a path, with the roles apart', () => {
     expect(addresses.filter((address) => !address.startsWith(`${PREFIX}/`))).toEqual([]);
     const answer = await browser.post(`${PREFIX}/signin/key`, { key: api.apiKey, return_to: `${PREFIX}/docs` });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, `${PREFIX}/docs`]);
-    expect(answer.headers.get('set-cookie')).toMatch(/^posthorn_session_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^posthorn_session_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
     for (const outside of ['/elsewhere', '/hooksy/x', `${PREFIX}/../x`, `${PREFIX}/..//evil.example`]) {
-      expect((await new PlainBrowser(site).post(`${PREFIX}/signin/key`, { key: api.apiKey, return_to: outside })).headers.get('location')).toBe(`${PREFIX}/signin`);
+      expect(
+        (
+          await new PlainBrowser(site).post(`${PREFIX}/signin/key`, { key: api.apiKey, return_to: outside })
+        ).headers.get('location'),
+      ).toBe(`${PREFIX}/signin`);
     }
   });
 
   it('302: the root leads people to the console below the path, and programs to the document there', async () => {
-    const leads = async (accept: string): Promise<string | null> => (await fetch(`${origin}${PREFIX}/`, { headers: { accept }, redirect: 'manual' })).headers.get('location');
+    const leads = async (accept: string): Promise<string | null> =>
+      (await fetch(`${origin}${PREFIX}/`, { headers: { accept }, redirect: 'manual' })).headers.get('location');
 
-    expect([await leads('text/html'), await leads('application/json')]).toEqual([`${PREFIX}/console`, `${PREFIX}/openapi.json`]);
+    expect([await leads('text/html'), await leads('application/json')]).toEqual([
+      `${PREFIX}/console`,
+      `${PREFIX}/openapi.json`,
+    ]);
     expect((await fetch(`${origin}${PREFIX}/`, { headers: { accept: 'text/html' } })).status).toBe(200);
   });
 
   it('302: with CONSOLE=off the root leads people to the Swagger UI', async () => {
     const without = await startServer({ ...api.env, CONSOLE: 'off', PORT: '0' });
     try {
-      const root = await fetch(`http://127.0.0.1:${/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(without.logs())?.[1]}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+      const root = await fetch(
+        `http://127.0.0.1:${/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(without.logs())?.[1]}/`,
+        { headers: { accept: 'text/html' }, redirect: 'manual' },
+      );
 
       expect([root.status, root.headers.get('location')]).toEqual([302, `${PREFIX}/docs`]);
     } finally {
@@ -88,12 +111,20 @@ describe('pages behind a path, with the roles apart', () => {
     const { cookie } = await signedIn();
 
     expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin }))).status).toBe(200);
-    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: 'http://127.0.0.1:1' }))).status).toBe(401);
+    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: 'http://127.0.0.1:1' }))).status).toBe(
+      401,
+    );
     // The service's own port is no address that anybody is led to.
     expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: api.url }))).status).toBe(401);
-    expect((await call('GET', '/v1/events/stream?environment=live&follow=false', { cookie, accept: 'text/event-stream' })).status).toBe(200);
+    expect(
+      (await call('GET', '/v1/events/stream?environment=live&follow=false', { cookie, accept: 'text/event-stream' }))
+        .status,
+    ).toBe(200);
     const out = await call('DELETE', '/v1/session', asPage(cookie, null, { origin }));
-    expect([out.status, out.headers.get('set-cookie')]).toEqual([204, `${cookie.split('=', 1)[0]}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`]);
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([
+      204,
+      `${cookie.split('=', 1)[0]}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`,
+    ]);
     expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
   });
 
@@ -104,27 +135,56 @@ describe('pages behind a path, with the roles apart', () => {
     const path = PREFIX + authorizePath(clientId, challenge);
     const stranger = await new PlainBrowser(site).get(path);
     const back = new URL(stranger.headers.get('location') ?? '', origin);
-    expect([stranger.status, back.pathname, back.searchParams.get('return_to')]).toEqual([303, `${PREFIX}/signin`, path]);
+    expect([stranger.status, back.pathname, back.searchParams.get('return_to')]).toEqual([
+      303,
+      `${PREFIX}/signin`,
+      path,
+    ]);
     const browser = await signedIn();
     const consent = await browser.get(path);
-    expect([...consent.text.matchAll(/action="([^"]*)"/g)].map(([, action]) => action)).toEqual([`${PREFIX}/oauth/authorize`, `${PREFIX}/signout`]);
+    expect([...consent.text.matchAll(/action="([^"]*)"/g)].map(([, action]) => action)).toEqual([
+      `${PREFIX}/oauth/authorize`,
+      `${PREFIX}/signout`,
+    ]);
 
     // The helper posts where a page without a path would.
-    const answer = await decide({ get: (at: string) => browser.get(at), post: (at: string, fields: Record<string, string>) => browser.post(PREFIX + at, fields) } as PlainBrowser, path);
+    const answer = await decide(
+      {
+        get: (at: string) => browser.get(at),
+        post: (at: string, fields: Record<string, string>) => browser.post(PREFIX + at, fields),
+      } as PlainBrowser,
+      path,
+    );
     const { given } = redirected(answer);
 
     expect(given['iss']).toBe(origin + PREFIX);
-    const { json } = await form(below, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code: given['code'] ?? '', code_verifier: verifier });
-    expect((await call('GET', '/v1/events', { authorization: `Bearer ${json.access_token as string}` })).status).toBe(200);
+    const { json } = await form(below, '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      redirect_uri: CALLBACK,
+      code: given['code'] ?? '',
+      code_verifier: verifier,
+    });
+    expect((await call('GET', '/v1/events', { authorization: `Bearer ${json.access_token as string}` })).status).toBe(
+      200,
+    );
     const device = (await form(below, '/oauth/device', { client_id: 'posthorn-cli' })).json;
     expect(device.verification_uri).toBe(`${origin}${PREFIX}/oauth/device`);
     const asked = await browser.get(`${PREFIX}/oauth/device`);
-    expect((await browser.post(`${PREFIX}/oauth/device/code`, { csrf_token: fieldOf(asked.text, 'csrf_token'), user_code: device.user_code })).text).toContain(`action="${PREFIX}/oauth/device/decision"`);
+    expect(
+      (
+        await browser.post(`${PREFIX}/oauth/device/code`, {
+          csrf_token: fieldOf(asked.text, 'csrf_token'),
+          user_code: device.user_code,
+        })
+      ).text,
+    ).toContain(`action="${PREFIX}/oauth/device/decision"`);
   });
 
   it('a session that the api ended is known to have ended by every process', async () => {
     const { cookie } = await signedIn();
-    const at = async (): Promise<number> => (await fetch(`${worker.url}/v1/session`, { headers: asPage(cookie, null) })).status;
+    const at = async (): Promise<number> =>
+      (await fetch(`${worker.url}/v1/session`, { headers: asPage(cookie, null) })).status;
     const first = await at();
     await call('DELETE', '/v1/session', asPage(cookie, null));
 

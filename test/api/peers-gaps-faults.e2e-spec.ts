@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import { ForgetfulRedis } from '../durability/redis.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 import type { Answer } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { inOwnFleet } from './own-fleet.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
 import type { TargetPath } from './scene.js';
-import { isRedisInstalled } from '../support/optional-tools.js';
+import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;
@@ -16,64 +16,93 @@ const SLOW_MS = 13_000;
 
 /** As peers-gaps.e2e-spec.ts, with processes that die and a Redis that comes back as it was: side by side, since all of them wait for leases. */
 describe("peers' gaps, under faults", () => {
-  const idsOf = (target: TargetPath): string[] => target.posts().map(({ headers }) => String(headers['webhook-id'])).sort();
+  const idsOf = (target: TargetPath): string[] =>
+    target
+      .posts()
+      .map(({ headers }) => String(headers['webhook-id']))
+      .sort();
 
-  it.concurrent('Svix worker.rs: a worker that is killed in the middle of a message leaves only what was undone: who answered 2xx is not asked again', () => inOwnFleet(async ({ targets, start }) => {
-    let isHanging = true;
-    const slow = targets.open((): Answer => (isHanging ? { hang: true } : {}));
-    const fast = Array.from({ length: 5 }, () => targets.open());
-    const server = await start();
-    const application = await applicationOf(server);
-    for (const { url } of [slow, ...fast]) await endpointAt(server, application, url);
-    const { message_id: message } = await emit(server, application);
-    await slow.arrived(1);
-    await until(() => eventsOf(server, message, '&status=delivered'), (events) => events.length === 5, WITHIN_MS);
+  it.concurrent(
+    'Svix worker.rs: a worker that is killed in the middle of a message leaves only what was undone: who answered 2xx is not asked again',
+    () =>
+      inOwnFleet(async ({ targets, start }) => {
+        let isHanging = true;
+        const slow = targets.open((): Answer => (isHanging ? { hang: true } : {}));
+        const fast = Array.from({ length: 5 }, () => targets.open());
+        const server = await start();
+        const application = await applicationOf(server);
+        for (const { url } of [slow, ...fast]) await endpointAt(server, application, url);
+        const { message_id: message } = await emit(server, application);
+        await slow.arrived(1);
+        await until(
+          () => eventsOf(server, message, '&status=delivered'),
+          (events) => events.length === 5,
+          WITHIN_MS,
+        );
 
-    await server.kill('SIGKILL');
-    isHanging = false;
-    const next = await start();
+        await server.kill('SIGKILL');
+        isHanging = false;
+        const next = await start();
 
-    await eventsIn(next, message, 6, 'delivered', RECOVERED_WITHIN_MS);
-    expect([slow, ...fast].map(idsOf)).toEqual([[message, message], ...fast.map(() => [message])]);
-  }), 90_000);
+        await eventsIn(next, message, 6, 'delivered', RECOVERED_WITHIN_MS);
+        expect([slow, ...fast].map(idsOf)).toEqual([[message, message], ...fast.map(() => [message])]);
+      }),
+    90_000,
+  );
 
-  it.concurrent('Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, with a second worker at hand', () => inOwnFleet(async ({ targets, start }) => {
-    const target = targets.open(() => ({ delayMs: SLOW_MS }));
-    const server = await start();
-    const other = await start();
-    const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 15_000 });
+  it.concurrent(
+    'Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, with a second worker at hand',
+    () =>
+      inOwnFleet(async ({ targets, start }) => {
+        const target = targets.open(() => ({ delayMs: SLOW_MS }));
+        const server = await start();
+        const other = await start();
+        const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 15_000 });
 
-    const messages = await sendMany(server, destination, 10);
+        const messages = await sendMany(server, destination, 10);
 
-    for (const message of messages) {
-      const { attempts: [attempt, ...more] } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
-      expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
-      // Otherwise this shows nothing about the lease.
-      expect(attempt.duration_ms).toBeGreaterThan(10_000);
-    }
-    expect(idsOf(target)).toEqual([...messages].sort());
-  }), 90_000);
+        for (const message of messages) {
+          const {
+            attempts: [attempt, ...more],
+          } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
+          expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
+          // Otherwise this shows nothing about the lease.
+          expect(attempt.duration_ms).toBeGreaterThan(10_000);
+        }
+        expect(idsOf(target)).toEqual([...messages].sort());
+      }),
+    90_000,
+  );
 
-  it.concurrent('Svix #1511: while no worker is there 202 is a promise that is kept, and the API tells that nobody keeps it yet', () => inOwnFleet(async ({ targets, start }) => {
-    const target = targets.open();
-    const api = await start({ ROLE: 'api' });
-    const worker = await start({ ROLE: 'worker' });
-    await eventIn(api, await send(api, target.url), 'delivered');
-    const oldestMs = async (): Promise<number> =>
-      ((await (await fetch(`${api.url}/health/ready`)).json()) as { parts: { storage: { oldest_due_age_ms: number } } }).parts.storage.oldest_due_age_ms;
-    await worker.stop();
+  it.concurrent(
+    'Svix #1511: while no worker is there 202 is a promise that is kept, and the API tells that nobody keeps it yet',
+    () =>
+      inOwnFleet(async ({ targets, start }) => {
+        const target = targets.open();
+        const api = await start({ ROLE: 'api' });
+        const worker = await start({ ROLE: 'worker' });
+        await eventIn(api, await send(api, target.url), 'delivered');
+        const oldestMs = async (): Promise<number> =>
+          (
+            (await (await fetch(`${api.url}/health/ready`)).json()) as {
+              parts: { storage: { oldest_due_age_ms: number } };
+            }
+          ).parts.storage.oldest_due_age_ms;
+        await worker.stop();
 
-    const messages = await sendMany(api, target.url, 5);
-    const told = await until(oldestMs, (ageMs) => ageMs > 500, WITHIN_MS);
-    const figures = await (await fetch(`${api.url}/metrics`)).text();
-    await start({ ROLE: 'worker' });
+        const messages = await sendMany(api, target.url, 5);
+        const told = await until(oldestMs, (ageMs) => ageMs > 500, WITHIN_MS);
+        const figures = await (await fetch(`${api.url}/metrics`)).text();
+        await start({ ROLE: 'worker' });
 
-    expect(told).toBeGreaterThan(500);
-    expect(Number(/^posthorn_oldest_due_age_seconds (\S+)$/m.exec(figures)?.[1])).toBeGreaterThan(0);
-    for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
-    await until(oldestMs, (ageMs) => ageMs === 0, WITHIN_MS);
-    expect(target.posts()).toHaveLength(6);
-  }), 90_000);
+        expect(told).toBeGreaterThan(500);
+        expect(Number(/^posthorn_oldest_due_age_seconds (\S+)$/m.exec(figures)?.[1])).toBeGreaterThan(0);
+        for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
+        await until(oldestMs, (ageMs) => ageMs === 0, WITHIN_MS);
+        expect(target.posts()).toHaveLength(6);
+      }),
+    90_000,
+  );
 
   /** Everything that Redis holds. */
   async function snapshot(client: Redis): Promise<{ key: string; bytes: Buffer }[]> {
@@ -85,45 +114,55 @@ describe("peers' gaps, under faults", () => {
     return found;
   }
 
-  (isRedisInstalled() ? it.concurrent : it.skip)('with the queue in Redis, Convoy #1788: a Redis that comes back from an old snapshot sends nothing again of what was delivered since', () => inOwnFleet(async ({ targets, sql, start }) => {
-    const redis = await ForgetfulRedis.start();
-    const client = new Redis(redis.url);
-    const env = { REDIS_URL: redis.url, RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' };
-    const servers: PosthornServer[] = [];
-    const startHere = async (role: string): Promise<PosthornServer> => {
-      const server = await start({ ...env, ROLE: role });
-      servers.push(server);
-      return server;
-    };
-    const waitingJobs = async (): Promise<number> => (await client.llen('{posthorn}:deliveries:wait')) + (await client.llen('{posthorn}:deliveries:active'));
-    try {
-      const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const api = await startHere('api');
-      const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0, 0] } });
-      const messages = await sendMany(api, destination, 20);
-      await until(waitingJobs, (jobs) => jobs > 0, WITHIN_MS);
-      const old = await snapshot(client);
-      const worker = await startHere('worker');
-      for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
-      await worker.stop();
-      const before = await Promise.all(messages.map((message) => eventOf(api, message)));
+  (isRedisInstalled() ? it.concurrent : it.skip)(
+    'with the queue in Redis, Convoy #1788: a Redis that comes back from an old snapshot sends nothing again of what was delivered since',
+    () =>
+      inOwnFleet(async ({ targets, sql, start }) => {
+        const redis = await ForgetfulRedis.start();
+        const client = new Redis(redis.url);
+        const env = { REDIS_URL: redis.url, RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' };
+        const servers: PosthornServer[] = [];
+        const startHere = async (role: string): Promise<PosthornServer> => {
+          const server = await start({ ...env, ROLE: role });
+          servers.push(server);
+          return server;
+        };
+        const waitingJobs = async (): Promise<number> =>
+          (await client.llen('{posthorn}:deliveries:wait')) + (await client.llen('{posthorn}:deliveries:active'));
+        try {
+          const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
+          const api = await startHere('api');
+          const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0, 0] } });
+          const messages = await sendMany(api, destination, 20);
+          await until(waitingJobs, (jobs) => jobs > 0, WITHIN_MS);
+          const old = await snapshot(client);
+          const worker = await startHere('worker');
+          for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
+          await worker.stop();
+          const before = await Promise.all(messages.map((message) => eventOf(api, message)));
 
-      await redis.killAndRestart();
-      for (const { key, bytes } of old) await client.restore(key, 0, bytes, 'REPLACE');
-      const jobs = await waitingJobs();
-      const next = await startHere('worker');
-      await until(waitingJobs, (left) => left === 0, WITHIN_MS);
-      await eventIn(api, await send(api, destination), 'delivered', RECOVERED_WITHIN_MS);
-      await until(() => sql.rows('select from due_deliveries'), (open) => open.length === 0, WITHIN_MS);
+          await redis.killAndRestart();
+          for (const { key, bytes } of old) await client.restore(key, 0, bytes, 'REPLACE');
+          const jobs = await waitingJobs();
+          const next = await startHere('worker');
+          await until(waitingJobs, (left) => left === 0, WITHIN_MS);
+          await eventIn(api, await send(api, destination), 'delivered', RECOVERED_WITHIN_MS);
+          await until(
+            () => sql.rows('select from due_deliveries'),
+            (open) => open.length === 0,
+            WITHIN_MS,
+          );
 
-      expect(jobs).toBeGreaterThan(0);
-      expect(target.posts()).toHaveLength(22);
-      expect(await Promise.all(messages.map((message) => eventOf(api, message)))).toEqual(before);
-      expect(next.logs()).not.toMatch(/"level":(50|60|"error")/);
-    } finally {
-      client.disconnect();
-      for (const server of servers) await server.kill('SIGKILL');
-      await redis.stop();
-    }
-  }), 120_000);
+          expect(jobs).toBeGreaterThan(0);
+          expect(target.posts()).toHaveLength(22);
+          expect(await Promise.all(messages.map((message) => eventOf(api, message)))).toEqual(before);
+          expect(next.logs()).not.toMatch(/"level":(50|60|"error")/);
+        } finally {
+          client.disconnect();
+          for (const server of servers) await server.kill('SIGKILL');
+          await redis.stop();
+        }
+      }),
+    120_000,
+  );
 });

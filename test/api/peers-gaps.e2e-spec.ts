@@ -7,8 +7,20 @@ import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applicati
 import { until } from './polling.js';
 import { askRecover, failedCopies, LONG_AGO } from './recovering.js';
 import { jobIn } from './replaying.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 import { endWindows } from './telling.js';
 
 /** Fewer than the attempts that hang in any test here: whoever kept one for each attempt would stand still. */
@@ -24,7 +36,11 @@ describe("peers' gaps", () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off', DATABASE_POOL_SIZE: String(CONNECTIONS) });
+    server = await startServer({
+      RATE_LIMIT_KEY: 'off',
+      RATE_LIMIT_ORG: 'off',
+      DATABASE_POOL_SIZE: String(CONNECTIONS),
+    });
     sql = openSql(server);
   });
 
@@ -39,7 +55,9 @@ describe("peers' gaps", () => {
   function hanging(answer: Answer = {}): { target: TargetPath; release(): void } {
     const waiting: (() => void)[] = [];
     let isReleased = false;
-    const target = targets.open(() => (isReleased ? answer : new Promise((resolve) => waiting.push(() => resolve(answer)))));
+    const target = targets.open(() =>
+      isReleased ? answer : new Promise((resolve) => waiting.push(() => resolve(answer))),
+    );
     return {
       target,
       release() {
@@ -49,7 +67,11 @@ describe("peers' gaps", () => {
     };
   }
 
-  const idsOf = (target: TargetPath): string[] => target.posts().map(({ headers }) => String(headers['webhook-id'])).sort();
+  const idsOf = (target: TargetPath): string[] =>
+    target
+      .posts()
+      .map(({ headers }) => String(headers['webhook-id']))
+      .sort();
 
   it('Outpost #611: events of an endpoint that is disabled are kept, listed, and delivered once each by one recover', async () => {
     const target = targets.open();
@@ -58,10 +80,13 @@ describe("peers' gaps", () => {
     const path = `/v1/app/${application}/endpoints/${id}`;
     expectStatus(await server.api('PATCH', path, { status: 'disabled' }), 200);
     const meanwhile: string[] = [];
-    for (let sent = 0; sent < 5; sent += 1) meanwhile.push((await emit(server, application, { payload: { sent } })).message_id);
+    for (let sent = 0; sent < 5; sent += 1)
+      meanwhile.push((await emit(server, application, { payload: { sent } })).message_id);
     for (const message of meanwhile) await eventsIn(server, message, 1, 'failed');
 
-    const listed = (await server.api('GET', `/v1/events?endpoint=${id}&status=failed`)).json.data as { message_id: string }[];
+    const listed = (await server.api('GET', `/v1/events?endpoint=${id}&status=failed`)).json.data as {
+      message_id: string;
+    }[];
     expectStatus(await server.api('PATCH', path, { status: 'active' }), 200);
     const job = expectStatus(await server.api('POST', `${path}/recover`, { since: LONG_AGO }), 202).json;
 
@@ -69,18 +94,31 @@ describe("peers' gaps", () => {
     expect(await jobIn(server, job.id, 'completed')).toMatchObject({ scanned: 5, replayed: 5, enqueued: 5 });
     for (const message of meanwhile) await eventsIn(server, message, 1, 'delivered');
     expect(idsOf(target)).toEqual([...meanwhile].sort());
-    expect(target.posts().map(({ rawBody }) => rawBody.toString()).sort()).toEqual([0, 1, 2, 3, 4].map((sent) => `{"sent":${sent}}`));
+    expect(
+      target
+        .posts()
+        .map(({ rawBody }) => rawBody.toString())
+        .sort(),
+    ).toEqual([0, 1, 2, 3, 4].map((sent) => `{"sent":${sent}}`));
   });
 
   it('Outpost #663, #997: an event is shown, sent again and tried again from the moment of its 202, however soon', async () => {
     const target = targets.open((_post, index) => ({ status: index % 2 === 0 ? 500 : 200 }));
-    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 20, schedule: [0] } });
+    const destination = await destinationAt(server, target.url, {
+      ...PATIENT,
+      retry: { max_attempts: 20, schedule: [0] },
+    });
 
-    const seen = await Promise.all(Array.from({ length: 40 }, async () => {
-      const message = await send(server, destination);
-      const [shown, replayed] = await Promise.all([server.api('GET', `/v1/events/${message}`), server.api('POST', `/v1/events/${message}/replay`)]);
-      return { message, statuses: [shown.status, replayed.status] };
-    }));
+    const seen = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const message = await send(server, destination);
+        const [shown, replayed] = await Promise.all([
+          server.api('GET', `/v1/events/${message}`),
+          server.api('POST', `/v1/events/${message}/replay`),
+        ]);
+        return { message, statuses: [shown.status, replayed.status] };
+      }),
+    );
 
     expect(seen.map(({ statuses }) => statuses)).toEqual(seen.map(() => [200, 202]));
     for (const { message } of seen) await eventIn(server, message, 'delivered');
@@ -89,15 +127,22 @@ describe("peers' gaps", () => {
 
   it('Convoy #2696: the longest schedule is made to its end, and one that is longer is refused instead of cut short', async () => {
     const target = targets.open(() => ({ status: 500 }));
-    const refused = await Promise.all([{ max_attempts: 21 }, { schedule: Array.from({ length: 21 }, () => 0) }].map((retry) =>
-      server.api('POST', '/v1/destinations', { name: 'Longer', type: 'https', url: target.url, retry })));
+    const refused = await Promise.all(
+      [{ max_attempts: 21 }, { schedule: Array.from({ length: 21 }, () => 0) }].map((retry) =>
+        server.api('POST', '/v1/destinations', { name: 'Longer', type: 'https', url: target.url, retry }),
+      ),
+    );
 
-    const message = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 20, schedule: [0] } }));
+    const message = await send(
+      server,
+      await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 20, schedule: [0] } }),
+    );
 
     expectInvalid(refused[0] as never, 'schema', 'retry.max_attempts');
     expectInvalid(refused[1] as never, 'schema', 'retry.schedule');
-    expect((await eventIn(server, message, 'dlq')).attempts.map(({ number }: { number: number }) => number))
-      .toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    expect((await eventIn(server, message, 'dlq')).attempts.map(({ number }: { number: number }) => number)).toEqual(
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    );
     expect(target.posts()).toHaveLength(20);
   });
 
@@ -105,9 +150,15 @@ describe("peers' gaps", () => {
     const target = targets.open(() => ({ status: 500 }));
     const application = await applicationOf(server);
     await endpointAt(server, application, target.url, { event_types: ['report.made'], retry: { max_attempts: 1 } });
-    await endpointAt(server, application, target.url, { event_types: ['invoice.*'], retry: { schedule: [0, 0, 0, 0] } });
+    await endpointAt(server, application, target.url, {
+      event_types: ['invoice.*'],
+      retry: { schedule: [0, 0, 0, 0] },
+    });
 
-    for (const [eventType, attempts] of [['report.made', 1], ['invoice.paid', 4]] as const) {
+    for (const [eventType, attempts] of [
+      ['report.made', 1],
+      ['invoice.paid', 4],
+    ] as const) {
       const { message_id: message } = await emit(server, application, { event_type: eventType });
       const [event] = await eventsIn(server, message, 1, 'dlq');
       expect([eventType, (await eventOf(server, event.id)).attempts.length]).toEqual([eventType, attempts]);
@@ -125,10 +176,18 @@ describe("peers' gaps", () => {
 
     const { message_id: message, fanout } = await emit(server, application);
     await slow.arrived(1);
-    await until(() => eventsOf(server, message, '&status=delivered'), (events) => events.length === 99, WITHIN_MS);
+    await until(
+      () => eventsOf(server, message, '&status=delivered'),
+      (events) => events.length === 99,
+      WITHIN_MS,
+    );
     const while99 = slow.posts().length;
     release();
-    await until(() => eventsOf(server, message, '&status=dlq'), (events) => events.length === 1 && events[0]?.endpoint === id, WITHIN_MS);
+    await until(
+      () => eventsOf(server, message, '&status=dlq'),
+      (events) => events.length === 1 && events[0]?.endpoint === id,
+      WITHIN_MS,
+    );
 
     expect([fanout, while99, slow.posts().length]).toEqual([100, 1, 2]);
     expect(others.map((target) => target.posts().length)).toEqual(others.map(() => 1));
@@ -143,8 +202,10 @@ describe("peers' gaps", () => {
     const sent = await Promise.all(Array.from({ length: 60 }, () => emit(server, application)));
     await doomed.arrived(32);
     const openOf = (): Promise<unknown[]> =>
-      sql.rows('select from due_deliveries d join events e on e.id = d.event_id where e.id = any($1) or e.message_id = any($1)',
-        [sent.map(({ message_id: message }) => uuidOf(message))]);
+      sql.rows(
+        'select from due_deliveries d join events e on e.id = d.event_id where e.id = any($1) or e.message_id = any($1)',
+        [sent.map(({ message_id: message }) => uuidOf(message))],
+      );
     const before = (await openOf()).length;
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}/endpoints/${id}`), 204);
@@ -154,8 +215,15 @@ describe("peers' gaps", () => {
 
     expect(after.fanout).toBe(1);
     for (const { message_id: message } of sent) {
-      const events = await until(() => eventsOf(server, message), (found) => found.every(({ status }) => status !== 'retrying'), WITHIN_MS);
-      expect(events.map(({ endpoint, status }) => [endpoint === id, status]).sort()).toEqual([[false, 'delivered'], [true, 'failed']]);
+      const events = await until(
+        () => eventsOf(server, message),
+        (found) => found.every(({ status }) => status !== 'retrying'),
+        WITHIN_MS,
+      );
+      expect(events.map(({ endpoint, status }) => [endpoint === id, status]).sort()).toEqual([
+        [false, 'delivered'],
+        [true, 'failed'],
+      ]);
     }
     expect(before).toBeGreaterThanOrEqual(60);
     expect(await openOf()).toEqual([]);
@@ -171,7 +239,9 @@ describe("peers' gaps", () => {
     const healthy = targets.open();
     const more = await sendMany(server, healthy.url, 50);
     const inTransaction = (): Promise<unknown[]> =>
-      sql.rows(`select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`);
+      sql.rows(
+        `select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+      );
 
     for (const message of more) await eventIn(server, message, 'delivered');
     // One that works may be between two statements: an attempt's would stay.
@@ -184,7 +254,12 @@ describe("peers' gaps", () => {
   it('Svix #793: a URL that is refused for its address is answered with a sentence that says why and what would do', async () => {
     const application = await applicationOf(server);
 
-    for (const url of ['http://169.254.169.254/latest/meta-data/', 'http://10.0.0.1/hook', 'http://[fd00:ec2::254]/', 'http://metadata.google.internal/']) {
+    for (const url of [
+      'http://169.254.169.254/latest/meta-data/',
+      'http://10.0.0.1/hook',
+      'http://[fd00:ec2::254]/',
+      'http://metadata.google.internal/',
+    ]) {
       const answers = await Promise.all([
         server.api('POST', '/v1/destinations', { name: 'Closed', type: 'https', url }),
         server.api('POST', `/v1/app/${application}/endpoints`, { url }),
@@ -201,9 +276,14 @@ describe("peers' gaps", () => {
   it('Outpost #539: a key counts for 24 hours from its first answer, and is free afterwards', async () => {
     const target = targets.open();
     const [key, body] = [randomUUID(), { destination: target.url, event_type: 'kept.a.day', payload: {} }];
-    const ask = async (): Promise<string> => expectStatus(await server.api('POST', '/v1/send', body, { 'idempotency-key': key }), 202).json.message_id as string;
+    const ask = async (): Promise<string> =>
+      expectStatus(await server.api('POST', '/v1/send', body, { 'idempotency-key': key }), 202).json
+        .message_id as string;
     const age = (hours: number): Promise<unknown> =>
-      sql.rows('update idempotency_keys set expires_at = expires_at - $2 * interval \'1 hour\' where key = $1', [key, hours]);
+      sql.rows("update idempotency_keys set expires_at = expires_at - $2 * interval '1 hour' where key = $1", [
+        key,
+        hours,
+      ]);
 
     const first = await ask();
     await age(23);
@@ -220,9 +300,16 @@ describe("peers' gaps", () => {
     const { target: ear, release } = hanging();
     const system = await destinationAt(server, ear.url, { name: 'Ops' });
     expectStatus(await server.api('PATCH', '/v1/org', { system_destination: system }), 200);
-    const broken = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { ...PATIENT, retry: { max_attempts: 1 } });
+    const broken = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
+      ...PATIENT,
+      retry: { max_attempts: 1 },
+    });
     const dead = await sendMany(server, broken, 100);
-    await until(() => endWindows(sql).then(() => ear.posts().length), (told) => told > 0, WITHIN_MS);
+    await until(
+      () => endWindows(sql).then(() => ear.posts().length),
+      (told) => told > 0,
+      WITHIN_MS,
+    );
 
     const sent = await sendMany(server, targets.open().url, 50);
     for (const message of sent) await eventIn(server, message, 'delivered');
@@ -243,7 +330,11 @@ describe("peers' gaps", () => {
     const { id } = expectStatus(await askRecover(server, destination), 202).json;
 
     expect(await jobIn(server, id, 'completed', MANY_WITHIN_MS)).toMatchObject({ scanned: 10_501, enqueued: 10_501 });
-    await until(() => sql.rows('select from due_deliveries where target_id = $1 limit 1', [uuidOf(destination)]), (open) => open.length === 0, MANY_WITHIN_MS);
+    await until(
+      () => sql.rows('select from due_deliveries where target_id = $1 limit 1', [uuidOf(destination)]),
+      (open) => open.length === 0,
+      MANY_WITHIN_MS,
+    );
     expect((await server.api('GET', `/v1/events?endpoint=${destination}&status=dlq`)).json.data).toEqual([]);
     expect(target.posts()).toHaveLength(1 + 10_501);
   }, 150_000);

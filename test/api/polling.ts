@@ -11,7 +11,8 @@ export async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => b
     const answer = await ask();
     const askedForMs = performance.now() - askedAtMs;
     if (isWanted(answer)) return answer;
-    if (Date.now() >= deadlineMs) throw new Error(`Not so within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}.`);
+    if (Date.now() >= deadlineMs)
+      throw new Error(`Not so within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}.`);
     await rest(Math.min(Math.max(REST_MS, askedForMs), REST_MS_MAX));
   }
 }

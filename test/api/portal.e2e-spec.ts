@@ -1,9 +1,9 @@
-import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
 import { until } from './polling.js';
-import { expire, inPortal, openPortal, type OpenPortal } from './portals.js';
-import { expectStatus, openSql, startTargets, type Sql, type Targets } from './scene.js';
+import { expire, inPortal, type OpenPortal, openPortal } from './portals.js';
+import { expectStatus, openSql, type Sql, startTargets, type Targets } from './scene.js';
 import { asked, cookieOf, signedInMember } from './sessions.js';
 
 type Permission = 'view' | 'secrets' | 'manage' | 'resend';
@@ -34,7 +34,7 @@ const OPEN: Readonly<Record<string, Permission>> = {
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const PERMISSIONS: readonly Permission[] = ['view', 'secrets', 'manage', 'resend'];
 
-describe('the token of a customers\' portal', () => {
+describe("the token of a customers' portal", () => {
   let server: PosthornServer;
   let node: PosthornServer;
   let sql: Sql;
@@ -42,7 +42,11 @@ describe('the token of a customers\' portal', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    server = await startServer({ EGRESS_ALLOW_HTTP: 'true', EGRESS_ALLOW_CIDRS: '127.0.0.0/8', PORTAL_ENDPOINTS_MAX: '3' });
+    server = await startServer({
+      EGRESS_ALLOW_HTTP: 'true',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      PORTAL_ENDPOINTS_MAX: '3',
+    });
     node = await startServer(server.env);
     sql = openSql(server);
   });
@@ -57,28 +61,46 @@ describe('the token of a customers\' portal', () => {
   /** A call at a route, for one application, that does nothing where it is let in. */
   function knock(route: string, application: string, portal: { token: string }): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
-    const path = template.replace('{app}', application).replace('{endpoint}', `ep_${UNKNOWN}`).replace('{message}', `msg_${UNKNOWN}`).replace('{event}', `evt_${UNKNOWN}`)
-      .replace('{name}', 'no.such').replaceAll(/\{\w+\}/g, `dst_${UNKNOWN}`).replace(/\/stream$/, '/stream?follow=false');
+    const path = template
+      .replace('{app}', application)
+      .replace('{endpoint}', `ep_${UNKNOWN}`)
+      .replace('{message}', `msg_${UNKNOWN}`)
+      .replace('{event}', `evt_${UNKNOWN}`)
+      .replace('{name}', 'no.such')
+      .replaceAll(/\{\w+\}/g, `dst_${UNKNOWN}`)
+      .replace(/\/stream$/, '/stream?follow=false');
     return inPortal(server, portal, method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
   }
 
   async function routes(): Promise<{ route: string; isPublic: boolean; permission: string | undefined }[]> {
     type Paths = Record<string, Record<string, { security?: Record<string, string[]>[] }>>;
-    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Paths };
-    return Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, { security }]) => ({
-      route: `${method.toUpperCase()} ${path}`, isPublic: security?.length === 0, permission: security?.find((scheme) => 'portalToken' in scheme)?.['portalToken']?.[0],
-    })));
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Paths };
+    return Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { security }]) => ({
+        route: `${method.toUpperCase()} ${path}`,
+        isPublic: security?.length === 0,
+        permission: security?.find((scheme) => 'portalToken' in scheme)?.['portalToken']?.[0],
+      })),
+    );
   }
 
   it('the document names the routes that take it, with what they need, and no other', async () => {
-    const marked = (await routes()).filter(({ permission }) => permission !== undefined).map(({ route, permission }) => [route, permission]);
+    const marked = (await routes())
+      .filter(({ permission }) => permission !== undefined)
+      .map(({ route, permission }) => [route, permission]);
 
     expect(Object.fromEntries(marked)).toEqual(OPEN);
   });
 
   it('every route of the API: only what is marked answers, only its own application, only with the permission', async () => {
     const [own, other] = [await applicationOf(server), await applicationOf(server, { uid: 'other-customer' })];
-    const portals = new Map(await Promise.all(PERMISSIONS.map(async (permission) => [permission, await openPortal(server, own, { permissions: [permission] })] as const)));
+    const portals = new Map(
+      await Promise.all(
+        PERMISSIONS.map(
+          async (permission) => [permission, await openPortal(server, own, { permissions: [permission] })] as const,
+        ),
+      ),
+    );
     const every = await openPortal(server, own);
     const all = await routes();
     expect(all.length).toBeGreaterThan(150);
@@ -89,7 +111,10 @@ describe('the token of a customers\' portal', () => {
       const status = [route, answer.status];
       if (permission === undefined) {
         // What is the operator's knows no tokens at all.
-        expect([[route, 403], [route, 401]]).toContainEqual(status);
+        expect([
+          [route, 403],
+          [route, 401],
+        ]).toContainEqual(status);
         continue;
       }
       // No such thing, or not enough said: it was let in.
@@ -99,33 +124,52 @@ describe('the token of a customers\' portal', () => {
         expect([route, held, refused]).toEqual([route, held, permission !== 'view' && permission !== held]);
       }
       if (!route.includes('{app}')) continue;
-      for (const foreign of [other, 'other-customer', `app_${UNKNOWN}`]) expectRefusal(await knock(route, foreign, every), 404);
+      for (const foreign of [other, 'other-customer', `app_${UNKNOWN}`])
+        expectRefusal(await knock(route, foreign, every), 404);
     }
   });
 
   it('401: unknown, expired and revoked ones, one by one and all of an application, on every node within five seconds', async () => {
     const application = await applicationOf(server);
-    const [first, second, third, fourth] = await Promise.all(Array.from({ length: 4 }, () => openPortal(server, application))) as [OpenPortal, OpenPortal, OpenPortal, OpenPortal];
-    const everywhere = async (portal: { token: string }): Promise<number[]> => [(await inPortal(server, portal, 'GET', '/v1/portal')).status, (await inPortal(node, portal, 'GET', '/v1/portal')).status];
+    const [first, second, third, fourth] = (await Promise.all(
+      Array.from({ length: 4 }, () => openPortal(server, application)),
+    )) as [OpenPortal, OpenPortal, OpenPortal, OpenPortal];
+    const everywhere = async (portal: { token: string }): Promise<number[]> => [
+      (await inPortal(server, portal, 'GET', '/v1/portal')).status,
+      (await inPortal(node, portal, 'GET', '/v1/portal')).status,
+    ];
     for (const portal of [first, second, third, fourth]) expect(await everywhere(portal)).toEqual([200, 200]);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal/${first.id}`), 204);
     expect((await inPortal(server, first, 'GET', '/v1/portal')).status).toBe(401);
-    await until(() => everywhere(first), (found) => found.every((status) => status === 401), 5_000);
+    await until(
+      () => everywhere(first),
+      (found) => found.every((status) => status === 401),
+      5_000,
+    );
     expect(await everywhere(second)).toEqual([200, 200]);
 
     await expire(sql, second);
-    await until(() => everywhere(second), (found) => found.every((status) => status === 401), 5_000);
+    await until(
+      () => everywhere(second),
+      (found) => found.every((status) => status === 401),
+      5_000,
+    );
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`), 204);
-    for (const portal of [third, fourth]) await until(() => everywhere(portal), (found) => found.every((status) => status === 401), 5_000);
+    for (const portal of [third, fourth])
+      await until(
+        () => everywhere(portal),
+        (found) => found.every((status) => status === 401),
+        5_000,
+      );
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`), 204);
     expectRefusal(await inPortal(server, { token: `pt_${'A'.repeat(43)}` }, 'GET', '/v1/portal'), 401);
     expectRefusal(await inPortal(server, { token: 'pt_short' }, 'GET', '/v1/portal'), 401);
     expect((await server.api('GET', `/v1/app/${application}/portal`)).json.data).toEqual([]);
   });
 
-  it('401: ends when the key that opened it is over: rotated without grace, it may have been somebody else\'s', async () => {
+  it("401: ends when the key that opened it is over: rotated without grace, it may have been somebody else's", async () => {
     const application = await applicationOf(server);
     const { id, key } = await createKey(server, { scope: 'write' });
     const portal = await openPortal(server, application, {}, as(key));
@@ -142,20 +186,30 @@ describe('the token of a customers\' portal', () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const member = await signedInMember(server, sql, 'write');
     const byKey = await openPortal(server, application, {}, as(key));
-    const byMember = expectStatus(await asked(server, member.cookie, 'POST', `/v1/app/${application}/portal`, {}), 201).json as OpenPortal;
+    const byMember = expectStatus(await asked(server, member.cookie, 'POST', `/v1/app/${application}/portal`, {}), 201)
+      .json as OpenPortal;
     const kept = await openPortal(server, application);
-    const status = async (portal: { token: string }): Promise<number> => (await inPortal(node, portal, 'GET', '/v1/portal')).status;
+    const status = async (portal: { token: string }): Promise<number> =>
+      (await inPortal(node, portal, 'GET', '/v1/portal')).status;
     expect([await status(byKey), await status(byMember), await status(kept)]).toEqual([200, 200, 200]);
 
     expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204);
     expectStatus(await server.api('DELETE', `/v1/members/${member.id}`), 204);
-    await until(async () => [await status(byKey), await status(byMember)], (found) => found.every((each) => each === 401), 5_000);
+    await until(
+      async () => [await status(byKey), await status(byMember)],
+      (found) => found.every((each) => each === 401),
+      5_000,
+    );
     expect(await status(kept)).toBe(200);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}`), 204);
     // Not there, or nobody's any more: whichever is noticed first.
     expect([401, 404]).toContain((await inPortal(server, kept, 'GET', `/v1/app/${application}/endpoints`)).status);
-    await until(() => status(kept), (each) => each === 401, 8_000);
+    await until(
+      () => status(kept),
+      (each) => each === 401,
+      8_000,
+    );
   });
 
   it('is of one environment and one application: events, messages and endpoints of others are 404, whatever path names them', async () => {
@@ -163,61 +217,186 @@ describe('the token of a customers\' portal', () => {
     const target = targets.open();
     const theirs = await endpointAt(server, other, target.url);
     const mine = await endpointAt(server, own, target.url);
-    const [sent, foreign] = [await emit(server, own, { payload: { amount: 12345678901234567890n.toString() } }), await emit(server, other)];
+    const [sent, foreign] = [
+      await emit(server, own, { payload: { amount: 12345678901234567890n.toString() } }),
+      await emit(server, other),
+    ];
     const [myEvent] = await eventsIn(server, sent.message_id, 1, 'delivered');
     const [theirEvent] = await eventsIn(server, foreign.message_id, 1, 'delivered');
     const portal = await openPortal(server, own);
     const app = `/v1/app/${own}`;
 
-    expect((await inPortal(server, portal, 'GET', `${app}/events`)).json.data.map((event: { id: string }) => event.id)).toEqual([myEvent.id]);
+    expect(
+      (await inPortal(server, portal, 'GET', `${app}/events`)).json.data.map((event: { id: string }) => event.id),
+    ).toEqual([myEvent.id]);
     expect((await inPortal(server, portal, 'GET', `${app}/events?endpoint=${theirs.id}`)).json.data).toEqual([]);
     expect((await inPortal(server, portal, 'GET', `${app}/events?q=${theirEvent.id}`)).json.data).toEqual([]);
-    expect((await inPortal(server, portal, 'GET', `${app}/events/${myEvent.id}`)).json).toMatchObject({ application: own, attempts: [{ status: 200 }] });
-    for (const path of [`events/${theirEvent.id}`, `events/${sent.message_id}`, `messages/${foreign.message_id}`, `endpoints/${theirs.id}`, `endpoints/${theirs.id}/secret`, `endpoints/${theirs.id}/attempts`]) {
+    expect((await inPortal(server, portal, 'GET', `${app}/events/${myEvent.id}`)).json).toMatchObject({
+      application: own,
+      attempts: [{ status: 200 }],
+    });
+    for (const path of [
+      `events/${theirEvent.id}`,
+      `events/${sent.message_id}`,
+      `messages/${foreign.message_id}`,
+      `endpoints/${theirs.id}`,
+      `endpoints/${theirs.id}/secret`,
+      `endpoints/${theirs.id}/attempts`,
+    ]) {
       expectRefusal(await inPortal(server, portal, 'GET', `${app}/${path}`), 404);
     }
-    expectRefusal(await inPortal(server, portal, 'POST', `${app}/messages/${foreign.message_id}/endpoints/${mine.id}/resend`), 404);
-    expectRefusal(await inPortal(server, portal, 'PATCH', `${app}/endpoints/${theirs.id}`, { status: 'disabled' }), 404);
-    expectStatus(await inPortal(server, portal, 'POST', `${app}/messages/${sent.message_id}/endpoints/${mine.id}/resend`), 202);
-    expect(expectStatus(await inPortal(server, portal, 'POST', `${app}/endpoints/${mine.id}/recover`, { since: '2026-01-01T00:00:00.000Z' }), 202).json.kind).toBe('recover');
-    expectInvalid(await inPortal(server, portal, 'POST', `${app}/endpoints/${mine.id}/recover`, { since: '2026-01-01T00:00:00.000Z', include_cancelled: true }), 'schema', 'include_cancelled');
-    const { json } = expectStatus(await server.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' }), 201);
+    expectRefusal(
+      await inPortal(server, portal, 'POST', `${app}/messages/${foreign.message_id}/endpoints/${mine.id}/resend`),
+      404,
+    );
+    expectRefusal(
+      await inPortal(server, portal, 'PATCH', `${app}/endpoints/${theirs.id}`, { status: 'disabled' }),
+      404,
+    );
+    expectStatus(
+      await inPortal(server, portal, 'POST', `${app}/messages/${sent.message_id}/endpoints/${mine.id}/resend`),
+      202,
+    );
+    expect(
+      expectStatus(
+        await inPortal(server, portal, 'POST', `${app}/endpoints/${mine.id}/recover`, {
+          since: '2026-01-01T00:00:00.000Z',
+        }),
+        202,
+      ).json.kind,
+    ).toBe('recover');
+    expectInvalid(
+      await inPortal(server, portal, 'POST', `${app}/endpoints/${mine.id}/recover`, {
+        since: '2026-01-01T00:00:00.000Z',
+        include_cancelled: true,
+      }),
+      'schema',
+      'include_cancelled',
+    );
+    const { json } = expectStatus(
+      await server.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' }),
+      201,
+    );
     expectRefusal(await server.api('POST', `/v1/app/${own}/portal`, {}, as(json.key)), 404);
     await target.arrived(3);
   });
 
-  it('manages endpoints, and nothing of its provider\'s: no destination, no schedule, no secret of the environment, no notes', async () => {
+  it("manages endpoints, and nothing of its provider's: no destination, no schedule, no secret of the environment, no notes", async () => {
     const application = await applicationOf(server);
     const portal = await openPortal(server, application, { permissions: ['manage'] });
     const endpoints = `/v1/app/${application}/endpoints`;
     const target = targets.open();
     expectStatus(await server.api('POST', '/v1/secrets', { name: 'CRM', value: 'tok_crm' }), 201);
-    const { id: pulled } = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Internal', type: 'pull' }), 201).json;
+    const { id: pulled } = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'Internal', type: 'pull' }),
+      201,
+    ).json;
 
-    for (const [field, value] of Object.entries({ destination: pulled, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=', metadata: { a: 'b' }, timeout_ms: 1000, retry: { max_attempts: 1 }, uid: 'mine', channels: ['a'] })) {
-      expectInvalid(await inPortal(server, portal, 'POST', endpoints, { url: target.url, [field]: value }), 'schema', field);
+    for (const [field, value] of Object.entries({
+      destination: pulled,
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+      metadata: { a: 'b' },
+      timeout_ms: 1000,
+      retry: { max_attempts: 1 },
+      uid: 'mine',
+      channels: ['a'],
+    })) {
+      expectInvalid(
+        await inPortal(server, portal, 'POST', endpoints, { url: target.url, [field]: value }),
+        'schema',
+        field,
+      );
     }
-    expectInvalid(await inPortal(server, portal, 'POST', endpoints, { url: target.url, headers: { 'x-a': 'Bearer {{secrets.CRM}}' } }), 'schema', 'headers.x-a');
-    expectInvalid(await inPortal(server, portal, 'POST', endpoints, { url: 'http://169.254.169.254/latest' }), 'connectivity');
-    const made = expectStatus(await inPortal(server, portal, 'POST', endpoints, { url: target.url, event_types: ['invoice.*'], description: 'Mine' }), 201).json;
+    expectInvalid(
+      await inPortal(server, portal, 'POST', endpoints, {
+        url: target.url,
+        headers: { 'x-a': 'Bearer {{secrets.CRM}}' },
+      }),
+      'schema',
+      'headers.x-a',
+    );
+    expectInvalid(
+      await inPortal(server, portal, 'POST', endpoints, { url: 'http://169.254.169.254/latest' }),
+      'connectivity',
+    );
+    const made = expectStatus(
+      await inPortal(server, portal, 'POST', endpoints, {
+        url: target.url,
+        event_types: ['invoice.*'],
+        description: 'Mine',
+      }),
+      201,
+    ).json;
     expect(made).toMatchObject({ secret: null, public_key: null, event_types: ['invoice.*'] });
-    expect(expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/check`, { url: target.url }), 200).json.ok).toBe(true);
-    expect(expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/check`, { url: 'http://10.0.0.1/' }), 200).json.ok).toBe(false);
-    expect(expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/${made.id}/test`), 200).json.attempt.status).toBe(200);
+    expect(
+      expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/check`, { url: target.url }), 200).json.ok,
+    ).toBe(true);
+    expect(
+      expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/check`, { url: 'http://10.0.0.1/' }), 200).json
+        .ok,
+    ).toBe(false);
+    expect(
+      expectStatus(await inPortal(server, portal, 'POST', `${endpoints}/${made.id}/test`), 200).json.attempt.status,
+    ).toBe(200);
 
-    expectStatus(await server.api('PATCH', `${endpoints}/${made.id}`, { headers: { authorization: 'Bearer {{secrets.CRM}}', 'x-api-key': 'k1', 'x-plain': '1' }, metadata: { plan: 'gold' } }), 200);
+    expectStatus(
+      await server.api('PATCH', `${endpoints}/${made.id}`, {
+        headers: { authorization: 'Bearer {{secrets.CRM}}', 'x-api-key': 'k1', 'x-plain': '1' },
+        metadata: { plan: 'gold' },
+      }),
+      200,
+    );
     const shown = expectStatus(await inPortal(server, portal, 'GET', `${endpoints}/${made.id}`), 200).json;
-    expect(shown).toMatchObject({ metadata: {}, headers: { authorization: '(hidden)', 'x-api-key': '(hidden)', 'x-plain': '1' } });
-    expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { ...shown.headers, 'x-plain': '2' } }), 200);
-    expect((await server.api('GET', `${endpoints}/${made.id}`)).json.headers).toEqual({ authorization: 'Bearer {{secrets.CRM}}', 'x-api-key': 'k1', 'x-plain': '2' });
+    expect(shown).toMatchObject({
+      metadata: {},
+      headers: { authorization: '(hidden)', 'x-api-key': '(hidden)', 'x-plain': '1' },
+    });
+    expectStatus(
+      await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, {
+        headers: { ...shown.headers, 'x-plain': '2' },
+      }),
+      200,
+    );
+    expect((await server.api('GET', `${endpoints}/${made.id}`)).json.headers).toEqual({
+      authorization: 'Bearer {{secrets.CRM}}',
+      'x-api-key': 'k1',
+      'x-plain': '2',
+    });
     // Where there is no value that it stands for, it would be stored as one.
-    expectInvalid(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }), 'schema', 'headers.x-new');
-    expectInvalid(await inPortal(server, portal, 'POST', endpoints, { url: target.url, headers: { 'x-api-key': '(hidden)' } }), 'schema', 'headers.x-api-key');
-    expectInvalid(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: 'http://127.0.0.1:9/elsewhere' }), 'schema', 'url');
-    expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: `${target.url}/below`, status: 'disabled' }), 200);
-    expect(expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: 'http://127.0.0.1:9/elsewhere', headers: {} }), 200).json.headers).toEqual({});
+    expectInvalid(
+      await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
+      'schema',
+      'headers.x-new',
+    );
+    expectInvalid(
+      await inPortal(server, portal, 'POST', endpoints, { url: target.url, headers: { 'x-api-key': '(hidden)' } }),
+      'schema',
+      'headers.x-api-key',
+    );
+    expectInvalid(
+      await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: 'http://127.0.0.1:9/elsewhere' }),
+      'schema',
+      'url',
+    );
+    expectStatus(
+      await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, {
+        url: `${target.url}/below`,
+        status: 'disabled',
+      }),
+      200,
+    );
+    expect(
+      expectStatus(
+        await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, {
+          url: 'http://127.0.0.1:9/elsewhere',
+          headers: {},
+        }),
+        200,
+      ).json.headers,
+    ).toEqual({});
 
-    for (let i = 0; i < 2; i += 1) expectStatus(await inPortal(server, portal, 'POST', endpoints, { url: target.url }), 201);
+    for (let i = 0; i < 2; i += 1)
+      expectStatus(await inPortal(server, portal, 'POST', endpoints, { url: target.url }), 201);
     expectRefusal(await inPortal(server, portal, 'POST', endpoints, { url: target.url }), 409);
     expectStatus(await server.api('POST', endpoints, { url: target.url }), 201);
     expectStatus(await inPortal(server, portal, 'DELETE', `${endpoints}/${made.id}`), 204);
@@ -226,30 +405,52 @@ describe('the token of a customers\' portal', () => {
   it('secrets: shown and rotated with that permission, and with it alone', async () => {
     const application = await applicationOf(server);
     const endpoint = await endpointAt(server, application, targets.open().url);
-    const [may, mayNot] = [await openPortal(server, application, { permissions: ['secrets'] }), await openPortal(server, application, { permissions: ['manage', 'resend'] })];
+    const [may, mayNot] = [
+      await openPortal(server, application, { permissions: ['secrets'] }),
+      await openPortal(server, application, { permissions: ['manage', 'resend'] }),
+    ];
     const path = `/v1/app/${application}/endpoints/${endpoint.id}/secret`;
 
     expect((await inPortal(server, may, 'GET', path)).json.secret).toBe(endpoint.secret);
-    expect((await inPortal(server, may, 'POST', `${path}/rotate`, { grace_seconds: 60 })).json.secret).toMatch(/^whsec_/);
+    expect((await inPortal(server, may, 'POST', `${path}/rotate`, { grace_seconds: 60 })).json.secret).toMatch(
+      /^whsec_/,
+    );
     expectRefusal(await inPortal(server, mayNot, 'GET', path), 403);
-    expect((await inPortal(server, mayNot, 'GET', '/v1/portal')).json.permissions).toEqual(['view', 'manage', 'resend']);
+    expect((await inPortal(server, mayNot, 'GET', '/v1/portal')).json.permissions).toEqual([
+      'view',
+      'manage',
+      'resend',
+    ]);
   });
 
   it('what is done in it is in the audit log under its session, and its token is nowhere: not in the log, not in the database', async () => {
     const application = await applicationOf(server);
     const portal = await openPortal(server, application);
-    expectStatus(await inPortal(server, portal, 'POST', `/v1/app/${application}/endpoints`, { url: targets.open().url }), 201);
+    expectStatus(
+      await inPortal(server, portal, 'POST', `/v1/app/${application}/endpoints`, { url: targets.open().url }),
+      201,
+    );
     const cookie = await cookieOf(server);
-    const preview = expectStatus(await asked(server, cookie, 'POST', `/v1/app/${application}/portal/preview`, {}), 201).json as OpenPortal;
+    const preview = expectStatus(await asked(server, cookie, 'POST', `/v1/app/${application}/portal/preview`, {}), 201)
+      .json as OpenPortal;
 
     const [did] = (await server.api('GET', `/v1/audit?actor=${portal.id}`)).json.data;
     expect(did).toMatchObject({ actor: { kind: 'portal', id: portal.id }, action: 'POST /v1/app/:app/endpoints' });
     const [looked] = (await server.api('GET', '/v1/audit?action=POST%20/v1/app/:app/portal/preview')).json.data;
-    expect(looked).toMatchObject({ actor: { kind: 'key', session: expect.stringMatching(/^ses_/) }, after: { made: preview.id } });
+    expect(looked).toMatchObject({
+      actor: { kind: 'key', session: expect.stringMatching(/^ses_/) },
+      after: { made: preview.id },
+    });
     const log = (await server.api('GET', '/v1/audit/export')).text;
-    const rows = JSON.stringify(await sql.rows('select * from portal_sessions')) + JSON.stringify(await sql.rows('select * from idempotency_keys'));
-    for (const { token } of [portal, preview]) for (const text of [log, rows, server.logs()]) expect(text).not.toContain(token.slice(3, 40));
-    expect((await inPortal(server, preview, 'GET', '/v1/portal')).json).toMatchObject({ kind: 'preview', permissions: ['view'] });
+    const rows =
+      JSON.stringify(await sql.rows('select * from portal_sessions')) +
+      JSON.stringify(await sql.rows('select * from idempotency_keys'));
+    for (const { token } of [portal, preview])
+      for (const text of [log, rows, server.logs()]) expect(text).not.toContain(token.slice(3, 40));
+    expect((await inPortal(server, preview, 'GET', '/v1/portal')).json).toMatchObject({
+      kind: 'preview',
+      permissions: ['view'],
+    });
   });
 
   it('a reader may look, and open nothing for a customer', async () => {
@@ -264,30 +465,79 @@ describe('the token of a customers\' portal', () => {
     const application = await applicationOf(server);
     const open = (body: object): Promise<ApiAnswer> => server.api('POST', `/v1/app/${application}/portal`, body);
 
-    for (const accent of ['red', '#fff', '#12345g', 'url(//a.example)', '#0a58b5;--x:1']) expectInvalid(await open({ theme: { accent } }), 'schema', 'theme.accent');
-    for (const logo of ['https://a.example/x.png', 'data:text/html;base64,AAAA', 'data:image/png;base64,A"A', 'javascript:alert(1)']) expectInvalid(await open({ theme: { logo } }), 'schema', 'theme.logo');
-    for (const url of ['javascript:alert(1)', 'http://app.example.com', 'https://u:p@app.example.com', 'data:text/html,x', 'app']) expectInvalid(await open({ return_url: url }), 'schema', 'return_url');
-    for (const body of [{ expires_in: 59 }, { expires_in: 86_401 }, { permissions: [] }, { locale: 'english' }, { theme: { radius: 99 } }, { theme: { css: 'x' } }]) expect((await open(body)).status).toBe(422);
+    for (const accent of ['red', '#fff', '#12345g', 'url(//a.example)', '#0a58b5;--x:1'])
+      expectInvalid(await open({ theme: { accent } }), 'schema', 'theme.accent');
+    for (const logo of [
+      'https://a.example/x.png',
+      'data:text/html;base64,AAAA',
+      'data:image/png;base64,A"A',
+      'javascript:alert(1)',
+    ])
+      expectInvalid(await open({ theme: { logo } }), 'schema', 'theme.logo');
+    for (const url of [
+      'javascript:alert(1)',
+      'http://app.example.com',
+      'https://u:p@app.example.com',
+      'data:text/html,x',
+      'app',
+    ])
+      expectInvalid(await open({ return_url: url }), 'schema', 'return_url');
+    for (const body of [
+      { expires_in: 59 },
+      { expires_in: 86_401 },
+      { permissions: [] },
+      { locale: 'english' },
+      { theme: { radius: 99 } },
+      { theme: { css: 'x' } },
+    ])
+      expect((await open(body)).status).toBe(422);
     const { expires_at: until } = expectStatus(await open({ expires_in: 60 }), 201).json as OpenPortal;
     expect(Date.parse(until) - Date.now()).toBeLessThan(70_000);
   });
 
   it('the page of a session may be framed by the origins of its environment, and by nobody else; the rest of the service by nobody', async () => {
     const application = await applicationOf(server);
-    expectStatus(await server.api('PATCH', '/v1/org', { portal_origins: ['https://app.example.com', 'https://b.example.com:8443'] }), 200);
-    expectInvalid(await server.api('PATCH', '/v1/org', { portal_origins: ['https://app.example.com', "https://a.example; script-src 'unsafe-inline'"] }), 'schema', 'portal_origins.1');
-    expectInvalid(await server.api('PATCH', '/v1/org', { portal_origins: ['http://localhost:3000'] }), 'schema', 'portal_origins.0');
+    expectStatus(
+      await server.api('PATCH', '/v1/org', {
+        portal_origins: ['https://app.example.com', 'https://b.example.com:8443'],
+      }),
+      200,
+    );
+    expectInvalid(
+      await server.api('PATCH', '/v1/org', {
+        portal_origins: ['https://app.example.com', "https://a.example; script-src 'unsafe-inline'"],
+      }),
+      'schema',
+      'portal_origins.1',
+    );
+    expectInvalid(
+      await server.api('PATCH', '/v1/org', { portal_origins: ['http://localhost:3000'] }),
+      'schema',
+      'portal_origins.0',
+    );
     const { id, url } = await openPortal(server, application);
-    const { id: preview } = expectStatus(await server.api('POST', `/v1/app/${application}/portal/preview`), 201).json as OpenPortal;
-    const policyOf = async (path: string): Promise<string> => (await fetch(`${server.url}${path}`)).headers.get('content-security-policy') ?? '';
+    const { id: preview } = expectStatus(await server.api('POST', `/v1/app/${application}/portal/preview`), 201)
+      .json as OpenPortal;
+    const policyOf = async (path: string): Promise<string> =>
+      (await fetch(`${server.url}${path}`)).headers.get('content-security-policy') ?? '';
 
     expect(url).toMatch(/\/portal\/pls_[0-9A-Z]{26}#pt_[A-Za-z0-9_-]{43}$/);
-    await until(() => policyOf(`/portal/${id}`), (policy) => policy.includes('frame-ancestors https://app.example.com https://b.example.com:8443;'), 5_000);
+    await until(
+      () => policyOf(`/portal/${id}`),
+      (policy) => policy.includes('frame-ancestors https://app.example.com https://b.example.com:8443;'),
+      5_000,
+    );
     expect(await policyOf(`/portal/${id}`)).not.toMatch(/unsafe-|\*/);
     expect(await policyOf(`/portal/${id}`)).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
-    for (const path of [`/portal/${preview}`, `/portal/pls_${UNKNOWN}`, '/portal/nothing', '/console']) expect(await policyOf(path)).toContain("frame-ancestors 'none'");
+    for (const path of [`/portal/${preview}`, `/portal/pls_${UNKNOWN}`, '/portal/nothing', '/console'])
+      expect(await policyOf(path)).toContain("frame-ancestors 'none'");
     const answer = await fetch(`${server.url}/portal/${id}`);
-    expect([answer.status, answer.headers.get('x-frame-options'), answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([200, null, 'no-store', 'no-referrer']);
+    expect([
+      answer.status,
+      answer.headers.get('x-frame-options'),
+      answer.headers.get('cache-control'),
+      answer.headers.get('referrer-policy'),
+    ]).toEqual([200, null, 'no-store', 'no-referrer']);
     const script = await fetch(`${server.url}/portal/embed.js`);
     expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     const live = expectStatus(await server.api('GET', '/v1/org'), 200).json;
@@ -296,7 +546,7 @@ describe('the token of a customers\' portal', () => {
 });
 
 describe('the quota of a portal', () => {
-  it('429: is the session\'s own, and nobody else waits for it', async () => {
+  it("429: is the session's own, and nobody else waits for it", async () => {
     const server = await startServer({ RATE_LIMIT_PORTAL: '3/3600' });
     try {
       const application = await applicationOf(server);

@@ -3,15 +3,15 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { accountFor, type Account } from '../../src/embedded/account.js';
-import { locateBinaries, type Binaries } from '../../src/embedded/binaries.js';
-import { clusterLink, makeDataDir, openCluster, type Cluster } from '../../src/embedded/cluster.js';
+import { type Account, accountFor } from '../../src/embedded/account.js';
+import { type Binaries, locateBinaries } from '../../src/embedded/binaries.js';
+import { type Cluster, clusterLink, makeDataDir, openCluster } from '../../src/embedded/cluster.js';
 import { launch } from '../../src/embedded/launch.js';
 import { anyPort } from '../../src/embedded/ports.js';
 import { serverSettings } from '../../src/embedded/settings.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { openLink, type DatabaseLink } from './database-link.js';
+import { type DatabaseLink, openLink } from './database-link.js';
 import { until } from './polling.js';
 import { ack, messagesOf, offer, page, pull, pullDestination } from './pulling.js';
 import { expectStatus, send } from './scene.js';
@@ -62,7 +62,16 @@ describe('pull over a failover to an asynchronous standby', () => {
 
   function start(of: Cluster, settings: Record<string, string> = {}): Node {
     const node: Node = { port: anyPort(), pid: 0, ready: Promise.resolve() };
-    node.ready = launch({ cluster: of, binaries, account, settings: serverSettings({ fsync: 'off', shared_buffers: '32MB', ...settings }) }, node.port, (pid) => (node.pid = pid));
+    node.ready = launch(
+      {
+        cluster: of,
+        binaries,
+        account,
+        settings: serverSettings({ fsync: 'off', shared_buffers: '32MB', ...settings }),
+      },
+      node.port,
+      (pid) => (node.pid = pid),
+    );
     node.ready.catch(() => undefined);
     nodes.push(node);
     return node;
@@ -88,18 +97,31 @@ describe('pull over a failover to an asynchronous standby', () => {
     await client.connect();
     await client.query(`select pg_backup_start('standby', true)`);
     execFileSync('cp', ['-a', cluster.dir, dir]);
-    const { rows: [stopped] } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    const {
+      rows: [stopped],
+    } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     await client.end();
     rmSync(path.join(dir, 'postmaster.pid'), { force: true });
-    for (const [name, text] of [['backup_label', stopped?.labelfile ?? ''], ['standby.signal', '']] as const) {
+    for (const [name, text] of [
+      ['backup_label', stopped?.labelfile ?? ''],
+      ['standby.signal', ''],
+    ] as const) {
       writeFileSync(path.join(dir, name), text);
       if (account !== null) chownSync(path.join(dir, name), account.uid, account.gid);
     }
     const connection = `host=127.0.0.1 port=${primary.port} user=postgres password=${cluster.password}`;
     writeFileSync(path.join(dir, 'postgresql.auto.conf'), `primary_conninfo = '${connection}'\n`);
     const standby = start({ ...cluster, dir, logFile: `${cluster.logFile}.standby` });
-    await until(() => ask(primary, 'select from pg_stat_replication').catch(() => []), (rows) => rows.length === 1, PATIENT_MS);
-    await until(() => ask(standby, 'select pg_is_in_recovery()').catch(() => []), (rows) => rows.length === 1, PATIENT_MS);
+    await until(
+      () => ask(primary, 'select from pg_stat_replication').catch(() => []),
+      (rows) => rows.length === 1,
+      PATIENT_MS,
+    );
+    await until(
+      () => ask(standby, 'select pg_is_in_recovery()').catch(() => []),
+      (rows) => rows.length === 1,
+      PATIENT_MS,
+    );
     return standby;
   }
 
@@ -115,7 +137,11 @@ describe('pull over a failover to an asynchronous standby', () => {
     // It falls behind: what is acknowledged from here on is known to the primary alone.
     await ask(standby, `alter system set primary_conninfo = ''`);
     await ask(standby, 'select pg_reload_conf()');
-    await until(() => ask(standby, 'select from pg_stat_wal_receiver'), (rows) => rows.length === 0, PATIENT_MS);
+    await until(
+      () => ask(standby, 'select from pg_stat_wal_receiver'),
+      (rows) => rows.length === 0,
+      PATIENT_MS,
+    );
     // So many transactions ahead that nothing of what comes after the failover has a later number than what is lost here.
     await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
     await offer(server, feed, 40);
@@ -127,24 +153,52 @@ describe('pull over a failover to an asynchronous standby', () => {
     await ask(standby, 'select pg_promote()');
     await standby.ready;
     link.leadTo(standby.port);
-    const first = await until(async () => {
-      const answer = await server.api('POST', '/v1/send', { destination: feed, event_type: 'a', payload: { after: 0 } }).catch(() => null);
-      return answer?.status === 202 ? (answer.json.message_id as string) : null;
-    }, (id) => id !== null, PATIENT_MS);
+    const first = await until(
+      async () => {
+        const answer = await server
+          .api('POST', '/v1/send', { destination: feed, event_type: 'a', payload: { after: 0 } })
+          .catch(() => null);
+        return answer?.status === 202 ? (answer.json.message_id as string) : null;
+      },
+      (id) => id !== null,
+      PATIENT_MS,
+    );
     const after = [first];
     for (let i = 1; i < 5; i += 1) after.push(await send(server, feed, { payload: { after: i } }));
 
-    const [stored] = await ask<{ behind: number }>(standby, `select count(*)::int as behind from pull_items where xid < ${lost?.xid ?? 0}`);
+    const [stored] = await ask<{ behind: number }>(
+      standby,
+      `select count(*)::int as behind from pull_items where xid < ${lost?.xid ?? 0}`,
+    );
     expect(stored).toEqual({ behind: kept.length + after.length });
     // A place behind all of them: who may read on from there never sees them, and is not told.
     const readOn = await pull(server, feed, { cursor, limit: 100 });
     const seen = readOn.status === 200 ? messagesOf(readOn.json) : after;
-    expect({ status: readOn.status, skipped: after.filter((id) => !seen.includes(id as string)) }).toEqual({ status: 400, skipped: [] });
-    for (const answer of [readOn, await ack(server, feed, cursor), await pull(server, feed, { cursor: early })]) expectRefusal(answer, 400);
-    const read = await until(() => page(server, feed, { limit: 100 }), ({ data }) => data.length >= kept.length + after.length, PATIENT_MS);
+    expect({ status: readOn.status, skipped: after.filter((id) => !seen.includes(id as string)) }).toEqual({
+      status: 400,
+      skipped: [],
+    });
+    for (const answer of [readOn, await ack(server, feed, cursor), await pull(server, feed, { cursor: early })])
+      expectRefusal(answer, 400);
+    const read = await until(
+      () => page(server, feed, { limit: 100 }),
+      ({ data }) => data.length >= kept.length + after.length,
+      PATIENT_MS,
+    );
     expect(messagesOf(read)).toEqual([...kept, ...after]);
     expect((await page(server, feed, { cursor: read.next_cursor })).data).toEqual([]);
-    const epochs = await until(() => ask<{ epoch: number; timeline: number }>(standby, 'select epoch, timeline_id as timeline from cluster_epochs order by epoch'), (rows) => rows.length === 2, PATIENT_MS);
-    expect(epochs).toEqual([{ epoch: 1, timeline: 1 }, { epoch: 2, timeline: 2 }]);
+    const epochs = await until(
+      () =>
+        ask<{ epoch: number; timeline: number }>(
+          standby,
+          'select epoch, timeline_id as timeline from cluster_epochs order by epoch',
+        ),
+      (rows) => rows.length === 2,
+      PATIENT_MS,
+    );
+    expect(epochs).toEqual([
+      { epoch: 1, timeline: 1 },
+      { epoch: 2, timeline: 2 },
+    ]);
   }, 120_000);
 });

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { ack, arrived, endpointTo, messagesOf, offer, page, pull, pullDestination, untilWaiting } from './pulling.js';
-import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS } from './scene.js';
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
 
@@ -74,10 +74,13 @@ describe('pull, its guarantees', () => {
       await untilWaiting(server, 1);
 
       await offer(server, feed, 2);
-      const [own] = await sql.rows<{ id: string }>(`
+      const [own] = await sql.rows<{ id: string }>(
+        `
         insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
         select environment_id, target_id, epoch, pg_current_xact_id()::text::bigint, event_id, 1, expires_on, $2, true
-        from pull_items where target_id = $1 order by epoch, xid limit 1 returning event_id as id`, [uuidOf(feed), uuidOf(endpoint)]);
+        from pull_items where target_id = $1 order by epoch, xid limit 1 returning event_id as id`,
+        [uuidOf(feed), uuidOf(endpoint)],
+      );
 
       const { data } = await waiting;
       expect(data.map(({ id }: { id: string }) => uuidOf(id))).toEqual([own?.id]);
@@ -86,7 +89,8 @@ describe('pull, its guarantees', () => {
     it('forgets a client that goes away', async () => {
       const [feed, client] = [await pullDestination(server), new AbortController()];
       const waiting = fetch(`${server.url}/v1/pull/${feed}?wait=20`, {
-        headers: { authorization: `Bearer ${server.apiKey}` }, signal: client.signal,
+        headers: { authorization: `Bearer ${server.apiKey}` },
+        signal: client.signal,
       }).catch((error: Error) => error.name);
       await untilWaiting(server, 1);
 
@@ -120,15 +124,18 @@ describe('pull, its guarantees', () => {
     /** Puts an event of before into the feed again, in a transaction that stays open. */
     const begin = async (messageId: string): Promise<void> => {
       await other.query('begin');
-      await other.query(`
+      await other.query(
+        `
         insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, replayed)
         select environment_id, target_id, epoch, pg_current_xact_id()::text::bigint, event_id, 1, expires_on, true
-        from pull_items where event_id = $1`, [uuidOf(messageId)]);
+        from pull_items where event_id = $1`,
+        [uuidOf(messageId)],
+      );
     };
 
     it('is not passed: what commits after it began waits for it, and then comes behind it', async () => {
       const feed = await pullDestination(server);
-      const [first] = await offer(server, feed, 1) as [string];
+      const [first] = (await offer(server, feed, 1)) as [string];
       const { next_cursor: cursor } = await page(server, feed);
       await begin(first);
 
@@ -141,13 +148,17 @@ describe('pull, its guarantees', () => {
 
       expect(meanwhile.data).toEqual([]);
       await waiting;
-      await until(() => page(server, feed), ({ data }) => data.length === 2, WITHIN_MS);
+      await until(
+        () => page(server, feed),
+        ({ data }) => data.length === 2,
+        WITHIN_MS,
+      );
       expect(messagesOf(await page(server, feed))).toEqual([first, second]);
     });
 
     it('that is rolled back leaves nothing behind', async () => {
       const feed = await pullDestination(server);
-      const [first] = await offer(server, feed, 1) as [string];
+      const [first] = (await offer(server, feed, 1)) as [string];
       const { next_cursor: cursor } = await page(server, feed);
       await begin(first);
       const second = await send(server, feed);
@@ -155,7 +166,11 @@ describe('pull, its guarantees', () => {
 
       await other.query('rollback');
 
-      await until(() => page(server, feed), ({ data }) => data.length === 1, WITHIN_MS);
+      await until(
+        () => page(server, feed),
+        ({ data }) => data.length === 1,
+        WITHIN_MS,
+      );
       expect(messagesOf(await page(server, feed))).toEqual([second]);
     });
 
@@ -195,7 +210,7 @@ describe('pull, its guarantees', () => {
     });
 
     const seen: string[] = [];
-    for (let cursor: string | null = null; seen.length < 1_000; ) {
+    for (let cursor: string | null = null; seen.length < 1_000;) {
       const read = await page(server, feed, { cursor, limit: 100, wait: 20 });
       seen.push(...messagesOf(read));
       cursor = read.next_cursor;
@@ -207,12 +222,16 @@ describe('pull, its guarantees', () => {
 
   it('a replayed event comes again behind what is there, marked as a replay, with the same webhook-id', async () => {
     const feed = await pullDestination(server);
-    const [first, second] = await offer(server, feed, 2) as [string, string];
+    const [first, second] = (await offer(server, feed, 2)) as [string, string];
 
     expectStatus(await server.api('POST', `/v1/events/${first}/replay`), 202);
 
     const { data } = await arrived(server, feed, 3);
-    expect(data.map(({ webhook_id: id, replayed }) => [id, replayed])).toEqual([[first, false], [second, false], [first, true]]);
+    expect(data.map(({ webhook_id: id, replayed }) => [id, replayed])).toEqual([
+      [first, false],
+      [second, false],
+      [first, true],
+    ]);
     expect(data[2].payload).toEqual(data[0].payload);
     expect(data[2].timings).toMatchObject({ edge_at: data[0].timings.edge_at });
     expect(data[2].timings.processed_at).toBeGreaterThanOrEqual(data[0].timings.processed_at);
@@ -223,10 +242,18 @@ describe('pull, its guarantees', () => {
     const payload = { text: 'x'.repeat(1_000_000) };
     const sent: string[] = [];
     for (let i = 0; i < 6; i += 1) sent.push(await send(server, feed, { payload }));
-    await until(async () => messagesOf(await page(server, feed)), (ids) => ids.length >= 4, WITHIN_MS);
+    await until(
+      async () => messagesOf(await page(server, feed)),
+      (ids) => ids.length >= 4,
+      WITHIN_MS,
+    );
     const first = await page(server, feed);
 
-    const second = await until(() => page(server, feed, { cursor: first.next_cursor }), ({ data }) => data.length >= 2, WITHIN_MS);
+    const second = await until(
+      () => page(server, feed, { cursor: first.next_cursor }),
+      ({ data }) => data.length >= 2,
+      WITHIN_MS,
+    );
 
     expect([messagesOf(first), messagesOf(second)]).toEqual([sent.slice(0, 4), sent.slice(4)]);
   });
@@ -272,7 +299,9 @@ describe('pull, its guarantees', () => {
     const answers = [await pull(server, feed, { cursor }), await ack(server, feed, cursor)];
     // What the cursor told is remembered: everything of now is of a later epoch.
     await sql.rows('delete from cluster_epochs where epoch = -1');
-    await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [(current?.epoch ?? 0) + 1]);
+    await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [
+      (current?.epoch ?? 0) + 1,
+    ]);
 
     for (const answer of answers) expectRefusal(answer, 400);
     expect(await page(server, feed)).toMatchObject({ data: [{}, {}] });
@@ -283,14 +312,23 @@ describe('pull, its guarantees', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-pull-'));
     const program = path.join(folder, 'consumer.mjs');
     writeFileSync(program, /```js\n(.*?)```/s.exec(readFileSync(DOCUMENT, 'utf8'))?.[1] ?? '');
-    const env = { PATH: process.env['PATH'], POSTHORN_URL: server.url, POSTHORN_KEY: server.apiKey, POSTHORN_FEED: feed };
+    const env = {
+      PATH: process.env['PATH'],
+      POSTHORN_URL: server.url,
+      POSTHORN_KEY: server.apiKey,
+      POSTHORN_FEED: feed,
+    };
     /** Runs until `until` lines were written; returns them. */
     const consume = async (count: number): Promise<string[]> => {
       const consumer = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
       let text = '';
       consumer.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       try {
-        await until(async () => text.split('\n').length - 1, (lines) => lines >= count, WITHIN_MS);
+        await until(
+          async () => text.split('\n').length - 1,
+          (lines) => lines >= count,
+          WITHIN_MS,
+        );
         // The next call commits what was handled, and waits.
         await untilWaiting(server, 1);
       } finally {

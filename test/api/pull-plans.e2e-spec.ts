@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { dataSource } from '../../src/data-source.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
+import type { Vault } from '../../src/kernel/vault.js';
 import type { Feed } from '../../src/modules/pull/feeds.js';
 import { ORIGIN, type Position } from '../../src/modules/pull/place.js';
-import { PullStore } from '../../src/modules/pull/pull.store.js';
-import type { Vault } from '../../src/kernel/vault.js';
 import { PositionsStore } from '../../src/modules/pull/positions.store.js';
-import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
+import { PullStore } from '../../src/modules/pull/pull.store.js';
+import { explain, type Plan, type Recorded, recorder } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
@@ -27,8 +27,10 @@ const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
     ['events', 'deliveries', 'pull_items'].map(
-      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
-    ));
+      (table) =>
+        `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+    ),
+  );
   return [
     ...partitions,
     // Older than everything that runs here: this cluster has the epoch behind it.
@@ -72,7 +74,13 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     await database?.drop();
   });
 
-  const feed = (endpointId: string | null = null, targetId = BUSY): Feed => ({ environmentId: 1, keyId: endpointId ?? targetId, targetId, endpointId, staticHeaders: {} });
+  const feed = (endpointId: string | null = null, targetId = BUSY): Feed => ({
+    environmentId: 1,
+    keyId: endpointId ?? targetId,
+    targetId,
+    endpointId,
+    staticHeaders: {},
+  });
 
   async function planOf(ask: (store: PullStore) => Promise<unknown>): Promise<Plan> {
     const { database: recording, recorded } = recorder();
@@ -87,13 +95,16 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     ['from the middle', feed(), `1.${XIDS / 2}.${NIL}.0`, 3_000],
     ['of a quiet destination', feed(null, '00000000-0000-0000-0000-000000000007'), ORIGIN, 3_000],
     ['of one endpoint, past thousands of others', feed(ENDPOINT), `1.${XIDS / 4}.${NIL}.0`, 15_000],
-  ])('a hundred items %s: by pull_items_pkey in its order, their events and deliveries by their keys', async (_where, of, from, pagesMax) => {
-    const plan = await planOf((store) => store.look(of, from, 100));
+  ])(
+    'a hundred items %s: by pull_items_pkey in its order, their events and deliveries by their keys',
+    async (_where, of, from, pagesMax) => {
+      const plan = await planOf((store) => store.look(of, from, 100));
 
-    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'deliveries_pkey', 'events_pkey', 'pull_items_pkey']);
-    expect(plan.scanned).toEqual([]);
-    expect(plan.pages).toBeLessThan(pagesMax);
-  });
+      expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'deliveries_pkey', 'events_pkey', 'pull_items_pkey']);
+      expect(plan.scanned).toEqual([]);
+      expect(plan.pages).toBeLessThan(pagesMax);
+    },
+  );
 
   it('positions of two hundred destinations: their indexes, and a thousand items of each at most', async () => {
     const { database: recording, recorded } = recorder();
@@ -101,7 +112,12 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     const plan = await explain(client, recorded[0] as Recorded);
 
     // What a destination committed itself is one row by either index of positions.
-    expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual(['cluster_epochs_pkey', 'destinations_listed_idx', 'pull_items_pkey', 'pull_positions_target_id_idx']);
+    expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual([
+      'cluster_epochs_pkey',
+      'destinations_listed_idx',
+      'pull_items_pkey',
+      'pull_positions_target_id_idx',
+    ]);
     expect(plan.scanned).toEqual([]);
     expect(plan.pages).toBeLessThan(51 * DAYS * 40);
   });
@@ -115,7 +131,8 @@ describe('pull, with 120,000 items in 35 partitions', () => {
 
   it('250 who wait at the end: a few pages of each partition for each of them', async () => {
     const spots = Array.from({ length: 250 }, (_, i) => ({
-      feed: feed(null, i.toString(16).padStart(32, '0')), position: `1.${XIDS + 1}.${NIL}.0`,
+      feed: feed(null, i.toString(16).padStart(32, '0')),
+      position: `1.${XIDS + 1}.${NIL}.0`,
     }));
 
     const plan = await planOf((store) => store.peek(spots));

@@ -1,9 +1,9 @@
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { ack, arrived, endpointTo, messagesOf, offer, page, pull, pullDestination, receivedBy } from './pulling.js';
-import { destinationAt, eventOf, expectStatus, openSql, send, startTargets, uuidOf } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, eventOf, expectStatus, openSql, send, startTargets, uuidOf } from './scene.js';
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -28,8 +28,12 @@ describe('pull', () => {
   describe('GET /v1/pull', () => {
     it('200: every pull destination with what waits for it, and the endpoints that were pulled by their own id; in pages', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
-      const own: PosthornServer = { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
-      const list = async (query = ''): Promise<ApiAnswer['json']> => expectStatus(await own.api('GET', `/v1/pull${query}`), 200).json;
+      const own: PosthornServer = {
+        ...server,
+        api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }),
+      };
+      const list = async (query = ''): Promise<ApiAnswer['json']> =>
+        expectStatus(await own.api('GET', `/v1/pull${query}`), 200).json;
       expect(await list()).toEqual({ data: [], next_cursor: null });
       await destinationAt(own, targets.open().url);
       const [first, second] = [await pullDestination(own), await pullDestination(own)];
@@ -44,12 +48,32 @@ describe('pull', () => {
       const events = sent.map((id) => id.replace('msg', 'evt'));
       const [untouched, of, mine] = all.data;
       expect(untouched).toEqual({
-        destination: second, name: 'Warehouse', status: 'active', endpoint: null, committed_through: null, committed_at: null,
+        destination: second,
+        name: 'Warehouse',
+        status: 'active',
+        endpoint: null,
+        committed_through: null,
+        committed_at: null,
         backlog: { count: 0, is_capped: false, oldest_event: null, oldest_at: null },
       });
-      expect(of).toMatchObject({ destination: first, endpoint: null, committed_through: events[0], committed_at: expect.stringMatching(TIMESTAMP) });
-      expect(of.backlog).toEqual({ count: 3, is_capped: false, oldest_event: events[1], oldest_at: expect.stringMatching(TIMESTAMP) });
-      expect(mine).toMatchObject({ destination: first, endpoint, committed_through: events[2], backlog: { count: 1, oldest_event: events[3] } });
+      expect(of).toMatchObject({
+        destination: first,
+        endpoint: null,
+        committed_through: events[0],
+        committed_at: expect.stringMatching(TIMESTAMP),
+      });
+      expect(of.backlog).toEqual({
+        count: 3,
+        is_capped: false,
+        oldest_event: events[1],
+        oldest_at: expect.stringMatching(TIMESTAMP),
+      });
+      expect(mine).toMatchObject({
+        destination: first,
+        endpoint,
+        committed_through: events[2],
+        backlog: { count: 1, oldest_event: events[3] },
+      });
       expect([all.data.length, all.next_cursor]).toEqual([3, null]);
       const paged: unknown[] = [];
       for (let cursor = ''; ;) {
@@ -64,13 +88,19 @@ describe('pull', () => {
     it('200: beyond a thousand it is not counted', async () => {
       const feed = await pullDestination(server);
       await offer(server, feed, 1);
-      await sql.rows(`
+      await sql.rows(
+        `
         insert into pull_items select environment_id, target_id, epoch, xid, gen_random_uuid(), 0, expires_on, null, false from pull_items, generate_series(1, 1000)
-        where target_id = $1`, [uuidOf(feed)]);
+        where target_id = $1`,
+        [uuidOf(feed)],
+      );
 
       const { data } = expectStatus(await server.api('GET', '/v1/pull'), 200).json;
 
-      expect(data.find(({ destination }: { destination: string }) => destination === feed).backlog).toMatchObject({ count: 1_000, is_capped: true });
+      expect(data.find(({ destination }: { destination: string }) => destination === feed).backlog).toMatchObject({
+        count: 1_000,
+        is_capped: true,
+      });
     });
   });
 
@@ -88,16 +118,38 @@ describe('pull', () => {
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(answer.text).toContain(`"payload":${payload}}`);
       expect(answer.json).toEqual({
-        data: [{
-          id: messageId.replace('msg', 'evt'), webhook_id: messageId, event_type: 'invoice.paid', endpoint: null, status: 'delivered',
-          received_at: expect.stringMatching(TIMESTAMP), headers: { 'x-tenant': '42' }, replayed: false, attempts: [],
-          payload_encoding: 'json', payload: expect.objectContaining({ one: 1 }),
-          timings: { edge_at: expect.any(Number), stored_at: expect.any(Number), processed_at: expect.any(Number), consumed_at: expect.any(Number) },
-        }],
+        data: [
+          {
+            id: messageId.replace('msg', 'evt'),
+            webhook_id: messageId,
+            event_type: 'invoice.paid',
+            endpoint: null,
+            status: 'delivered',
+            received_at: expect.stringMatching(TIMESTAMP),
+            headers: { 'x-tenant': '42' },
+            replayed: false,
+            attempts: [],
+            payload_encoding: 'json',
+            payload: expect.objectContaining({ one: 1 }),
+            timings: {
+              edge_at: expect.any(Number),
+              stored_at: expect.any(Number),
+              processed_at: expect.any(Number),
+              consumed_at: expect.any(Number),
+            },
+          },
+        ],
         next_cursor: expect.any(String),
       });
       const { timings, received_at: receivedAt } = answer.json.data[0];
-      const inOrder = [sentMs, timings.edge_at, timings.stored_at, timings.processed_at, timings.consumed_at, Date.now()];
+      const inOrder = [
+        sentMs,
+        timings.edge_at,
+        timings.stored_at,
+        timings.processed_at,
+        timings.consumed_at,
+        Date.now(),
+      ];
       expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
       expect(Date.parse(receivedAt)).toBe(timings.edge_at);
       expect((await eventOf(server, messageId)).status).toBe('delivered');
@@ -183,15 +235,30 @@ describe('pull', () => {
       const read = expectStatus(await pull(server, feed, { limit: 1 }, as(key)), 200).json;
 
       expect(messagesOf(read)).toEqual([messageId]);
-      expect(messagesOf(expectStatus(await pull(server, feed, { cursor: read.next_cursor }, as(key)), 200).json)).toEqual([second]);
+      expect(
+        messagesOf(expectStatus(await pull(server, feed, { cursor: read.next_cursor }, as(key)), 200).json),
+      ).toEqual([second]);
       expectRefusal(await server.api('POST', `/v1/pull/${feed}/ack`, { cursor: read.next_cursor }, as(key)), 403);
       expect(messagesOf(await page(server, feed))).toEqual([messageId, second]);
       expectRefusal(await pull(server, feed, {}, as('nobody')), 401);
     });
 
     it.each([
-      ['limit=0'], ['limit=101'], ['limit=-1'], ['limit=1.5'], ['limit=ten'], ['limit='], ['limit=5&limit=6'], ['wait=21'], ['wait=-1'],
-      ['wait=0.5'], ['wait=long'], ['cursor='], ['cursor=garbage'], ['cursor=a.b'], ['cursor=W10.AAAAAAAAAAAAAAAAAAAAAA'],
+      ['limit=0'],
+      ['limit=101'],
+      ['limit=-1'],
+      ['limit=1.5'],
+      ['limit=ten'],
+      ['limit='],
+      ['limit=5&limit=6'],
+      ['wait=21'],
+      ['wait=-1'],
+      ['wait=0.5'],
+      ['wait=long'],
+      ['cursor='],
+      ['cursor=garbage'],
+      ['cursor=a.b'],
+      ['cursor=W10.AAAAAAAAAAAAAAAAAAAAAA'],
       ['cursor=', 'a'.repeat(1025)],
     ])('400: %s', async (start, more = '') => {
       const feed = await pullDestination(server);
@@ -206,7 +273,8 @@ describe('pull', () => {
       await Promise.all([send(server, other), send(server, other)]);
       const { next_cursor: listed } = expectStatus(await server.api('GET', '/v1/events?limit=1'), 200).json;
 
-      for (const bad of [listed, `${cursor}A`, `A${cursor}`]) expectRefusal(await pull(server, feed, { cursor: bad }), 400);
+      for (const bad of [listed, `${cursor}A`, `A${cursor}`])
+        expectRefusal(await pull(server, feed, { cursor: bad }), 400);
       expectRefusal(await pull(server, other, { cursor }), 400);
       expectRefusal(await ack(server, other, cursor), 400);
       expect((await page(server, feed)).data).toHaveLength(1);
@@ -240,7 +308,8 @@ describe('pull', () => {
 
       const answers = [await ack(server, feed, cursor), await ack(server, feed, cursor)];
 
-      for (const answer of answers) expect(expectStatus(answer, 200).json).toEqual({ committed_through: sent[1]?.replace('msg', 'evt') });
+      for (const answer of answers)
+        expect(expectStatus(answer, 200).json).toEqual({ committed_through: sent[1]?.replace('msg', 'evt') });
       expect(messagesOf(await page(server, feed))).toEqual(sent.slice(2));
     });
 
@@ -284,7 +353,7 @@ describe('pull', () => {
       expect(messagesOf(await page(server, endpoint))).toEqual(own.slice(2));
     });
 
-    it('200: what a provider posts comes with the endpoint\'s path, as JSON in its characters, as text, or as base64', async () => {
+    it("200: what a provider posts comes with the endpoint's path, as JSON in its characters, as text, or as base64", async () => {
       const feed = await pullDestination(server);
       const endpoint = await endpointTo(server, feed);
       const { url, path } = expectStatus(await server.api('GET', `/v1/endpoints/${endpoint}`), 200).json;
@@ -292,18 +361,33 @@ describe('pull', () => {
       const bodies = ['{"n": 12345678901234567890}', 'a=1&b=2', Buffer.from([0xff, 0, 1])];
       const ids: string[] = [];
       for (const body of bodies) {
-        const answer = await fetch(receiveUrl, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body });
+        const answer = await fetch(receiveUrl, {
+          method: 'POST',
+          headers: { 'content-type': 'application/octet-stream' },
+          body,
+        });
         expect(answer.status).toBe(200);
-        ids.push((await answer.json() as { id: string }).id);
+        ids.push(((await answer.json()) as { id: string }).id);
       }
       await arrived(server, endpoint, 3);
 
       const { text, json } = await pull(server, endpoint);
 
       expect(text).toContain(`"payload_encoding":"json","payload":${bodies[0]?.toString()}}`);
-      expect(json.data).toMatchObject([
-        { payload_encoding: 'json' }, { payload_encoding: 'text', payload: 'a=1&b=2' }, { payload_encoding: 'base64', payload: '/wAB' },
-      ].map((shown, i) => ({ ...shown, id: ids[i], webhook_id: ids[i], endpoint: path, attempts: [], replayed: false })));
+      expect(json.data).toMatchObject(
+        [
+          { payload_encoding: 'json' },
+          { payload_encoding: 'text', payload: 'a=1&b=2' },
+          { payload_encoding: 'base64', payload: '/wAB' },
+        ].map((shown, i) => ({
+          ...shown,
+          id: ids[i],
+          webhook_id: ids[i],
+          endpoint: path,
+          attempts: [],
+          replayed: false,
+        })),
+      );
       expect(messagesOf(await page(server, feed))).toEqual(ids);
     });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { expectStatus, send, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, send, uuidOf, WITHIN_MS } from './scene.js';
 
 /** What can be asked of a feed. */
 export interface ReadOn {
@@ -20,12 +20,18 @@ export interface Page {
 
 /** A pull destination. */
 export async function pullDestination(server: PosthornServer): Promise<string> {
-  return expectStatus(await server.api('POST', '/v1/destinations', { name: 'Warehouse', type: 'pull' }), 201).json.id as string;
+  return expectStatus(await server.api('POST', '/v1/destinations', { name: 'Warehouse', type: 'pull' }), 201).json
+    .id as string;
 }
 
 export function pull(server: PosthornServer, feed: string, query: ReadOn = {}, headers = {}): Promise<ApiAnswer> {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
-  return server.api('GET', `/v1/pull/${feed}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`, undefined, headers);
+  return server.api(
+    'GET',
+    `/v1/pull/${feed}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`,
+    undefined,
+    headers,
+  );
 }
 
 export async function page(server: PosthornServer, feed: string, query: ReadOn = {}): Promise<Page> {
@@ -39,7 +45,11 @@ export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: 
 
 /** The committed position's batch as soon as it has so many items: any open transaction of the database holds them back. */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
-  return until(() => page(server, feed, { limit: 100 }), ({ data }) => data.length >= count, WITHIN_MS);
+  return until(
+    () => page(server, feed, { limit: 100 }),
+    ({ data }) => data.length >= count,
+    WITHIN_MS,
+  );
 }
 
 /** Sends one after the other and waits until all of them can be pulled; returns their ids in that order. */
@@ -53,12 +63,16 @@ export async function offer(server: PosthornServer, destination: string, count: 
 
 /** An endpoint with routes to these destinations. */
 export async function endpointTo(server: PosthornServer, ...destinations: string[]): Promise<string> {
-  return expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations }), 201).json.id as string;
+  return expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations }), 201).json
+    .id as string;
 }
 
 /** Makes what was sent to a pull destination something that an endpoint received. */
 export async function receivedBy(sql: Sql, endpoint: string, messageIds: readonly string[]): Promise<void> {
-  await sql.rows('update pull_items set endpoint_id = $1 where event_id = any ($2)', [uuidOf(endpoint), messageIds.map(uuidOf)]);
+  await sql.rows('update pull_items set endpoint_id = $1 where event_id = any ($2)', [
+    uuidOf(endpoint),
+    messageIds.map(uuidOf),
+  ]);
 }
 
 /** How many requests wait in the process. */
@@ -68,4 +82,8 @@ export async function waiters(server: PosthornServer): Promise<number> {
 }
 
 export const untilWaiting = (server: PosthornServer, count: number): Promise<number> =>
-  until(() => waiters(server), (waiting) => waiting === count, WITHIN_MS);
+  until(
+    () => waiters(server),
+    (waiting) => waiting === count,
+    WITHIN_MS,
+  );

@@ -1,9 +1,20 @@
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
-import { askReplay, backlog, dryRun, enqueued, inletTo, older, receive, replayed, reroute, watchReplays } from './replaying.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import {
+  askReplay,
+  backlog,
+  dryRun,
+  enqueued,
+  inletTo,
+  older,
+  receive,
+  replayed,
+  reroute,
+  watchReplays,
+} from './replaying.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
 /** Passes one event of a thousand of a backlog: those with n from 0, 1000, 2000 … to 0, 1000, 2000 … are few enough to count. */
 const BELOW_100 = { path: '$.n', op: 'lt', value: '100' };
@@ -39,8 +50,15 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     const answer = await askReplay(server, inlet, { dry_run: true });
 
     expect(expectStatus(answer, 200).json).toEqual({
-      replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/), dry_run: true, scanned: 12_002, replayed: 11_995, enqueued: 23_990,
-      skipped: 0, excluded: 7, destinations, next_cursor: null,
+      replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/),
+      dry_run: true,
+      scanned: 12_002,
+      replayed: 11_995,
+      enqueued: 23_990,
+      skipped: 0,
+      excluded: 7,
+      destinations,
+      next_cursor: null,
     });
     expect(await enqueued(sql, inlet)).toEqual([]);
     expect((await server.api('GET', `/v1/replays?endpoint=${inlet.id}`)).json.data).toEqual([]);
@@ -51,15 +69,26 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     const { inlet } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }], 12_000);
 
     const pages = [await dryRun(server, inlet)];
-    for (let cursor = pages[0].next_cursor; cursor !== null; cursor = pages.at(-1).next_cursor) pages.push(await dryRun(server, inlet, { cursor }));
+    for (let cursor = pages[0].next_cursor; cursor !== null; cursor = pages.at(-1).next_cursor)
+      pages.push(await dryRun(server, inlet, { cursor }));
 
-    expect(pages.map(({ scanned, replayed: hits, enqueued: made, skipped }) => [scanned, hits, made, skipped])).toEqual([
-      [5_000, 0, 0, 5_000], [5_000, 0, 0, 5_000], [2_000, 99, 99, 1_901],
-    ]);
+    expect(pages.map(({ scanned, replayed: hits, enqueued: made, skipped }) => [scanned, hits, made, skipped])).toEqual(
+      [
+        [5_000, 0, 0, 5_000],
+        [5_000, 0, 0, 5_000],
+        [2_000, 99, 99, 1_901],
+      ],
+    );
     expect(pages.map(({ next_cursor: cursor }) => typeof cursor)).toEqual(['string', 'string', 'object']);
     expect(pages.every((each) => each.destinations.join() === filtered)).toBe(true);
     await reroute(server, inlet, [{ destination: filtered, filter: BELOW_100 }, open]);
-    expect(await dryRun(server, inlet)).toMatchObject({ scanned: 5_000, replayed: 5_000, enqueued: 5_000, skipped: 0, destinations: [filtered, open] });
+    expect(await dryRun(server, inlet)).toMatchObject({
+      scanned: 5_000,
+      replayed: 5_000,
+      enqueued: 5_000,
+      skipped: 0,
+      destinations: [filtered, open],
+    });
     expect(await enqueued(sql, inlet)).toEqual([]);
   });
 
@@ -68,7 +97,13 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     const { inlet, uuids } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }, open], 300);
     await sql.rows(`update events set disposition = 'parked' where id = any ($1)`, [uuids.slice(0, 5)]);
 
-    const { replay_id: _call, dry_run: _dry, destinations: used, next_cursor: cursor, ...counts } = await dryRun(server, inlet);
+    const {
+      replay_id: _call,
+      dry_run: _dry,
+      destinations: used,
+      next_cursor: cursor,
+      ...counts
+    } = await dryRun(server, inlet);
     const job = await replayed(server, inlet);
 
     expect(cursor).toBeNull();
@@ -82,32 +117,62 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     const { inlet, uuids } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }, open], 200);
     await sql.rows(`update events set disposition = 'ignored' where id = any ($1)`, [uuids.slice(0, 20)]);
     const times = await sql.rows<{ ms: string }>(
-      `select ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint as ms from unnest($1::uuid[]) id order by id`, [uuids],
+      `select ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint as ms from unnest($1::uuid[]) id order by id`,
+      [uuids],
     );
     const at = (n: number): string => new Date(Number(times[n - 1]?.ms)).toISOString();
 
-    expect(await dryRun(server, inlet, { since: at(50), until: at(149) })).toMatchObject({ scanned: 100, replayed: 100, enqueued: 150 });
-    expect(await dryRun(server, inlet, { since: at(50), until: at(149), destinations: [open] })).toMatchObject({ scanned: 100, enqueued: 100, destinations: [open] });
-    expect(await dryRun(server, inlet, { since: at(50), until: at(149), destinations: [filtered] })).toMatchObject({ scanned: 100, replayed: 50, skipped: 50 });
-    expect(await dryRun(server, inlet, { status: 'ignored' })).toMatchObject({ scanned: 20, replayed: 20, enqueued: 40 });
-    expect(await dryRun(server, inlet, { status: 'ignored', destinations: [open] })).toMatchObject({ scanned: 20, enqueued: 20 });
+    expect(await dryRun(server, inlet, { since: at(50), until: at(149) })).toMatchObject({
+      scanned: 100,
+      replayed: 100,
+      enqueued: 150,
+    });
+    expect(await dryRun(server, inlet, { since: at(50), until: at(149), destinations: [open] })).toMatchObject({
+      scanned: 100,
+      enqueued: 100,
+      destinations: [open],
+    });
+    expect(await dryRun(server, inlet, { since: at(50), until: at(149), destinations: [filtered] })).toMatchObject({
+      scanned: 100,
+      replayed: 50,
+      skipped: 50,
+    });
+    expect(await dryRun(server, inlet, { status: 'ignored' })).toMatchObject({
+      scanned: 20,
+      replayed: 20,
+      enqueued: 40,
+    });
+    expect(await dryRun(server, inlet, { status: 'ignored', destinations: [open] })).toMatchObject({
+      scanned: 20,
+      enqueued: 20,
+    });
     expect(await dryRun(server, inlet, { status: 'dlq' })).toMatchObject({ scanned: 0, replayed: 0, enqueued: 0 });
   });
 
   it('200: without a route everything is skipped', async () => {
     const { inlet } = await backlog(server, sql, [], 10);
 
-    expect(await dryRun(server, inlet)).toMatchObject({ scanned: 10, replayed: 0, enqueued: 0, skipped: 10, destinations: [], next_cursor: null });
+    expect(await dryRun(server, inlet)).toMatchObject({
+      scanned: 10,
+      replayed: 0,
+      enqueued: 0,
+      skipped: 10,
+      destinations: [],
+      next_cursor: null,
+    });
   });
 
   it('200: of a paused endpoint too, and beside a live replay, since it sends nothing', async () => {
     const inlet = await inletTo(server, destinations);
     expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { status: 'paused' }), 200);
-    await sql.rows(`
+    await sql.rows(
+      `
       insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, destinations_used, stop_requested, before_id, from_id, total_estimate,
         scanned, replayed, enqueued, skipped, excluded, failures, created_at, started_at, page_at)
       select environment_id, gen_random_uuid(), gen_random_uuid(), id, 'running', '{}', false, id, id, 0, 0, 0, 0, 0, 0, 0, now(), now(), now()
-      from endpoints where id = $1`, [uuidOf(inlet.id)]);
+      from endpoints where id = $1`,
+      [uuidOf(inlet.id)],
+    );
 
     expect(await dryRun(server, inlet)).toMatchObject({ scanned: 0, destinations });
   });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
-import { askReplay, backlog, inletTo, jobIn, jobOf, startReplay } from './replaying.js';
 import type { Inlet } from './replaying.js';
-import { expectStatus, openSql } from './scene.js';
+import { askReplay, backlog, inletTo, jobIn, jobOf, startReplay } from './replaying.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql } from './scene.js';
 
 const NOBODY = 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -25,8 +25,10 @@ describe('replay jobs', () => {
   });
 
   const inlet = (): Promise<Inlet> => inletTo(server, []);
-  const stop = (id: string, headers = {}): Promise<ApiAnswer> => server.api('POST', `/v1/replays/${id}/stop`, undefined, headers);
-  const list = async (query: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', `/v1/replays?${query}`), 200).json;
+  const stop = (id: string, headers = {}): Promise<ApiAnswer> =>
+    server.api('POST', `/v1/replays/${id}/stop`, undefined, headers);
+  const list = async (query: string): Promise<ApiAnswer['json']> =>
+    expectStatus(await server.api('GET', `/v1/replays?${query}`), 200).json;
   const idsOf = ({ data }: { data: { id: string }[] }): string[] => data.map(({ id }) => id);
 
   /** A job that somebody stopped. */
@@ -45,7 +47,8 @@ describe('replay jobs', () => {
     });
 
     it('404: an unknown one, and what is no id', async () => {
-      for (const id of [NOBODY, 'nothing', NOBODY.replace('rpj', 'rpl')]) expectRefusal(await server.api('GET', `/v1/replays/${id}`), 404);
+      for (const id of [NOBODY, 'nothing', NOBODY.replace('rpj', 'rpl')])
+        expectRefusal(await server.api('GET', `/v1/replays/${id}`), 404);
     });
   });
 
@@ -72,7 +75,14 @@ describe('replay jobs', () => {
       await stopped(at);
       const { next_cursor: cursor } = await list(`endpoint=${at.id}&limit=1`);
 
-      for (const query of ['state=done', 'limit=0', 'limit=101', 'cursor=nonsense', `cursor=${cursor}`, `endpoint=${at.id}&state=stopped&cursor=${cursor}`]) {
+      for (const query of [
+        'state=done',
+        'limit=0',
+        'limit=101',
+        'cursor=nonsense',
+        `cursor=${cursor}`,
+        `endpoint=${at.id}&state=stopped&cursor=${cursor}`,
+      ]) {
         expectRefusal(await server.api('GET', `/v1/replays?${query}`), 400);
       }
     });
@@ -84,7 +94,9 @@ describe('replay jobs', () => {
       const { id } = await startReplay(server, at);
 
       const pending = await askReplay(server, at);
-      await sql.rows(`update replay_jobs set state = 'running', started_at = now(), page_at = now(), runner = gen_random_uuid() where state = 'pending'`);
+      await sql.rows(
+        `update replay_jobs set state = 'running', started_at = now(), page_at = now(), runner = gen_random_uuid() where state = 'pending'`,
+      );
       const running = await askReplay(server, at);
       await sql.rows(`update replay_jobs set state = 'completed' where state = 'running'`);
       const next = await askReplay(server, at);
@@ -99,7 +111,9 @@ describe('replay jobs', () => {
       const at = await inlet();
 
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => askReplay(server, at, {}, i % 2 === 0 ? { 'idempotency-key': randomUUID() } : {})),
+        Array.from({ length: 20 }, (_, i) =>
+          askReplay(server, at, {}, i % 2 === 0 ? { 'idempotency-key': randomUUID() } : {}),
+        ),
       );
 
       expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array<number>(19).fill(409)]);
@@ -133,7 +147,9 @@ describe('replay jobs', () => {
       const key = { 'idempotency-key': randomUUID() };
 
       const first = await askReplay(server, at, { dry_run: true }, key);
-      await sql.rows('delete from events where target_id = (select id from endpoints order by created_at desc limit 1)');
+      await sql.rows(
+        'delete from events where target_id = (select id from endpoints order by created_at desc limit 1)',
+      );
       const again = await askReplay(server, at, { dry_run: true }, key);
 
       expect([first.status, again.status, again.text]).toEqual([200, 200, first.text]);
@@ -148,7 +164,12 @@ describe('replay jobs', () => {
 
       const answer = await stop(job.id);
 
-      expect(expectStatus(answer, 200).json).toEqual({ ...job, state: 'stopped', stop_requested: true, finished_at: expect.any(String) });
+      expect(expectStatus(answer, 200).json).toEqual({
+        ...job,
+        state: 'stopped',
+        stop_requested: true,
+        finished_at: expect.any(String),
+      });
       const behind = await startReplay(server, (await backlog(server, sql, [], 1)).inlet);
       const worker = await startServer({ ...server.env, ROLE: 'worker' });
       try {
@@ -161,11 +182,19 @@ describe('replay jobs', () => {
 
     it.each(['completed', 'failed', 'stopped'])('200: one that is %s stays so', async (state) => {
       const { id } = await startReplay(server, await inlet());
-      await sql.rows(`update replay_jobs set state = $1, finished_at = '2026-01-01' where state = 'pending' and created_at = (select max(created_at) from replay_jobs)`, [state]);
+      await sql.rows(
+        `update replay_jobs set state = $1, finished_at = '2026-01-01' where state = 'pending' and created_at = (select max(created_at) from replay_jobs)`,
+        [state],
+      );
 
       const answer = await stop(id);
 
-      expect(expectStatus(answer, 200).json).toMatchObject({ id, state, stop_requested: true, finished_at: '2026-01-01T00:00:00.000Z' });
+      expect(expectStatus(answer, 200).json).toMatchObject({
+        id,
+        state,
+        stop_requested: true,
+        finished_at: '2026-01-01T00:00:00.000Z',
+      });
     });
 
     it('200: twice is once', async () => {

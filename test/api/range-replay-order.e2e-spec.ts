@@ -1,9 +1,9 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
 import type { Inlet } from './replaying.js';
-import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.js';
+import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.js';
 
 const WINDOW = 1_000;
 const WITHIN_MS = 120_000;
@@ -50,7 +50,9 @@ describe('the order of a replay', () => {
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 1_200);
     const [{ times } = { times: 0 }] = await sql.rows<{ times: number }>(
-      `select count(distinct left(id::text, 13))::int as times from events where target_id = $1`, [uuidOf(inlet.id)]);
+      `select count(distinct left(id::text, 13))::int as times from events where target_id = $1`,
+      [uuidOf(inlet.id)],
+    );
     expect(times).toBeLessThan(1_200);
     await reroute(server, inlet, [await destinationAt(server, target.url, { concurrency: 1 })]);
 
@@ -80,8 +82,12 @@ describe('the order of a replay', () => {
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 200);
     const failing = new Set([ids[0], ids[50], ids[199]]);
-    const target = targets.open(({ headers }) => ({ status: failing.delete(String(headers['webhook-id'])) ? 500 : 200 }));
-    await reroute(server, inlet, [await destinationAt(server, target.url, { ...PATIENT, concurrency: 1, retry: { schedule: [0, 1, 1] } })]);
+    const target = targets.open(({ headers }) => ({
+      status: failing.delete(String(headers['webhook-id'])) ? 500 : 200,
+    }));
+    await reroute(server, inlet, [
+      await destinationAt(server, target.url, { ...PATIENT, concurrency: 1, retry: { schedule: [0, 1, 1] } }),
+    ]);
 
     await startReplay(server, inlet);
     await target.arrived(203, WITHIN_MS);
@@ -101,7 +107,9 @@ describe('the order of a replay', () => {
     await target.arrived(500, WITHIN_MS);
 
     const started = await sql.rows<{ at: string; id: string }>(
-      `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`, [uuidOf(inlet.id)]);
+      `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,
+      [uuidOf(inlet.id)],
+    );
     expect(started.map(({ id }) => id)).toEqual(ids.map(uuidOf));
   });
 });

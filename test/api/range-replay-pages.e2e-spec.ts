@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { until } from './polling.js';
-import { askReplay, backlog, enqueued, jobIn, jobOf, replayed, startReplay, watchReplays } from './replaying.js';
 import type { Inlet } from './replaying.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { askReplay, backlog, enqueued, jobIn, jobOf, replayed, startReplay, watchReplays } from './replaying.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
 /** Nobody but the reconciler comes later than this, fifteen seconds after the last page. */
 const BEFORE_RECONCILER_MS = 10_000;
@@ -39,7 +39,11 @@ describe('the pages of a replay job', () => {
 
     expect(job).toMatchObject({ scanned: 2_500, replayed: 2_500, enqueued: 2_500, total_estimate: 2_500 });
     const made = await enqueued(sql, inlet);
-    expect(made.map(({ event }) => event)).toEqual([...uuids.slice(1_500), ...uuids.slice(500, 1_500), ...uuids.slice(0, 500)]);
+    expect(made.map(({ event }) => event)).toEqual([
+      ...uuids.slice(1_500),
+      ...uuids.slice(500, 1_500),
+      ...uuids.slice(0, 500),
+    ]);
     expect(new Set(made.map(({ due }) => due)).size).toBe(2_500);
     const commits = [...new Set(made.map(({ xid }) => xid))];
     expect(commits.map((commit) => made.filter(({ xid }) => xid === commit).length)).toEqual([1_000, 1_000, 500]);
@@ -53,7 +57,9 @@ describe('the pages of a replay job', () => {
     await replayed(server, inlet);
 
     const made = await enqueued(sql, inlet);
-    expect(made.map(({ event, target }) => [event, target])).toEqual(uuids.flatMap((uuid) => aims.map((aim) => [uuid, uuidOf(aim)])));
+    expect(made.map(({ event, target }) => [event, target])).toEqual(
+      uuids.flatMap((uuid) => aims.map((aim) => [uuid, uuidOf(aim)])),
+    );
   });
 
   it('a window of exactly one page ends', async () => {
@@ -65,7 +71,9 @@ describe('the pages of a replay job', () => {
 
   it('with an Idempotency-Key a worker hears of the job once it is committed', async () => {
     const { inlet } = await backlog(server, sql, [destination], 3);
-    await sql.rows(`create function commit_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`);
+    await sql.rows(
+      `create function commit_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`,
+    );
     await sql.rows(`
       create constraint trigger commit_slowly after insert on replay_jobs deferrable initially deferred
       for each row when (new.endpoint_id = '${uuidOf(inlet.id)}') execute function commit_slowly()`);
@@ -85,16 +93,24 @@ describe('the pages of a replay job', () => {
 
     afterEach(() => other.end());
 
-    const waiting = (like: string): Promise<unknown> => until(
-      () => sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`, [like]),
-      ({ length }) => length > 0,
-      WITHIN_MS,
-    );
+    const waiting = (like: string): Promise<unknown> =>
+      until(
+        () =>
+          sql.rows(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+            [like],
+          ),
+        ({ length }) => length > 0,
+        WITHIN_MS,
+      );
 
     /** A job of 2,500 events whose first page stands still until the function is called. */
     const held = async (): Promise<{ inlet: Inlet; uuids: string[]; id: string; letGo: () => Promise<unknown> }> => {
       const { inlet, uuids } = await backlog(server, sql, [destination], 2_500);
-      const [row] = await sql.rows<{ environment: number }>('select environment_id as environment from endpoints where id = $1', [uuidOf(inlet.id)]);
+      const [row] = await sql.rows<{ environment: number }>(
+        'select environment_id as environment from endpoints where id = $1',
+        [uuidOf(inlet.id)],
+      );
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`redeliver ${row?.environment}`]);
       const { id } = await startReplay(server, inlet);
@@ -109,9 +125,21 @@ describe('the pages of a replay job', () => {
 
       await letGo();
 
-      expect(expectStatus(await stopping, 200).json).toMatchObject({ state: 'running', stop_requested: true, scanned: 1_000, finished_at: null });
+      expect(expectStatus(await stopping, 200).json).toMatchObject({
+        state: 'running',
+        stop_requested: true,
+        scanned: 1_000,
+        finished_at: null,
+      });
       const job = await jobIn(server, id, 'stopped', BEFORE_RECONCILER_MS);
-      expect(job).toMatchObject({ stop_requested: true, scanned: 1_000, replayed: 1_000, enqueued: 1_000, total_estimate: 2_500, error: null });
+      expect(job).toMatchObject({
+        stop_requested: true,
+        scanned: 1_000,
+        replayed: 1_000,
+        enqueued: 1_000,
+        total_estimate: 2_500,
+        error: null,
+      });
       expect(job.finished_at).not.toBeNull();
       expect((await enqueued(sql, inlet)).map(({ event }) => event)).toEqual(uuids.slice(1_500));
       expectStatus(await askReplay(server, inlet), 202);
@@ -133,7 +161,11 @@ describe('the pages of a replay job', () => {
         await second.end();
       }
 
-      expect(await jobIn(server, id, 'completed', BEFORE_RECONCILER_MS)).toMatchObject({ scanned: 2_500, enqueued: 2_500, resumed_from: null });
+      expect(await jobIn(server, id, 'completed', BEFORE_RECONCILER_MS)).toMatchObject({
+        scanned: 2_500,
+        enqueued: 2_500,
+        resumed_from: null,
+      });
     });
 
     it('the job of an endpoint that is deleted fails behind it, with a sentence', async () => {
@@ -143,7 +175,12 @@ describe('the pages of a replay job', () => {
       await letGo();
 
       const job = await jobIn(server, id, 'failed');
-      expect(job).toMatchObject({ error: 'The endpoint was deleted.', scanned: 1_000, enqueued: 1_000, stop_requested: false });
+      expect(job).toMatchObject({
+        error: 'The endpoint was deleted.',
+        scanned: 1_000,
+        enqueued: 1_000,
+        stop_requested: false,
+      });
       expect(job.finished_at).not.toBeNull();
     });
 
@@ -153,7 +190,11 @@ describe('the pages of a replay job', () => {
 
       await letGo();
 
-      expect(await jobIn(server, id, 'failed')).toMatchObject({ error: 'The endpoint is paused.', scanned: 1_000, enqueued: 1_000 });
+      expect(await jobIn(server, id, 'failed')).toMatchObject({
+        error: 'The endpoint is paused.',
+        scanned: 1_000,
+        enqueued: 1_000,
+      });
     });
 
     it('routes that change are used from the next page on', async () => {
@@ -166,13 +207,20 @@ describe('the pages of a replay job', () => {
       const job = await jobIn(server, id, 'completed');
       expect(job.destinations_used).toEqual([destination, added]);
       const made = await enqueued(sql, inlet);
-      expect(made.map(({ target }) => target)).toEqual([...Array<string>(1_000).fill(uuidOf(destination)), ...Array<string>(1_500).fill(uuidOf(added))]);
+      expect(made.map(({ target }) => target)).toEqual([
+        ...Array<string>(1_000).fill(uuidOf(destination)),
+        ...Array<string>(1_500).fill(uuidOf(added)),
+      ]);
       expect(new Set(made.map(({ event }) => event))).toEqual(new Set(uuids));
     });
 
     it('what is received meanwhile is delivered once and not replayed', async () => {
       const { inlet, uuids, id, letGo } = await held();
-      const answer = await fetch(inlet.url, { method: 'POST', body: '{"n":-1}', headers: { 'content-type': 'application/json' } });
+      const answer = await fetch(inlet.url, {
+        method: 'POST',
+        body: '{"n":-1}',
+        headers: { 'content-type': 'application/json' },
+      });
 
       await letGo();
 
@@ -184,14 +232,22 @@ describe('the pages of a replay job', () => {
 
   it('a page that storage goes on refusing ends the job with a sentence, and none of it is enqueued', async () => {
     const { inlet } = await backlog(server, sql, [destination], 1_200);
-    await sql.rows(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused' using errcode = '23514'; end $$`);
-    await sql.rows(`create trigger refuse before insert on due_deliveries for each row when (new.endpoint_id = '${uuidOf(inlet.id)}') execute function refuse()`);
+    await sql.rows(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused' using errcode = '23514'; end $$`,
+    );
+    await sql.rows(
+      `create trigger refuse before insert on due_deliveries for each row when (new.endpoint_id = '${uuidOf(inlet.id)}') execute function refuse()`,
+    );
 
     const { id } = await startReplay(server, inlet);
     const job = await jobIn(server, id, 'failed');
     await sql.rows('drop trigger refuse on due_deliveries');
 
-    expect(job).toMatchObject({ error: 'Storage refused a page of it 5 times. The log of the worker says why.', scanned: 0, enqueued: 0 });
+    expect(job).toMatchObject({
+      error: 'Storage refused a page of it 5 times. The log of the worker says why.',
+      scanned: 0,
+      enqueued: 0,
+    });
     expect(await enqueued(sql, inlet)).toEqual([]);
     expect(await replayed(server, inlet)).toMatchObject({ enqueued: 1_200 });
   });
@@ -225,11 +281,14 @@ describe('the pages of a replay job', () => {
     it('a stop of a job whose process is gone takes effect when another one takes it up', async () => {
       const { inlet } = await backlog(server, sql, [destination], 3);
       await sql.rows(`update endpoints set status = 'paused' where id = $1`, [uuidOf(inlet.id)]);
-      await sql.rows(`
+      await sql.rows(
+        `
         insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, destinations_used, stop_requested, before_id, from_id, total_estimate,
           scanned, replayed, enqueued, skipped, excluded, failures, runner, created_at, started_at, page_at)
         select environment_id, id, id, id, 'running', '{}', false, id, id, 3, 0, 0, 0, 0, 0, 0, gen_random_uuid(), now(), now(), now() - interval '14 seconds'
-        from endpoints where id = $1`, [uuidOf(inlet.id)]);
+        from endpoints where id = $1`,
+        [uuidOf(inlet.id)],
+      );
       const id = inlet.id.replace('ep', 'rpj');
 
       expectStatus(await server.api('POST', `/v1/replays/${id}/stop`), 200);

@@ -1,15 +1,37 @@
 import { Webhook } from 'standardwebhooks';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
 import { page, pullDestination } from './pulling.js';
-import {
-  askReplay, enqueued, inletTo, jobIn, older, receive, receiveMany, replayed, reroute, settled, startReplay, watchReplays,
-} from './replaying.js';
 import type { Aim, Inlet } from './replaying.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, openSql, PATIENT, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import {
+  askReplay,
+  enqueued,
+  inletTo,
+  jobIn,
+  older,
+  receive,
+  receiveMany,
+  replayed,
+  reroute,
+  settled,
+  startReplay,
+  watchReplays,
+} from './replaying.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  PATIENT,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const ONLY_ODD = { path: '$.kind', op: 'eq', value: 'odd' };
 
@@ -39,7 +61,11 @@ describe('POST /v1/endpoints/{id}/replay', () => {
   };
 
   /** An endpoint that has received `count` events, all of them delivered. */
-  const scene = async (aims: readonly Aim[], count: number, settings: object = {}): Promise<{ inlet: Inlet; ids: string[] }> => {
+  const scene = async (
+    aims: readonly Aim[],
+    count: number,
+    settings: object = {},
+  ): Promise<{ inlet: Inlet; ids: string[] }> => {
     const inlet = await inletTo(server, aims, settings);
     const ids = await receiveMany(inlet, count);
     await settled(sql, inlet);
@@ -48,26 +74,63 @@ describe('POST /v1/endpoints/{id}/replay', () => {
 
   const idsAt = (target: TargetPath): unknown[] => target.posts().map(({ headers }) => headers['webhook-id']);
   const replaysAt = (target: TargetPath): unknown[] =>
-    target.posts().filter(({ headers }) => headers['webhook-replayed'] === 'true').map(({ headers }) => headers['webhook-id']);
+    target
+      .posts()
+      .filter(({ headers }) => headers['webhook-replayed'] === 'true')
+      .map(({ headers }) => headers['webhook-id']);
 
   it('202: the job with all its fields, and at its end what it did', async () => {
     const { destination } = await place();
     const { inlet } = await scene([destination], 3);
     const [since, until_] = ['2024-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'];
 
-    const job = await startReplay(server, inlet, { since, until: until_, status: 'delivered', destinations: [destination] });
+    const job = await startReplay(server, inlet, {
+      since,
+      until: until_,
+      status: 'delivered',
+      destinations: [destination],
+    });
 
     expect(job).toEqual({
-      id: expect.stringMatching(/^rpj_[0-9A-HJKMNP-TV-Z]{26}$/), replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/),
-      kind: 'range', endpoint: inlet.id, state: 'pending', since, until: until_, status: 'delivered', destinations: [destination], stop_requested: false,
-      total_estimate: 3, scanned: 0, replayed: 0, enqueued: 0, skipped: 0, excluded: 0, resumed_from: null,
-      action: null, filter: null, limit: null, total_is_capped: false, cancelled: null, searched_to: null,
-      destinations_used: [destination], erased: null, error: null, created_at: expect.stringMatching(TIMESTAMP), started_at: null, finished_at: null,
+      id: expect.stringMatching(/^rpj_[0-9A-HJKMNP-TV-Z]{26}$/),
+      replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/),
+      kind: 'range',
+      endpoint: inlet.id,
+      state: 'pending',
+      since,
+      until: until_,
+      status: 'delivered',
+      destinations: [destination],
+      stop_requested: false,
+      total_estimate: 3,
+      scanned: 0,
+      replayed: 0,
+      enqueued: 0,
+      skipped: 0,
+      excluded: 0,
+      resumed_from: null,
+      action: null,
+      filter: null,
+      limit: null,
+      total_is_capped: false,
+      cancelled: null,
+      searched_to: null,
+      destinations_used: [destination],
+      erased: null,
+      error: null,
+      created_at: expect.stringMatching(TIMESTAMP),
+      started_at: null,
+      finished_at: null,
     });
     const done = await jobIn(server, job.id, 'completed');
     expect(done).toEqual({
-      ...job, state: 'completed', scanned: 3, replayed: 3, enqueued: 3,
-      started_at: expect.stringMatching(TIMESTAMP), finished_at: expect.stringMatching(TIMESTAMP),
+      ...job,
+      state: 'completed',
+      scanned: 3,
+      replayed: 3,
+      enqueued: 3,
+      started_at: expect.stringMatching(TIMESTAMP),
+      finished_at: expect.stringMatching(TIMESTAMP),
     });
     expect(done.started_at >= done.created_at && done.finished_at >= done.started_at).toBe(true);
   });
@@ -80,7 +143,15 @@ describe('POST /v1/endpoints/{id}/replay', () => {
 
     await target.arrived(8);
     const done = await jobIn(server, job.id, 'completed');
-    expect(done).toMatchObject({ since: null, until: null, status: null, destinations: [], scanned: 4, replayed: 4, enqueued: 4 });
+    expect(done).toMatchObject({
+      since: null,
+      until: null,
+      status: null,
+      destinations: [],
+      scanned: 4,
+      replayed: 4,
+      enqueued: 4,
+    });
     expect(replaysAt(target).sort()).toEqual([...ids].sort());
     const { secret } = (await server.api('GET', `/v1/destinations/${destination}/secret`)).json;
     for (const id of ids) {
@@ -89,7 +160,10 @@ describe('POST /v1/endpoints/{id}/replay', () => {
       expect(again?.rawBody.toString()).toBe(first?.rawBody.toString());
       new Webhook(secret).verify(String(again?.rawBody), again?.headers as Record<string, string>);
       expect(await eventIn(server, id, 'delivered')).toMatchObject({
-        deliveries: [{ status: 'delivered', replayed: false }, { status: 'delivered', replayed: true }],
+        deliveries: [
+          { status: 'delivered', replayed: false },
+          { status: 'delivered', replayed: true },
+        ],
       });
     }
   });
@@ -114,10 +188,15 @@ describe('POST /v1/endpoints/{id}/replay', () => {
   it('202: the filters of now are used; what no route takes is skipped', async () => {
     const [odd, none] = [await place(), await place()];
     const inlet = await inletTo(server, [odd.destination]);
-    const [first, second, third] = [await receive(inlet, { kind: 'odd', n: 1 }), await receive(inlet, { kind: 'even' }), await receive(inlet, 'no JSON')];
+    const [first, second, third] = [
+      await receive(inlet, { kind: 'odd', n: 1 }),
+      await receive(inlet, { kind: 'even' }),
+      await receive(inlet, 'no JSON'),
+    ];
     await settled(sql, inlet);
     await reroute(server, inlet, [
-      { destination: odd.destination, filter: ONLY_ODD }, { destination: none.destination, filter: { type: 'method', op: 'eq', value: 'PUT' } },
+      { destination: odd.destination, filter: ONLY_ODD },
+      { destination: none.destination, filter: { type: 'method', op: 'eq', value: 'PUT' } },
     ]);
 
     const job = await replayed(server, inlet);
@@ -133,19 +212,26 @@ describe('POST /v1/endpoints/{id}/replay', () => {
   it('202: filters see the request as it came and the verdict of then, and the body as it was made', async () => {
     const { target, destination } = await place();
     const inlet = await inletTo(server, [destination], {
-      transform: { engine: 'managed', code: 'export default (event) => ({ ...event, body: { made: event.body.kind } })' },
+      transform: {
+        engine: 'managed',
+        code: 'export default (event) => ({ ...event, body: { made: event.body.kind } })',
+      },
     });
     const id = await receive(inlet, { kind: 'odd' }, { 'x-shop': 'nine' });
     await settled(sql, inlet);
-    await reroute(server, inlet, [{
-      destination,
-      filter: {
-        all: [
-          { type: 'json', path: '$.made', op: 'eq', value: 'odd' }, { type: 'header', name: 'x-shop', op: 'eq', value: 'nine' },
-          { type: 'verification', op: 'eq', value: 'none' }, { type: 'method', op: 'eq', value: 'POST' },
-        ],
+    await reroute(server, inlet, [
+      {
+        destination,
+        filter: {
+          all: [
+            { type: 'json', path: '$.made', op: 'eq', value: 'odd' },
+            { type: 'header', name: 'x-shop', op: 'eq', value: 'nine' },
+            { type: 'verification', op: 'eq', value: 'none' },
+            { type: 'method', op: 'eq', value: 'POST' },
+          ],
+        },
       },
-    }]);
+    ]);
 
     const job = await replayed(server, inlet);
 
@@ -163,7 +249,10 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     await target.arrived(1);
     await settled(sql, inlet);
     const code = 'export default () => ({ body: { now: true } })';
-    expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { transform: { engine: 'managed', code } }), 200);
+    expectStatus(
+      await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { transform: { engine: 'managed', code } }),
+      200,
+    );
 
     await replayed(server, inlet);
 
@@ -255,7 +344,10 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     await replayed(server, inlet, { status: 'retrying' });
 
     expect(await eventIn(server, id, 'delivered')).toMatchObject({
-      deliveries: [{ status: 'failed', reason: 'superseded' }, { status: 'delivered', replayed: true }],
+      deliveries: [
+        { status: 'failed', reason: 'superseded' },
+        { status: 'delivered', replayed: true },
+      ],
     });
     expect(target.posts()).toHaveLength(2);
   });
@@ -265,7 +357,10 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     const { inlet, ids } = await scene([destination], 1);
     const uuids = await older(sql, ids[0] as string, 10);
     const at = async (uuid: string | undefined): Promise<string> => {
-      const [row] = await sql.rows<{ ms: string }>(`select ('x' || left(replace($1::text, '-', ''), 12))::bit(48)::bigint as ms`, [uuid]);
+      const [row] = await sql.rows<{ ms: string }>(
+        `select ('x' || left(replace($1::text, '-', ''), 12))::bit(48)::bigint as ms`,
+        [uuid],
+      );
       return new Date(Number(row?.ms)).toISOString();
     };
 
@@ -281,7 +376,12 @@ describe('POST /v1/endpoints/{id}/replay', () => {
 
     const job = await replayed(server, inlet, { destinations: [two.destination] });
 
-    expect(job).toMatchObject({ destinations: [two.destination], destinations_used: [two.destination], replayed: 3, enqueued: 3 });
+    expect(job).toMatchObject({
+      destinations: [two.destination],
+      destinations_used: [two.destination],
+      replayed: 3,
+      enqueued: 3,
+    });
     await two.target.arrived(6);
     await settled(sql, inlet);
     expect([replaysAt(one.target).length, replaysAt(two.target).length]).toEqual([0, 3]);
@@ -294,21 +394,38 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     const job = await replayed(server, inlet);
 
     expect(job).toMatchObject({ replayed: 3, enqueued: 3 });
-    const { data } = await until(() => page(server, feed, { limit: 100 }), (read) => read.data.length >= 6, WITHIN_MS);
+    const { data } = await until(
+      () => page(server, feed, { limit: 100 }),
+      (read) => read.data.length >= 6,
+      WITHIN_MS,
+    );
     expect(data.slice(0, 3).map(({ id, replayed: again }) => [id, again])).toEqual(ids.map((id) => [id, false]));
-    expect(data.slice(3).map(({ id, replayed: again }) => [id, again]).sort()).toEqual(ids.map((id) => [id, true]).sort());
+    expect(
+      data
+        .slice(3)
+        .map(({ id, replayed: again }) => [id, again])
+        .sort(),
+    ).toEqual(ids.map((id) => [id, true]).sort());
   });
 
   it('422: a destination that is on no route, and what is malformed', async () => {
     const [mine, theirs] = [await place(), await place()];
     const inlet = await inletTo(server, [mine.destination]);
 
-    expectInvalid(await askReplay(server, inlet, { destinations: [mine.destination, theirs.destination] }), 'schema', 'destinations.1');
+    expectInvalid(
+      await askReplay(server, inlet, { destinations: [mine.destination, theirs.destination] }),
+      'schema',
+      'destinations.1',
+    );
     expectInvalid(await askReplay(server, inlet, { destinations: ['nothing'] }), 'schema', 'destinations.0');
     expectInvalid(await askReplay(server, inlet, { destinations: [] }), 'schema', 'destinations');
     expectInvalid(await askReplay(server, inlet, { since: 'yesterday' }), 'schema', 'since');
     expectInvalid(await askReplay(server, inlet, { status: 'parked' }), 'schema', 'status');
-    expectInvalid(await askReplay(server, inlet, { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' }), 'schema', 'since');
+    expectInvalid(
+      await askReplay(server, inlet, { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' }),
+      'schema',
+      'since',
+    );
     expect((await server.api('GET', `/v1/replays?endpoint=${inlet.id}`)).json.data).toEqual([]);
   });
 
@@ -325,7 +442,11 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     await sql.rows(`update endpoints set status = 'disabled' where id = $1`, [uuidOf(inlet.id)]);
     await sql.rows(`select pg_notify('posthorn', 'endpoint:*')`);
 
-    const disabled = await until(() => askReplay(server, inlet), ({ json }) => json.error.details.reason === 'disabled', WITHIN_MS);
+    const disabled = await until(
+      () => askReplay(server, inlet),
+      ({ json }) => json.error.details.reason === 'disabled',
+      WITHIN_MS,
+    );
 
     expectRefusal(paused, 409);
     expect(paused.json.error.details).toEqual({ reason: 'paused' });

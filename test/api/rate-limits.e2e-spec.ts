@@ -1,21 +1,22 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../durability/processes.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { isRedisInstalled } from '../support/optional-tools.js';
 
 /** Nothing comes back during a test. */
 const PER_HOUR = 3_600;
 
-const quotaOf = ({ headers }: ApiAnswer): number[] => ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
+const quotaOf = ({ headers }: ApiAnswer): number[] =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
 const remainingOf = (answer: ApiAnswer): number => quotaOf(answer)[1] ?? NaN;
 
 function expectTooMany(answer: ApiAnswer): void {
@@ -34,7 +35,8 @@ async function fresh(server: PosthornServer, body: object = {}): Promise<Record<
   return as((await createKey(server, { scope: 'write', ...body })).key);
 }
 
-const ask = (server: PosthornServer, headers?: Record<string, string>): Promise<ApiAnswer> => server.api('GET', '/v1/org', undefined, headers);
+const ask = (server: PosthornServer, headers?: Record<string, string>): Promise<ApiAnswer> =>
+  server.api('GET', '/v1/org', undefined, headers);
 
 async function askTimes(count: number, server: PosthornServer, headers?: Record<string, string>): Promise<ApiAnswer[]> {
   const answers: ApiAnswer[] = [];
@@ -58,7 +60,13 @@ describe('rate limits', () => {
       const answers = await askTimes(7, server, mine);
 
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
-      expect(answers.slice(0, 5).map((answer) => quotaOf(answer).slice(0, 2))).toEqual([[5, 4], [5, 3], [5, 2], [5, 1], [5, 0]]);
+      expect(answers.slice(0, 5).map((answer) => quotaOf(answer).slice(0, 2))).toEqual([
+        [5, 4],
+        [5, 3],
+        [5, 2],
+        [5, 1],
+        [5, 0],
+      ]);
       for (const answer of answers.slice(5)) expectTooMany(answer);
       // Twelve minutes for each one that is used.
       expect(Math.abs((quotaOf(answers[4] as ApiAnswer)[2] ?? 0) - PER_HOUR)).toBeLessThanOrEqual(30);
@@ -68,7 +76,11 @@ describe('rate limits', () => {
     it('everything counts, whatever is answered, and 429 comes before all of it', async () => {
       const mine = await fresh(server, { scope: 'read' });
       const calls: [string, string, unknown?][] = [
-        ['GET', '/v1/nothing'], ['GET', '/v1/events?limit=0'], ['POST', '/v1/send', {}], ['GET', '/v1/billing'], ['HEAD', '/v1/org'],
+        ['GET', '/v1/nothing'],
+        ['GET', '/v1/events?limit=0'],
+        ['POST', '/v1/send', {}],
+        ['GET', '/v1/billing'],
+        ['HEAD', '/v1/org'],
       ];
 
       const counted: ApiAnswer[] = [];
@@ -88,8 +100,18 @@ describe('rate limits', () => {
       const once = { 'idempotency-key': randomUUID() };
       await askTimes(5, server, used);
 
-      const refused = await server.api('POST', '/v1/destinations', { name: 'Once', type: 'pull' }, { ...used, ...once });
-      const created = await server.api('POST', '/v1/destinations', { name: 'Once', type: 'pull' }, { ...free, ...once });
+      const refused = await server.api(
+        'POST',
+        '/v1/destinations',
+        { name: 'Once', type: 'pull' },
+        { ...used, ...once },
+      );
+      const created = await server.api(
+        'POST',
+        '/v1/destinations',
+        { name: 'Once', type: 'pull' },
+        { ...free, ...once },
+      );
 
       expectTooMany(refused);
       expect(created.status).toBe(201);
@@ -97,9 +119,19 @@ describe('rate limits', () => {
     });
 
     it('without a key, or with one that is none, the address counts; it takes nothing from those who have one', async () => {
-      const strangers = ['', 'Basic YTpi', 'Bearer ek_live_nothing', `Bearer ek_live_${'a'.repeat(49)}`, `Bearer ${'x'.repeat(600)}`]
-        .map((authorization) => ({ authorization }));
-      const forwarded = { authorization: '', 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7', 'x-real-ip': '203.0.113.7' };
+      const strangers = [
+        '',
+        'Basic YTpi',
+        'Bearer ek_live_nothing',
+        `Bearer ek_live_${'a'.repeat(49)}`,
+        `Bearer ${'x'.repeat(600)}`,
+      ].map((authorization) => ({ authorization }));
+      const forwarded = {
+        authorization: '',
+        'x-forwarded-for': '203.0.113.7',
+        forwarded: 'for=203.0.113.7',
+        'x-real-ip': '203.0.113.7',
+      };
 
       const answers: ApiAnswer[] = [];
       for (const headers of strangers) answers.push(await ask(server, headers));
@@ -114,10 +146,15 @@ describe('rate limits', () => {
 
     it('health and metrics are exempt, also for an address that has used up its quota', async () => {
       const stranger = { authorization: '' };
-      await until(() => ask(server, stranger), ({ status }) => status === 429);
+      await until(
+        () => ask(server, stranger),
+        ({ status }) => status === 429,
+      );
 
       for (const path of ['/health/live', '/health/ready', '/metrics']) {
-        const answers = await Promise.all(Array.from({ length: 10 }, () => server.api('GET', path, undefined, stranger)));
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, () => server.api('GET', path, undefined, stranger)),
+        );
         expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(200));
       }
       expectTooMany(await ask(server, stranger));
@@ -127,10 +164,16 @@ describe('rate limits', () => {
   it('the quota comes back: after Retry-After all of it is there', async () => {
     const server = await startServer({ RATE_LIMIT_KEY: '3/3', RATE_LIMIT_ORG: 'off' });
     const mine = await fresh(server);
-    const refused = await until(() => ask(server, mine), ({ status }) => status === 429);
+    const refused = await until(
+      () => ask(server, mine),
+      ({ status }) => status === 429,
+    );
     const retryAtMs = Date.now() + Number(refused.headers.get('retry-after')) * 1000;
 
-    await until(async () => Date.now(), (nowMs) => nowMs >= retryAtMs);
+    await until(
+      async () => Date.now(),
+      (nowMs) => nowMs >= retryAtMs,
+    );
     const answers = await Promise.all(Array.from({ length: 3 }, () => ask(server, mine)));
     await server.stop();
 
@@ -147,8 +190,17 @@ describe('rate limits', () => {
     await server.stop();
 
     // Of nine, two made the keys.
-    expect(first.map((answer) => quotaOf(answer).slice(0, 2))).toEqual([[5, 4], [5, 3], [5, 2], [5, 1]]);
-    expect(second.slice(0, 3).map((answer) => quotaOf(answer).slice(0, 2))).toEqual([[9, 2], [9, 1], [9, 0]]);
+    expect(first.map((answer) => quotaOf(answer).slice(0, 2))).toEqual([
+      [5, 4],
+      [5, 3],
+      [5, 2],
+      [5, 1],
+    ]);
+    expect(second.slice(0, 3).map((answer) => quotaOf(answer).slice(0, 2))).toEqual([
+      [9, 2],
+      [9, 1],
+      [9, 0],
+    ]);
     expectTooMany(second[3] as ApiAnswer);
     expectTooMany(third);
   });
@@ -183,7 +235,18 @@ describe('rate limits', () => {
     });
 
     async function startRedis(): Promise<ChildProcess> {
-      const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];
+      const options = [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        tmpdir(),
+      ];
       const child = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
       // For the reaper of the test run, in case this suite never stops it.
       const note = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(child.pid));
@@ -191,7 +254,10 @@ describe('rate limits', () => {
       child.once('exit', () => rmSync(note, { force: true }));
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-      await until(async () => output, (text) => text.includes('Ready to accept connections'));
+      await until(
+        async () => output,
+        (text) => text.includes('Ready to accept connections'),
+      );
       return child;
     }
 
@@ -235,7 +301,12 @@ describe('rate limits', () => {
       redis = await startRedis();
       expect(new Set(open.map(({ status }) => status))).toEqual(new Set([200]));
       for (const { headers } of open) expectRateLimitHeaders(headers);
-      for (const node of nodes) await until(() => ask(node, mine), ({ status }) => status === 429, 20_000);
+      for (const node of nodes)
+        await until(
+          () => ask(node, mine),
+          ({ status }) => status === 429,
+          20_000,
+        );
     });
   });
 });

@@ -22,7 +22,11 @@ export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, co
     const finish = (ended: boolean): void => {
       clearTimeout(timer);
       socket.destroy();
-      resolve({ answers: parseAnswers(received).filter(({ status }) => status >= 200), text: received.toString('latin1'), ended });
+      resolve({
+        answers: parseAnswers(received).filter(({ status }) => status >= 200),
+        text: received.toString('latin1'),
+        ended,
+      });
     };
     const timer = setTimeout(() => {
       socket.destroy();
@@ -41,21 +45,33 @@ export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, co
 /** A request as text, its lines ended as HTTP wants them; a body gets its Content-Length. */
 export function requestText(line: string, headers: Record<string, string> = {}, body = ''): string {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
   return `${[`${line} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body}`;
 }
 
 function parseAnswers(received: Buffer): ApiAnswer[] {
   const answers: ApiAnswer[] = [];
-  for (let rest = received; rest.length > 0; ) {
+  for (let rest = received; rest.length > 0;) {
     const headEnd = rest.indexOf('\r\n\r\n');
     if (headEnd < 0) break;
     const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString('latin1').split('\r\n');
-    const headers = new Headers(lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+    const headers = new Headers(
+      lines.map((line): [string, string] => [
+        line.slice(0, line.indexOf(':')),
+        line.slice(line.indexOf(':') + 1).trim(),
+      ]),
+    );
     const end = headEnd + 4 + Number(headers.get('content-length') ?? 0);
     if (rest.length < end) break;
     const text = rest.subarray(headEnd + 4, end).toString();
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text, json: text.startsWith('{') ? JSON.parse(text) : undefined });
+    answers.push({
+      status: Number(statusLine.split(' ')[1]),
+      headers,
+      text,
+      json: text.startsWith('{') ? JSON.parse(text) : undefined,
+    });
     rest = rest.subarray(end);
   }
   return answers;

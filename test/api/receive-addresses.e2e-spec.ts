@@ -4,10 +4,10 @@ import { startServer } from '../support/server.js';
 import { expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { exchangeBytes, requestText } from './raw-request.js';
-import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret } from './receiving.js';
 import type { Inbound } from './receiving.js';
-import { destinationAt, eventOf, expectStatus, openSql, startTargets } from './scene.js';
+import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret } from './receiving.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, eventOf, expectStatus, openSql, startTargets } from './scene.js';
 
 /** Contract, section 2: what is revoked or removed is so on every node within 5 s; the rest is for a busy machine. */
 const EVERYWHERE_WITHIN_MS = 5_000;
@@ -30,12 +30,20 @@ describe('addresses of endpoints', () => {
     await targets.close();
   });
 
-  const stored = async (): Promise<number> => Number((await sql.rows<{ count: number }>('select count(*)::int as count from requests'))[0]?.count);
+  const stored = async (): Promise<number> =>
+    Number((await sql.rows<{ count: number }>('select count(*)::int as count from requests'))[0]?.count);
 
   it('404: where nothing lives the answer is the envelope, counted by address, and nothing is stored', async () => {
     const before = await stored();
 
-    for (const path of ['/in/nobody/nothing', `/in/${org}/${randomUUID()}`, `/in/${org}`, '/in/', '/in//', `/in/${'a'.repeat(1500)}`]) {
+    for (const path of [
+      '/in/nobody/nothing',
+      `/in/${org}/${randomUUID()}`,
+      `/in/${org}`,
+      '/in/',
+      '/in//',
+      `/in/${'a'.repeat(1500)}`,
+    ]) {
       const answer = await provide(server, path, json({}));
       expectRefusal(answer, 404);
       expectRateLimitHeaders(answer.headers);
@@ -55,7 +63,10 @@ describe('addresses of endpoints', () => {
   it('200: no key is asked for, and a key that is sent is neither looked at nor limits anything', async () => {
     const endpoint = await inbound(server);
 
-    const answer = await provide(server, endpoint.at, { ...json({}), headers: { authorization: 'Bearer ek_live_wrong' } });
+    const answer = await provide(server, endpoint.at, {
+      ...json({}),
+      headers: { authorization: 'Bearer ek_live_wrong' },
+    });
 
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
@@ -101,19 +112,38 @@ describe('addresses of endpoints', () => {
       expect(request).toMatchObject({ path: rest, query: 'a=1&a=%zz', url: `${server.url}${at}${suffix}?a=1&a=%zz` });
     });
 
-    it.each(['/../x', '/deep/er/../..', '/./x', '/x/..', '/%2e%2e/x', '/%2E./x', '/x/.%2e', '/deep/er/%2e', '/..\\x', '/x\\..\\..\\y', '/x\\%2e%2e'])(
-      '404: %s is no address: whoever resolves it would be led elsewhere', async (suffix) => {
-        const before = await stored();
+    it.each([
+      '/../x',
+      '/deep/er/../..',
+      '/./x',
+      '/x/..',
+      '/%2e%2e/x',
+      '/%2E./x',
+      '/x/.%2e',
+      '/deep/er/%2e',
+      '/..\\x',
+      '/x\\..\\..\\y',
+      '/x\\%2e%2e',
+    ])('404: %s is no address: whoever resolves it would be led elsewhere', async (suffix) => {
+      const before = await stored();
 
-        expectRefusal(await provide(server, `${short.at}${suffix}`, json({})), 404);
+      expectRefusal(await provide(server, `${short.at}${suffix}`, json({})), 404);
 
-        expect(await stored()).toBe(before);
-      });
+      expect(await stored()).toBe(before);
+    });
 
     it('404: what only decodes to a receive URL is none', async () => {
       const own = await inbound(server);
 
-      for (const path of [`/%69n/${own.path}`, `/i%6e/${own.path}`, `//in/${own.path}`, `/In/${own.path}`, `/in/./${own.path}`, `/in/x/../${own.path}`, `/in//${own.path}`]) {
+      for (const path of [
+        `/%69n/${own.path}`,
+        `/i%6e/${own.path}`,
+        `//in/${own.path}`,
+        `/In/${own.path}`,
+        `/in/./${own.path}`,
+        `/in/x/../${own.path}`,
+        `/in//${own.path}`,
+      ]) {
         expectRefusal(await provide(server, path, json({})), 404);
       }
       expect(await requestsOf(server, own)).toEqual([]);
@@ -128,7 +158,10 @@ describe('addresses of endpoints', () => {
 
   it('401: without its secret, and with a signature that does not hold, it is stored as quarantined and delivered nowhere', async () => {
     const target = targets.open();
-    const endpoint = await inbound(server, { verification: 'hmac-sha256', destinations: [await destinationAt(server, target.url)] });
+    const endpoint = await inbound(server, {
+      verification: 'hmac-sha256',
+      destinations: [await destinationAt(server, target.url)],
+    });
 
     const unset = await provide(server, endpoint.at, json({ n: 1 }));
     await setSecret(server, endpoint, 's3cret');
@@ -138,9 +171,14 @@ describe('addresses of endpoints', () => {
     expectRefusal(forged, 401);
     const found = await requestsOf(server, endpoint);
     expect(found.map(({ status, verified }) => ({ status, verified }))).toEqual([
-      { status: 'quarantined', verified: false }, { status: 'quarantined', verified: false },
+      { status: 'quarantined', verified: false },
+      { status: 'quarantined', verified: false },
     ]);
-    expect(await eventOf(server, found[0].event_id)).toMatchObject({ status: 'quarantined', deliveries: [], payload: { n: 2 } });
+    expect(await eventOf(server, found[0].event_id)).toMatchObject({
+      status: 'quarantined',
+      deliveries: [],
+      payload: { n: 2 },
+    });
     expect(target.posts()).toEqual([]);
   });
 
@@ -155,8 +193,16 @@ describe('addresses of endpoints', () => {
 
     const [post] = await target.arrived(1);
     expect(JSON.parse(String(post?.rawBody))).toEqual({ n: 2 });
-    expect(await eventOf(server, parked)).toMatchObject({ status: 'parked', deliveries: [], attempts: [], payload: { n: 1 } });
-    expect(await requestOf(server, endpoint, parked)).toMatchObject({ status: 'parked', note: 'The endpoint is paused.' });
+    expect(await eventOf(server, parked)).toMatchObject({
+      status: 'parked',
+      deliveries: [],
+      attempts: [],
+      payload: { n: 1 },
+    });
+    expect(await requestOf(server, endpoint, parked)).toMatchObject({
+      status: 'parked',
+      note: 'The endpoint is paused.',
+    });
   });
 
   it('404: a moved endpoint leaves its old URL at once, and a deleted one is gone on every node within 5 s; events stay', async () => {
@@ -170,11 +216,19 @@ describe('addresses of endpoints', () => {
 
       await change(server, endpoint, { url: `${server.url}/in/${org}/${slug}` });
       const moved = await provide(server, endpoint.at, json({}));
-      await until(() => provide(other, endpoint.at, json({})), ({ status }) => status === 404, EVERYWHERE_WITHIN_MS);
+      await until(
+        () => provide(other, endpoint.at, json({})),
+        ({ status }) => status === 404,
+        EVERYWHERE_WITHIN_MS,
+      );
       expectStatus(await provide(other, `/in/${org}/${slug}`, json({})), 200);
       expectStatus(await server.api('DELETE', `/v1/endpoints/${endpoint.id}`), 204);
       const deleted = await provide(server, `/in/${org}/${slug}`, json({}));
-      await until(() => provide(other, `/in/${org}/${slug}`, json({})), ({ status }) => status === 404, EVERYWHERE_WITHIN_MS);
+      await until(
+        () => provide(other, `/in/${org}/${slug}`, json({})),
+        ({ status }) => status === 404,
+        EVERYWHERE_WITHIN_MS,
+      );
 
       expect([moved.status, deleted.status]).toEqual([404, 404]);
       expect(await eventOf(server, id)).toMatchObject({ status: 'ignored', payload: { n: 1 } });

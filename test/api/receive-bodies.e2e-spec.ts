@@ -5,10 +5,10 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { exchangeBytes, requestText } from './raw-request.js';
-import { accepted, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets } from './scene.js';
+import { accepted, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets } from './scene.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -20,22 +20,40 @@ interface Case {
   requestEncoding: 'text' | 'base64';
 }
 
-const bytes = (body: Buffer, type = 'application/octet-stream'): Case =>
-  ({ body, type, shown: { payload_encoding: 'base64', payload: body.toString('base64') }, requestEncoding: 'base64' });
-const text = (body: string, type: string): Case =>
-  ({ body: Buffer.from(body), type, shown: { payload_encoding: 'text', payload: body }, requestEncoding: 'text' });
-const jsonText = (body: string, type = 'application/json'): Case =>
-  ({ body: Buffer.from(body), type, shown: { payload_encoding: 'json', payload: JSON.parse(body) }, requestEncoding: 'text' });
+const bytes = (body: Buffer, type = 'application/octet-stream'): Case => ({
+  body,
+  type,
+  shown: { payload_encoding: 'base64', payload: body.toString('base64') },
+  requestEncoding: 'base64',
+});
+const text = (body: string, type: string): Case => ({
+  body: Buffer.from(body),
+  type,
+  shown: { payload_encoding: 'text', payload: body },
+  requestEncoding: 'text',
+});
+const jsonText = (body: string, type = 'application/json'): Case => ({
+  body: Buffer.from(body),
+  type,
+  shown: { payload_encoding: 'json', payload: JSON.parse(body) },
+  requestEncoding: 'text',
+});
 
 const BODIES: [string, Case][] = [
-  ['JSON with its spaces, its order of keys and its escapes', jsonText('{ "b" : 1.50,\r\n"a":"\\u00e9\\/", "a": 2 }\n')],
+  [
+    'JSON with its spaces, its order of keys and its escapes',
+    jsonText('{ "b" : 1.50,\r\n"a":"\\u00e9\\/", "a": 2 }\n'),
+  ],
   ['JSON of another media type', jsonText('{"a":1}', 'application/cloudevents+json; charset=UTF-8')],
   ['a list', jsonText('[1,[2,{}]]')],
   ['a form', text('a=1&b=%00+x&a=2', 'application/x-www-form-urlencoded')],
   ['XML', text('<?xml version="1.0"?><a>é😀\u2028</a>', 'text/xml; charset=utf-8')],
   ['JSON behind a byte order mark', text('\ufeff{"a":1}', 'application/json')],
   ['text that says that it is JSON', text('{"a":', 'application/json')],
-  ['a multipart form', text('--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x')],
+  [
+    'a multipart form',
+    text('--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'),
+  ],
   ['bytes with U+0000', bytes(Buffer.from('a\0b'))],
   ['JSON with a raw U+0000 in it', bytes(Buffer.from('{"a":"\0"}'), 'application/json')],
   ['bytes that are no UTF-8', bytes(Buffer.from([0xff, 0xfe, 0x80, 0xc3, 0x28]), 'text/plain')],
@@ -45,7 +63,20 @@ const BODIES: [string, Case][] = [
 ];
 
 /** Content types that are none, or hardly: providers send them, and a refused webhook is lost. */
-const TYPES: (string | undefined)[] = [undefined, '', ' ', ';', 'json', 'application/', '/', 'a/b/c', 'text/plain; charset=', 'application/json;;q', 'é/ü', 'a'.repeat(3000)];
+const TYPES: (string | undefined)[] = [
+  undefined,
+  '',
+  ' ',
+  ';',
+  'json',
+  'application/',
+  '/',
+  'a/b/c',
+  'text/plain; charset=',
+  'application/json;;q',
+  'é/ü',
+  'a'.repeat(3000),
+];
 
 describe('bodies that an endpoint receives', () => {
   let server: PosthornServer;
@@ -77,28 +108,41 @@ describe('bodies that an endpoint receives', () => {
 
   /** By the reference library where the body is text, which is all that it takes, and by the specification's formula for all others. */
   const expectSigned = ({ rawBody, headers }: ReceivedRequest): void => {
-    const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]));
+    const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+      String(headers[`webhook-${name}`]),
+    );
     const isText = Buffer.from(rawBody.toString()).equals(rawBody);
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-    expect(signature).toBe(isText
-      ? new Webhook(secret).sign(String(id), new Date(Number(timestamp) * 1000), rawBody.toString())
-      : `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest('base64')}`);
+    expect(signature).toBe(
+      isText
+        ? new Webhook(secret).sign(String(id), new Date(Number(timestamp) * 1000), rawBody.toString())
+        : `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest('base64')}`,
+    );
   };
 
-  it.each(BODIES)('%s: stored, shown and delivered byte for byte, signed (Standard Webhooks)', async (_title, { body, type, shown, requestEncoding }) => {
-    const id = await accepted(server, endpoint, { body, headers: { 'content-type': type } });
+  it.each(BODIES)(
+    '%s: stored, shown and delivered byte for byte, signed (Standard Webhooks)',
+    async (_title, { body, type, shown, requestEncoding }) => {
+      const id = await accepted(server, endpoint, { body, headers: { 'content-type': type } });
 
-    const post = await delivered(id);
-    const event = await eventOf(server, id);
-    const request = await requestOf(server, endpoint, id);
-    expect(post.rawBody.equals(body)).toBe(true);
-    expect(post.headers).toMatchObject({ 'content-type': type, 'webhook-id': id, 'webhook-signature': expect.stringMatching(/^v1,/) });
-    expectSigned(post);
-    expect(event).toMatchObject({ ...shown, webhook_id: id, direction: 'inbound', endpoint: endpoint.path });
-    expect({ body: request.body, body_encoding: request.body_encoding, size_bytes: request.size_bytes }).toEqual({
-      body: requestEncoding === 'text' ? body.toString() : body.toString('base64'), body_encoding: requestEncoding, size_bytes: body.length,
-    });
-  });
+      const post = await delivered(id);
+      const event = await eventOf(server, id);
+      const request = await requestOf(server, endpoint, id);
+      expect(post.rawBody.equals(body)).toBe(true);
+      expect(post.headers).toMatchObject({
+        'content-type': type,
+        'webhook-id': id,
+        'webhook-signature': expect.stringMatching(/^v1,/),
+      });
+      expectSigned(post);
+      expect(event).toMatchObject({ ...shown, webhook_id: id, direction: 'inbound', endpoint: endpoint.path });
+      expect({ body: request.body, body_encoding: request.body_encoding, size_bytes: request.size_bytes }).toEqual({
+        body: requestEncoding === 'text' ? body.toString() : body.toString('base64'),
+        body_encoding: requestEncoding,
+        size_bytes: body.length,
+      });
+    },
+  );
 
   it('integers beyond 2^53 keep their digits in the event, the request and the delivery', async () => {
     const body = '{"id":12345678901234567890,"amount":1e400,"small":0.10}';
@@ -110,20 +154,42 @@ describe('bodies that an endpoint receives', () => {
     expect((await requestOf(server, endpoint, id)).body).toBe(body);
   });
 
-  it.each(TYPES.map((type) => [String(type).slice(0, 30), type]))('200: the content type "%s" is taken like any other', async (_title, type) => {
-    const headers: Sent['headers'] = type === undefined ? {} : { 'content-type': Buffer.from(type).toString('latin1') };
+  it.each(TYPES.map((type) => [String(type).slice(0, 30), type]))(
+    '200: the content type "%s" is taken like any other',
+    async (_title, type) => {
+      const headers: Sent['headers'] =
+        type === undefined ? {} : { 'content-type': Buffer.from(type).toString('latin1') };
 
-    const id = await accepted(server, endpoint, { body: 'abc', headers });
+      const id = await accepted(server, endpoint, { body: 'abc', headers });
 
-    const post = await delivered(id);
-    expect(post.rawBody.toString()).toBe('abc');
-    expect(post.headers['content-type']).toBeDefined();
-  });
+      const post = await delivered(id);
+      expect(post.rawBody.toString()).toBe('abc');
+      expect(post.headers['content-type']).toBeDefined();
+    },
+  );
 
-  it.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PATCH', 'PUT', 'POST', 'PROPFIND', 'REPORT', 'SEARCH', 'NOTIFY', 'M-SEARCH', 'PURGE'])('200: %s is received, with a body where HTTP has one', async (method) => {
+  it.each([
+    'GET',
+    'HEAD',
+    'OPTIONS',
+    'DELETE',
+    'PATCH',
+    'PUT',
+    'POST',
+    'PROPFIND',
+    'REPORT',
+    'SEARCH',
+    'NOTIFY',
+    'M-SEARCH',
+    'PURGE',
+  ])('200: %s is received, with a body where HTTP has one', async (method) => {
     const body = ['GET', 'HEAD'].includes(method) ? undefined : `{"by":"${method}"}`;
 
-    const answer = await provide(server, `${endpoint.at}?by=${method}`, { method, ...(body && { body }), headers: { 'content-type': 'application/json' } });
+    const answer = await provide(server, `${endpoint.at}?by=${method}`, {
+      method,
+      ...(body && { body }),
+      headers: { 'content-type': 'application/json' },
+    });
 
     expect(answer.status).toBe(200);
     expect(answer.text === '').toBe(method === 'HEAD');
@@ -157,7 +223,10 @@ describe('bodies that an endpoint receives', () => {
   ])('400: %s is refused with the envelope, and nothing is stored', async (_title, header, body) => {
     const before = (await requestsOf(server, endpoint))[0].id as string;
 
-    const { answers } = await exchangeBytes(server, `POST ${endpoint.at} HTTP/1.1\r\nhost: localhost\r\n${header}\r\n\r\n${body}`);
+    const { answers } = await exchangeBytes(
+      server,
+      `POST ${endpoint.at} HTTP/1.1\r\nhost: localhost\r\n${header}\r\n\r\n${body}`,
+    );
 
     expect(answers).toHaveLength(1);
     if (answers[0]) expectRefusal(answers[0], 400);
@@ -168,7 +237,9 @@ describe('bodies that an endpoint receives', () => {
     const before = (await requestsOf(server, endpoint))[0].id as string;
 
     await Promise.race([
-      exchangeBytes(server, `${requestText(`POST ${endpoint.at}`, { 'content-length': '10' })}abc`).catch(() => undefined),
+      exchangeBytes(server, `${requestText(`POST ${endpoint.at}`, { 'content-length': '10' })}abc`).catch(
+        () => undefined,
+      ),
       accepted(server, endpoint, json({ marker: true })),
     ]);
 
@@ -194,34 +265,65 @@ describe('bodies that an endpoint receives', () => {
     ['with its length', { 'content-length': String(MEGABYTE + 1) }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
   ])('413: a byte more, %s, is refused with the envelope and nothing is stored', async (_title, headers) => {
-    const [before] = await sql.rows('select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests');
+    const [before] = await sql.rows(
+      'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
+    );
     const isChunked = 'transfer-encoding' in headers;
 
-    const answer = await provide(server, endpoint.at, { body: Buffer.alloc(MEGABYTE + 1, 'a'), headers: isChunked ? { ...headers, 'content-length': [] } : headers });
+    const answer = await provide(server, endpoint.at, {
+      body: Buffer.alloc(MEGABYTE + 1, 'a'),
+      headers: isChunked ? { ...headers, 'content-length': [] } : headers,
+    });
 
     expectRefusal(answer, 413);
-    expect(await sql.rows('select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests')).toEqual([before]);
+    expect(
+      await sql.rows(
+        'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
+      ),
+    ).toEqual([before]);
   });
 
   it('431: headers of more than 16 KB are refused with the envelope; a thousand small ones are taken, and 48 go on', async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`x-h${i}`, 'v']));
 
     const tooLarge = await exchangeBytes(server, requestText(`POST ${endpoint.at}`, { 'x-bomb': 'a'.repeat(20_000) }));
-    const id = await accepted(server, endpoint, { body: '{}', headers: { 'content-type': 'application/json', ...many } });
+    const id = await accepted(server, endpoint, {
+      body: '{}',
+      headers: { 'content-type': 'application/json', ...many },
+    });
 
     if (tooLarge.answers[0]) expectRefusal(tooLarge.answers[0], 431);
     expect(tooLarge.answers).toHaveLength(1);
     const forwarded = Object.keys((await delivered(id)).headers).filter((name) => name.startsWith('x-h'));
     expect(forwarded.length).toBeGreaterThan(40);
     expect(forwarded.length).toBeLessThan(50);
-    expect((await requestOf(server, endpoint, id)).headers.filter(([name]: [string]) => name.startsWith('x-h'))).toHaveLength(600);
+    expect(
+      (await requestOf(server, endpoint, id)).headers.filter(([name]: [string]) => name.startsWith('x-h')),
+    ).toHaveLength(600);
   });
 
   it('headers are kept in their order, repeated ones and strange ones too; of those that go on none is of the connection', async () => {
     const head = [
-      `POST ${endpoint.at} HTTP/1.1`, 'host: localhost', 'X-Twice: 1', 'x-twice: 2', '__proto__: p', 'X-Latin: caf\xe9', 'x-empty:',
-      'authorization: Bearer theirs', 'cookie: a=b', 'x-forwarded-for: 10.0.0.1', 'forwarded: for=10.0.0.1', 'webhook-id: theirs',
-      'webhook-signature: v1,forged', 'webhook-timestamp: 1', 'webhook-event-type: theirs', 'webhook-replayed: true', 'posthorn-hops: 2', 'content-length: 2', '', '{}',
+      `POST ${endpoint.at} HTTP/1.1`,
+      'host: localhost',
+      'X-Twice: 1',
+      'x-twice: 2',
+      '__proto__: p',
+      'X-Latin: caf\xe9',
+      'x-empty:',
+      'authorization: Bearer theirs',
+      'cookie: a=b',
+      'x-forwarded-for: 10.0.0.1',
+      'forwarded: for=10.0.0.1',
+      'webhook-id: theirs',
+      'webhook-signature: v1,forged',
+      'webhook-timestamp: 1',
+      'webhook-event-type: theirs',
+      'webhook-replayed: true',
+      'posthorn-hops: 2',
+      'content-length: 2',
+      '',
+      '{}',
     ].join('\r\n');
 
     const { answers } = await exchangeBytes(server, Buffer.from(head, 'latin1'));
@@ -229,11 +331,24 @@ describe('bodies that an endpoint receives', () => {
     const id = expectStatus(answers[0] as never, 200).json.id as string;
     const { headers: kept } = await requestOf(server, endpoint, id);
     expect(kept.slice(0, 6)).toEqual([
-      ['host', 'localhost'], ['x-twice', '1'], ['x-twice', '2'], ['__proto__', 'p'], ['x-latin', 'caf\xe9'], ['x-empty', ''],
+      ['host', 'localhost'],
+      ['x-twice', '1'],
+      ['x-twice', '2'],
+      ['__proto__', 'p'],
+      ['x-latin', 'caf\xe9'],
+      ['x-empty', ''],
     ]);
     const post = await delivered(id);
     expectSigned(post);
-    expect(post.headers).toMatchObject({ 'x-twice': '1, 2', 'x-latin': 'caf\xe9', 'x-empty': '', 'webhook-id': id, 'webhook-event-type': 'webhook.received', 'posthorn-hops': '3' });
-    for (const name of ['authorization', 'cookie', 'x-forwarded-for', 'forwarded', 'webhook-replayed']) expect(post.headers).not.toHaveProperty(name);
+    expect(post.headers).toMatchObject({
+      'x-twice': '1, 2',
+      'x-latin': 'caf\xe9',
+      'x-empty': '',
+      'webhook-id': id,
+      'webhook-event-type': 'webhook.received',
+      'posthorn-hops': '3',
+    });
+    for (const name of ['authorization', 'cookie', 'x-forwarded-for', 'forwarded', 'webhook-replayed'])
+      expect(post.headers).not.toHaveProperty(name);
   });
 });

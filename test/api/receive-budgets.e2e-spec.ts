@@ -1,10 +1,10 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { until } from './polling.js';
-import { accepted, inbound, json, provide, requestOf } from './receiving.js';
 import type { Inbound } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
+import { accepted, inbound, json, provide, requestOf } from './receiving.js';
 import type { TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
 
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
@@ -37,7 +37,10 @@ describe('filters and rules on large requests', () => {
 
   async function filtered(filter: object, settings: object = {}): Promise<{ endpoint: Inbound; target: TargetPath }> {
     const target = targets.open();
-    const endpoint = await inbound(server, { routes: [{ destination: await destinationAt(server, target.url), filter }], ...settings });
+    const endpoint = await inbound(server, {
+      routes: [{ destination: await destinationAt(server, target.url), filter }],
+      ...settings,
+    });
     return { endpoint, target };
   }
 
@@ -58,12 +61,15 @@ describe('filters and rules on large requests', () => {
   it('ignored: what was looked at to the end and does not match', async () => {
     const { endpoint } = await filtered(body('matches', 'word [0-9]+;word 9999;'));
 
-    expect(await eventOf(server, await accepted(server, endpoint, { body: WORDS }))).toMatchObject({ status: 'ignored' });
+    expect(await eventOf(server, await accepted(server, endpoint, { body: WORDS }))).toMatchObject({
+      status: 'ignored',
+    });
   });
 
   it('the fiftieth of fifty rules answers', async () => {
     const rules = Array.from({ length: 50 }, (_, i) => ({
-      when: { all: [contains, body('matches', i === 49 ? 'word 7999;' : `nothing [0-9]+ ${i}`)] }, respond: { status: 201, body: `rule ${i}` },
+      when: { all: [contains, body('matches', i === 49 ? 'word 7999;' : `nothing [0-9]+ ${i}`)] },
+      respond: { status: 201, body: `rule ${i}` },
     }));
     const { endpoint } = await filtered({ type: 'method', op: 'exists' }, { responseRules: { rules } });
 
@@ -77,7 +83,11 @@ describe('filters and rules on large requests', () => {
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
     // A machine that is too busy for ten seconds of CPU time says 503, as to a provider, which sends again.
-    const answered = until(() => provide(server, endpoint.at, { body: NOISE }), ({ status }) => status !== 503, 150_000).finally(() => (hasEnded = true));
+    const answered = until(
+      () => provide(server, endpoint.at, { body: NOISE }),
+      ({ status }) => status !== 503,
+      150_000,
+    ).finally(() => (hasEnded = true));
 
     const id = await accepted(server, neighbour.endpoint, { body: WORDS });
     await accepted(server, neighbour.endpoint, json({ n: 1 }));
@@ -85,10 +95,16 @@ describe('filters and rules on large requests', () => {
     await eventIn(server, id, 'delivered');
     expect(hasEnded).toBe(false);
     const { json: answer } = expectStatus(await answered, 200);
-    expect(answer).toEqual({ received: true, id: expect.any(String), parked: expect.stringContaining('filters took too long') });
+    expect(answer).toEqual({
+      received: true,
+      id: expect.any(String),
+      parked: expect.stringContaining('filters took too long'),
+    });
     expect(await eventOf(server, answer.id)).toMatchObject({ status: 'parked', deliveries: [] });
     expect((await requestOf(server, endpoint, answer.id)).note).toBe(answer.parked);
-    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/posthorn_judgements_total\{kind="filters",outcome="undecided"\} 1/);
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
+      /posthorn_judgements_total\{kind="filters",outcome="undecided"\} 1/,
+    );
     expect(target.posts()).toEqual([]);
   }, 180_000);
 });

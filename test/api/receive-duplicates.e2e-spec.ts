@@ -2,10 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret } from './receiving.js';
 import type { Inbound, Json, Sent } from './receiving.js';
-import { destinationAt, eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret } from './receiving.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
 const SECRET = 's3cret';
 const BY_HEADER = { source: 'header', name: 'X-Event-Id' };
@@ -32,25 +32,35 @@ describe('deduplicate', () => {
   });
 
   const eventsOf = async ({ id }: Inbound): Promise<string[]> =>
-    (await sql.rows<{ id: string }>('select id from events where target_id = $1 order by id', [uuidOf(id)])).map((row) => row.id);
+    (await sql.rows<{ id: string }>('select id from events where target_id = $1 order by id', [uuidOf(id)])).map(
+      (row) => row.id,
+    );
   const counted = async (of = server): Promise<number> => {
     const text = await (await fetch(`${of.url}/metrics`)).text();
     return Number(/^posthorn_ingest_requests_total\{outcome="duplicate"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   };
   const signed = (body: string, id: string, secret = SECRET): Sent => ({
-    body, headers: { 'x-event-id': id, 'x-signature': createHmac('sha256', secret).update(body).digest('hex') },
+    body,
+    headers: { 'x-event-id': id, 'x-signature': createHmac('sha256', secret).update(body).digest('hex') },
   });
 
   it('200: what comes again is answered as the first was, makes no event and no delivery, and is kept as a duplicate of it', async () => {
     const target = targets.open();
-    const endpoint = await inbound(server, { deduplicate: BY_HEADER, destinations: [await destinationAt(server, target.url)] });
+    const endpoint = await inbound(server, {
+      deduplicate: BY_HEADER,
+      destinations: [await destinationAt(server, target.url)],
+    });
     const before = await counted();
 
     const first = await provide(server, endpoint.at, withId('a'));
     const again = await provide(server, endpoint.at, withId('a', { again: true }));
     const other = await accepted(server, endpoint, withId('b'));
 
-    expect([again.status, again.text, again.headers.get('content-type')]).toEqual([200, first.text, first.headers.get('content-type')]);
+    expect([again.status, again.text, again.headers.get('content-type')]).toEqual([
+      200,
+      first.text,
+      first.headers.get('content-type'),
+    ]);
     const event = first.json.id as string;
     expect(await eventsOf(endpoint)).toEqual([uuidOf(event), uuidOf(other)]);
     for (const id of [event, other]) await eventIn(server, id, 'delivered');
@@ -58,40 +68,61 @@ describe('deduplicate', () => {
     const [, duplicate, original] = await requestsOf(server, endpoint);
     expect(original).toMatchObject({ event_id: event, status: 'routed', dedupe_id: 'a' });
     expect(duplicate).toMatchObject({
-      event_id: event, status: 'duplicate', dedupe_id: 'a', replay_of: null, note: `It repeats ${event}: it was answered as that was, and made no event.`,
+      event_id: event,
+      status: 'duplicate',
+      dedupe_id: 'a',
+      replay_of: null,
+      note: `It repeats ${event}: it was answered as that was, and made no event.`,
     });
     expect(duplicate.id).not.toBe(original.id);
     expect(await requestOf(server, endpoint, duplicate.id as string)).toMatchObject({
-      body: '{"n":1,"again":true}', answer: { status: 200, body: first.text, truncated: false }, headers: expect.arrayContaining([['x-event-id', 'a']]),
+      body: '{"n":1,"again":true}',
+      answer: { status: 200, body: first.text, truncated: false },
+      headers: expect.arrayContaining([['x-event-id', 'a']]),
     });
     expect(await counted()).toBe(before + 1);
   });
 
   it('requests of a status: duplicates alone, and none of them among what was routed or set aside', async () => {
-    const endpoint = await inbound(server, { deduplicate: BY_HEADER, destinations: [await destinationAt(server, targets.open().url)] });
+    const endpoint = await inbound(server, {
+      deduplicate: BY_HEADER,
+      destinations: [await destinationAt(server, targets.open().url)],
+    });
     for (const id of ['a', 'a', 'b', 'a']) await provide(server, endpoint.at, withId(id));
-    const list = async (status: string): Promise<Json[]> => expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?status=${status}`), 200).json.data;
+    const list = async (status: string): Promise<Json[]> =>
+      expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests?status=${status}`), 200).json.data;
 
     const [duplicates, routed, ignored] = [await list('duplicate'), await list('routed'), await list('ignored')];
 
-    expect(duplicates.map(({ status, dedupe_id: id }) => [status, id])).toEqual([['duplicate', 'a'], ['duplicate', 'a']]);
+    expect(duplicates.map(({ status, dedupe_id: id }) => [status, id])).toEqual([
+      ['duplicate', 'a'],
+      ['duplicate', 'a'],
+    ]);
     expect(routed.map(({ dedupe_id: id }) => id as string)).toEqual(['b', 'a']);
     expect(ignored).toEqual([]);
   });
 
   it('two processes that get the same id at once, many times over, make exactly one event of each; every other request is a duplicate of it', async () => {
     const target = targets.open();
-    const endpoint = await inbound(server, { deduplicate: BY_HEADER, destinations: [await destinationAt(server, target.url)] });
+    const endpoint = await inbound(server, {
+      deduplicate: BY_HEADER,
+      destinations: [await destinationAt(server, target.url)],
+    });
     const ids = Array.from({ length: 20 }, () => randomUUID());
 
     // Neighbours without an id travel in the same groups.
-    const answers = await Promise.all(ids.flatMap((id) => Array.from({ length: 6 }, async (_, n) => {
-      const [answer, neighbour] = await Promise.all([
-        provide(n % 2 === 0 ? server : second, endpoint.at, withId(id)), provide(n % 2 === 0 ? server : second, endpoint.at, json({ n })),
-      ]);
-      expectStatus(neighbour, 200);
-      return { id, answer };
-    })));
+    const answers = await Promise.all(
+      ids.flatMap((id) =>
+        Array.from({ length: 6 }, async (_, n) => {
+          const [answer, neighbour] = await Promise.all([
+            provide(n % 2 === 0 ? server : second, endpoint.at, withId(id)),
+            provide(n % 2 === 0 ? server : second, endpoint.at, json({ n })),
+          ]);
+          expectStatus(neighbour, 200);
+          return { id, answer };
+        }),
+      ),
+    );
 
     for (const id of ids) {
       const texts = answers.filter((each) => each.id === id).map(({ answer }) => `${answer.status} ${answer.text}`);
@@ -101,7 +132,9 @@ describe('deduplicate', () => {
     const [made] = await sql.rows(
       `select count(*) filter (where duplicate_of is null)::int as firsts, count(distinct dedupe_id) filter (where duplicate_of is null)::int as ids,
               count(*) filter (where duplicate_of is not null)::int as duplicates
-       from requests where endpoint_id = $1 and dedupe_id is not null`, [uuidOf(endpoint.id)]);
+       from requests where endpoint_id = $1 and dedupe_id is not null`,
+      [uuidOf(endpoint.id)],
+    );
     expect(made).toEqual({ firsts: 20, ids: 20, duplicates: 100 });
     expect(await eventsOf(endpoint)).toHaveLength(20 + 120);
     expect(await target.arrived(140)).toHaveLength(140);
@@ -109,15 +142,25 @@ describe('deduplicate', () => {
 
   it('an id of another endpoint, or of another tenant, is another id', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
-    const [one, two] = [await inbound(server, { deduplicate: BY_HEADER }), await inbound(server, { deduplicate: BY_HEADER })];
-    const foreign = expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), deduplicate: BY_HEADER }, as(key)), 201).json;
+    const [one, two] = [
+      await inbound(server, { deduplicate: BY_HEADER }),
+      await inbound(server, { deduplicate: BY_HEADER }),
+    ];
+    const foreign = expectStatus(
+      await server.api('POST', '/v1/endpoints', { slug: randomUUID(), deduplicate: BY_HEADER }, as(key)),
+      201,
+    ).json;
 
-    const made = [await accepted(server, one, withId('x')), await accepted(server, two, withId('x')), await accepted(server, { ...foreign, at: `/in/${foreign.path}` }, withId('x'))];
+    const made = [
+      await accepted(server, one, withId('x')),
+      await accepted(server, two, withId('x')),
+      await accepted(server, { ...foreign, at: `/in/${foreign.path}` }, withId('x')),
+    ];
 
     expect(new Set(made).size).toBe(3);
   });
 
-  it('a signature that does not hold claims no id: the provider\'s own request is the first, and a forged repeat is quarantined, not answered as it was', async () => {
+  it("a signature that does not hold claims no id: the provider's own request is the first, and a forged repeat is quarantined, not answered as it was", async () => {
     const endpoint = await inbound(server, { verification: 'hmac-sha256', deduplicate: BY_HEADER });
     await setSecret(server, endpoint, SECRET);
 
@@ -127,7 +170,12 @@ describe('deduplicate', () => {
     const again = await accepted(server, endpoint, signed('{"again":true}', 'a'));
 
     expect(again).toBe(first);
-    expect((await requestsOf(server, endpoint)).map(({ status }) => status as string)).toEqual(['duplicate', 'quarantined', 'ignored', 'quarantined']);
+    expect((await requestsOf(server, endpoint)).map(({ status }) => status as string)).toEqual([
+      'duplicate',
+      'quarantined',
+      'ignored',
+      'quarantined',
+    ]);
   });
 
   it('a replay is no repeat, of a first request and of a duplicate alike: each makes an event', async () => {
@@ -135,12 +183,18 @@ describe('deduplicate', () => {
     const first = await accepted(server, endpoint, withId('a'));
     await accepted(server, endpoint, withId('a', { again: true }));
     const [duplicate] = await requestsOf(server, endpoint);
-    const replay = async (id: string): Promise<string> => expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${id}/replay`), 202).json.event_id;
+    const replay = async (id: string): Promise<string> =>
+      expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${id}/replay`), 202).json.event_id;
 
     const made = [await replay(first), await replay(duplicate.id as string)];
 
     expect(await eventsOf(endpoint)).toEqual([first, ...made].map(uuidOf));
-    expect(await requestOf(server, endpoint, made[1] as string)).toMatchObject({ status: 'ignored', replay_of: duplicate.id, body: '{"n":1,"again":true}', answer: null });
+    expect(await requestOf(server, endpoint, made[1] as string)).toMatchObject({
+      status: 'ignored',
+      replay_of: duplicate.id,
+      body: '{"n":1,"again":true}',
+      answer: null,
+    });
     expect(await accepted(server, endpoint, withId('a'))).toBe(first);
   });
 
@@ -159,7 +213,10 @@ describe('deduplicate', () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
     const first = await accepted(server, endpoint, withId('a'));
     const hours = (): Promise<unknown[]> =>
-      sql.rows(`select round(extract(epoch from expires_at - now()) / 3600)::int as hours from idempotency_keys where route = $1 order by 1`, [`repeats ${endpoint.id}`]);
+      sql.rows(
+        `select round(extract(epoch from expires_at - now()) / 3600)::int as hours from idempotency_keys where route = $1 order by 1`,
+        [`repeats ${endpoint.id}`],
+      );
     expect(await hours()).toEqual([{ hours: 24 }]);
 
     await sql.rows('update idempotency_keys set expires_at = now() where route = $1', [`repeats ${endpoint.id}`]);
@@ -174,10 +231,18 @@ describe('deduplicate', () => {
 
   describe('what an id is', () => {
     it('provider_id: what the preset calls one', async () => {
-      const endpoint = await inbound(server, { preset: 'github', verification: 'none', deduplicate: { source: 'provider_id' } });
+      const endpoint = await inbound(server, {
+        preset: 'github',
+        verification: 'none',
+        deduplicate: { source: 'provider_id' },
+      });
       const sent = (id: string): Sent => json({ zen: 1 }, { 'x-github-event': 'ping', 'x-github-delivery': id });
 
-      const [one, again, two] = [await accepted(server, endpoint, sent('1')), await accepted(server, endpoint, sent('1')), await accepted(server, endpoint, sent('2'))];
+      const [one, again, two] = [
+        await accepted(server, endpoint, sent('1')),
+        await accepted(server, endpoint, sent('1')),
+        await accepted(server, endpoint, sent('2')),
+      ];
 
       expect([again, two === one]).toEqual([one, false]);
     });
@@ -186,12 +251,25 @@ describe('deduplicate', () => {
       const endpoint = await inbound(server, { deduplicate: { source: 'body_path', path: '$.event.id' } });
       const of = (id: string): Promise<string> => accepted(server, endpoint, { body: `{"event":{"id":${id}}}` });
 
-      const [one, again, next] = [await of('9007199254740993'), await of('9007199254740993'), await of('9007199254740992')];
-      const without = [await of('null'), await of('null'), await of('{"a":1}'), await of('{"a":1}'), await of('""'), await of('""')];
+      const [one, again, next] = [
+        await of('9007199254740993'),
+        await of('9007199254740993'),
+        await of('9007199254740992'),
+      ];
+      const without = [
+        await of('null'),
+        await of('null'),
+        await of('{"a":1}'),
+        await of('{"a":1}'),
+        await of('""'),
+        await of('""'),
+      ];
 
       expect([again, next === one]).toEqual([one, false]);
       expect(new Set(without).size).toBe(without.length);
-      expect((await requestsOf(server, endpoint)).filter(({ dedupe_id: id }) => id === null)).toHaveLength(without.length);
+      expect((await requestsOf(server, endpoint)).filter(({ dedupe_id: id }) => id === null)).toHaveLength(
+        without.length,
+      );
     });
 
     it('another source has other ids', async () => {
@@ -209,15 +287,23 @@ describe('deduplicate', () => {
   });
 
   describe('the answer', () => {
-    it('is the endpoint\'s own where it has one, the first to the letter', async () => {
+    it("is the endpoint's own where it has one, the first to the letter", async () => {
       const endpoint = await inbound(server, {
-        deduplicate: BY_HEADER, responseRules: { default: { status: 202, headers: { 'content-type': 'text/plain', 'x-a': 'b' }, body: 'took {{body.n}}' } },
+        deduplicate: BY_HEADER,
+        responseRules: {
+          default: { status: 202, headers: { 'content-type': 'text/plain', 'x-a': 'b' }, body: 'took {{body.n}}' },
+        },
       });
 
       const first = await provide(server, endpoint.at, withId('a'));
       const again = await provide(server, endpoint.at, withId('a', { n: 2 }));
 
-      const seen = ({ status, text, headers }: ApiAnswer): unknown[] => [status, text, headers.get('content-type'), headers.get('x-a')];
+      const seen = ({ status, text, headers }: ApiAnswer): unknown[] => [
+        status,
+        text,
+        headers.get('content-type'),
+        headers.get('x-a'),
+      ];
       expect(seen(again)).toEqual([202, 'took 1', 'text/plain; charset=utf-8', 'b']);
       expect(seen(first)).toEqual(seen(again));
       const kept = await requestsOf(server, endpoint);
@@ -225,7 +311,10 @@ describe('deduplicate', () => {
     });
 
     it('that was no 2xx is not repeated: the event is here, and the repeat is told so', async () => {
-      const endpoint = await inbound(server, { deduplicate: BY_HEADER, response: { type: 'static', status: 503, body: 'later' } });
+      const endpoint = await inbound(server, {
+        deduplicate: BY_HEADER,
+        response: { type: 'static', status: 503, body: 'later' },
+      });
 
       const first = await provide(server, endpoint.at, withId('a'));
       const again = await provide(server, endpoint.at, withId('a'));
@@ -237,15 +326,33 @@ describe('deduplicate', () => {
 
     it('502 of a proxy that is away claims nothing: the next one is the first, and no proxy is asked about what repeats it', async () => {
       const proxy = targets.open(() => ({ status: 500 }));
-      const endpoint = await inbound(server, { deduplicate: BY_HEADER, responseProxy: { target: 'url', url: proxy.url, onUnavailable: 'error' } });
-      expectRefusal(await provide(server, endpoint.at, withId('a')).then((answer) => ({ ...answer, status: answer.status === 502 ? 500 : answer.status })), 500);
+      const endpoint = await inbound(server, {
+        deduplicate: BY_HEADER,
+        responseProxy: { target: 'url', url: proxy.url, onUnavailable: 'error' },
+      });
+      expectRefusal(
+        await provide(server, endpoint.at, withId('a')).then((answer) => ({
+          ...answer,
+          status: answer.status === 502 ? 500 : answer.status,
+        })),
+        500,
+      );
       proxy.answerBy(() => ({ status: 200, body: 'done' }));
 
-      const answers = [await provide(server, endpoint.at, withId('a')), await provide(server, endpoint.at, withId('a'))];
+      const answers = [
+        await provide(server, endpoint.at, withId('a')),
+        await provide(server, endpoint.at, withId('a')),
+      ];
 
-      expect(answers.map(({ status, text }) => [status, text])).toEqual([[200, 'done'], [200, 'done']]);
+      expect(answers.map(({ status, text }) => [status, text])).toEqual([
+        [200, 'done'],
+        [200, 'done'],
+      ]);
       expect(proxy.posts()).toHaveLength(2);
-      expect((await requestsOf(server, endpoint)).map(({ status }) => status as string)).toEqual(['duplicate', 'ignored']);
+      expect((await requestsOf(server, endpoint)).map(({ status }) => status as string)).toEqual([
+        'duplicate',
+        'ignored',
+      ]);
     });
   });
 
@@ -258,14 +365,20 @@ describe('deduplicate', () => {
     expectStatus(await server.api('DELETE', `/v1/events/${event}/payload`), 204);
 
     const erased = await requestOf(server, endpoint, duplicate.id as string);
-    expect(erased).toMatchObject({ status: 'duplicate', body: '', erased_at: (await requestOf(server, endpoint, event)).erased_at, note: null });
+    expect(erased).toMatchObject({
+      status: 'duplicate',
+      body: '',
+      erased_at: (await requestOf(server, endpoint, event)).erased_at,
+      note: null,
+    });
     expect(erased.headers.find(([name]: [string, string]) => name === 'x-event-id')).toEqual(['x-event-id', '']);
     expectRefusal(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${duplicate.id}/replay`), 409);
   });
 
   it('is shown with its window in force; null clears it', async () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
-    const shown = async (): Promise<ApiAnswer['json']> => (await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.deduplicate;
+    const shown = async (): Promise<ApiAnswer['json']> =>
+      (await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.deduplicate;
 
     expect(await shown()).toEqual({ ...BY_HEADER, window_hours: 24 });
     await change(server, endpoint, { deduplicate: await shown() });
@@ -297,7 +410,11 @@ describe('deduplicate', () => {
   it('422: a preset that goes takes its id with it', async () => {
     const endpoint = await inbound(server, { preset: 'github', deduplicate: { source: 'provider_id' } });
 
-    expectInvalid(await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, { preset: null }), 'schema', 'deduplicate.source');
+    expectInvalid(
+      await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, { preset: null }),
+      'schema',
+      'deduplicate.source',
+    );
     await change(server, endpoint, { preset: null, deduplicate: null });
   });
 });

@@ -1,21 +1,34 @@
-import { generateKeyPairSync, randomUUID, sign, type KeyPairKeyObjectResult } from 'node:crypto';
-import { startNameServer } from '../support/name-server.js';
+import { generateKeyPairSync, type KeyPairKeyObjectResult, randomUUID, sign } from 'node:crypto';
 import type { NameServer } from '../support/name-server.js';
-import { startReceiver } from '../support/receiver.js';
+import { startNameServer } from '../support/name-server.js';
 import type { Receiver } from '../support/receiver.js';
-import { startServer } from '../support/server.js';
+import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { inbound, provide, requestsOf, setSecret } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
+import { inbound, provide, requestsOf, setSecret } from './receiving.js';
 
 type KeyName = 'one' | 'two' | 'stranger';
 const NAMES = ['one', 'two', 'stranger'] as const;
-const KEYS = Object.fromEntries(NAMES.map((name) => [name, generateKeyPairSync('ed25519')])) as Record<KeyName, KeyPairKeyObjectResult>;
+const KEYS = Object.fromEntries(NAMES.map((name) => [name, generateKeyPairSync('ed25519')])) as Record<
+  KeyName,
+  KeyPairKeyObjectResult
+>;
 
 function token(name: KeyName, kid: string = name): Sent {
-  const content = [{ alg: 'EdDSA', kid }, { iss: 'acme', iat: Math.floor(Date.now() / 1000) }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return { body: '{}', headers: { authorization: `Bearer ${content}.${sign(null, Buffer.from(content), KEYS[name].privateKey).toString('base64url')}` } };
+  const content = [
+    { alg: 'EdDSA', kid },
+    { iss: 'acme', iat: Math.floor(Date.now() / 1000) },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return {
+    body: '{}',
+    headers: {
+      authorization: `Bearer ${content}.${sign(null, Buffer.from(content), KEYS[name].privateKey).toString('base64url')}`,
+    },
+  };
 }
 
 describe('what providers publish', () => {
@@ -27,7 +40,11 @@ describe('what providers publish', () => {
   beforeAll(async () => {
     // Nothing of PayPal's is to be reached from here.
     names = await startNameServer(() => 'absent');
-    issuer = await startReceiver(() => ({ body: JSON.stringify({ keys: published.map((kid) => ({ ...KEYS[kid].publicKey.export({ format: 'jwk' }), kid })) }) }));
+    issuer = await startReceiver(() => ({
+      body: JSON.stringify({
+        keys: published.map((kid) => ({ ...KEYS[kid].publicKey.export({ format: 'jwk' }), kid })),
+      }),
+    }));
     server = await startServer({ DNS_SERVERS: names.address });
   });
 
@@ -38,8 +55,12 @@ describe('what providers publish', () => {
   });
 
   const withKeys = (): Promise<Inbound> =>
-    inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: `${issuer.url}/${randomUUID()}`, issuer: 'acme' } });
-  const status = async (endpoint: Inbound, sent: Sent, of = server): Promise<number> => (await provide(of, endpoint.at, sent)).status;
+    inbound(server, {
+      verification: 'jwt',
+      verificationConfig: { jwksUrl: `${issuer.url}/${randomUUID()}`, issuer: 'acme' },
+    });
+  const status = async (endpoint: Inbound, sent: Sent, of = server): Promise<number> =>
+    (await provide(of, endpoint.at, sent)).status;
 
   it('jwt: tokens that name keys which are in no set are refused and kept, and make nobody fetch the set again and again', async () => {
     published = ['one'];
@@ -47,11 +68,15 @@ describe('what providers publish', () => {
     expect(await status(endpoint, token('one'))).toBe(200);
     const before = issuer.requests.length;
 
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => provide(server, endpoint.at, token('stranger', `kid-${n}`))));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => provide(server, endpoint.at, token('stranger', `kid-${n}`))),
+    );
 
     for (const answer of answers) expectRefusal(answer, 401);
     expect(issuer.requests).toHaveLength(before);
-    expect((await requestsOf(server, endpoint)).filter(({ status: became }) => became === 'quarantined')).toHaveLength(50);
+    expect((await requestsOf(server, endpoint)).filter(({ status: became }) => became === 'quarantined')).toHaveLength(
+      50,
+    );
     expect(await status(endpoint, token('one'))).toBe(200);
   });
 
@@ -63,7 +88,9 @@ describe('what providers publish', () => {
     const later = await startServer(server.env);
 
     try {
-      expect([await status(endpoint, token('two'), later), await status(endpoint, token('one'), later)]).toEqual([200, 401]);
+      expect([await status(endpoint, token('two'), later), await status(endpoint, token('one'), later)]).toEqual([
+        200, 401,
+      ]);
       // Fetched a moment ago, it is not looked for again yet.
       expect([await status(endpoint, token('one')), await status(endpoint, token('two'))]).toEqual([200, 401]);
     } finally {
@@ -71,8 +98,11 @@ describe('what providers publish', () => {
     }
   });
 
-  it('503: while the set can\'t be had, and nothing is stored', async () => {
-    const endpoint = await inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: 'https://keys.example/jwks', issuer: 'acme' } });
+  it("503: while the set can't be had, and nothing is stored", async () => {
+    const endpoint = await inbound(server, {
+      verification: 'jwt',
+      verificationConfig: { jwksUrl: 'https://keys.example/jwks', issuer: 'acme' },
+    });
 
     const answer = await provide(server, endpoint.at, token('one'));
 
@@ -85,13 +115,17 @@ describe('what providers publish', () => {
     published = ['one'];
     const [attacked, other] = [await inbound(server, { preset: 'paypal' }), await withKeys()];
     await setSecret(server, attacked, '1JE4291016473214C');
-    const invented = (n: number): Promise<ApiAnswer> => provide(server, attacked.at, {
-      body: '{}',
-      headers: {
-        'paypal-transmission-id': 'a', 'paypal-transmission-time': new Date().toISOString(), 'paypal-auth-algo': 'SHA256withRSA', 'paypal-transmission-sig': 'aaaa',
-        'paypal-cert-url': `https://api.paypal.com/v1/notifications/certs/CERT-${n}`,
-      },
-    });
+    const invented = (n: number): Promise<ApiAnswer> =>
+      provide(server, attacked.at, {
+        body: '{}',
+        headers: {
+          'paypal-transmission-id': 'a',
+          'paypal-transmission-time': new Date().toISOString(),
+          'paypal-auth-algo': 'SHA256withRSA',
+          'paypal-transmission-sig': 'aaaa',
+          'paypal-cert-url': `https://api.paypal.com/v1/notifications/certs/CERT-${n}`,
+        },
+      });
 
     const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => invented(n)));
 

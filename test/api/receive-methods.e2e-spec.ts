@@ -1,10 +1,10 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
-import { accepted, change, inbound, provide, requestsOf, setSecret } from './receiving.js';
 import type { Inbound } from './receiving.js';
-import { expectStatus, openSql } from './scene.js';
+import { accepted, change, inbound, provide, requestsOf, setSecret } from './receiving.js';
 import type { Sql } from './scene.js';
+import { expectStatus, openSql } from './scene.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -22,20 +22,28 @@ describe('allowed_methods', () => {
     await server.stop();
   });
 
-  const shown = async ({ id }: Inbound): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', `/v1/endpoints/${id}`), 200).json;
+  const shown = async ({ id }: Inbound): Promise<ApiAnswer['json']> =>
+    expectStatus(await server.api('GET', `/v1/endpoints/${id}`), 200).json;
 
   const refusals = async (): Promise<number> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return Number(/^posthorn_ingest_requests_total\{outcome="method_not_allowed"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   };
 
-  const stored = async (): Promise<unknown> => (await sql.rows('select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests'))[0];
+  const stored = async (): Promise<unknown> =>
+    (
+      await sql.rows(
+        'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
+      )
+    )[0];
 
   it('405 with Allow: a method that is not among them is refused with the envelope, counted, and nothing is stored; those that are go on', async () => {
     const endpoint = await inbound(server, { allowed_methods: ['POST', 'PUT'] });
     const [before, counted] = [await stored(), await refusals()];
 
-    const refused = await Promise.all(['GET', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'].map((method) => provide(server, endpoint.at, { method })));
+    const refused = await Promise.all(
+      ['GET', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'].map((method) => provide(server, endpoint.at, { method })),
+    );
     const head = await provide(server, endpoint.at, { method: 'HEAD' });
 
     for (const answer of refused) {
@@ -70,9 +78,17 @@ describe('allowed_methods', () => {
   });
 
   it.each([
-    [['POST', 'FETCH'], 'allowed_methods.1'], [['post'], 'allowed_methods.0'], [['CONNECT'], 'allowed_methods.0'], [['POST', 'POST'], 'allowed_methods'], ['POST', 'allowed_methods'],
+    [['POST', 'FETCH'], 'allowed_methods.1'],
+    [['post'], 'allowed_methods.0'],
+    [['CONNECT'], 'allowed_methods.0'],
+    [['POST', 'POST'], 'allowed_methods'],
+    ['POST', 'allowed_methods'],
   ])('422: %j', async (methods, path) => {
-    expectInvalid(await server.api('POST', '/v1/endpoints', { slug: 'faulty', allowed_methods: methods }), 'schema', path);
+    expectInvalid(
+      await server.api('POST', '/v1/endpoints', { slug: 'faulty', allowed_methods: methods }),
+      'schema',
+      path,
+    );
   });
 
   it('a method is looked at before the size, and the size before the signature: 405, 413, 401', async () => {
@@ -81,7 +97,10 @@ describe('allowed_methods', () => {
     const large = Buffer.alloc(MEGABYTE + 1, 'a');
     const before = await stored();
 
-    const answers = [await provide(server, endpoint.at, { method: 'PUT', body: large }), await provide(server, endpoint.at, { body: large })];
+    const answers = [
+      await provide(server, endpoint.at, { method: 'PUT', body: large }),
+      await provide(server, endpoint.at, { body: large }),
+    ];
 
     expectRefusal(answers[0] as ApiAnswer, 405);
     expectRefusal(answers[1] as ApiAnswer, 413);
@@ -92,14 +111,24 @@ describe('allowed_methods', () => {
 
   it('handshakes are requests like others: a HEAD, GET or POST is answered where its method is taken, and 405 where it is not', async () => {
     const trello = await inbound(server, { preset: 'trello', allowed_methods: ['POST', 'HEAD'] });
-    const meta = await inbound(server, { allowed_methods: ['POST', 'GET'], response: { type: 'meta-challenge', verifyToken: 'meatyhamhock' } });
+    const meta = await inbound(server, {
+      allowed_methods: ['POST', 'GET'],
+      response: { type: 'meta-challenge', verifyToken: 'meatyhamhock' },
+    });
     const slack = await inbound(server, { preset: 'slack', allowed_methods: ['POST'] });
     const challenge = `${meta.at}?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock`;
 
     expect((await provide(server, trello.at, { method: 'HEAD' })).status).toBe(200);
     expectRefusal(await provide(server, trello.at, { method: 'GET' }), 405);
     expect((await provide(server, challenge, { method: 'GET' })).text).toBe('1158201444');
-    expect((await provide(server, slack.at, { body: '{"type":"url_verification","token":"t","challenge":"c"}', headers: { 'content-type': 'application/json' } })).text).toBe('c');
+    expect(
+      (
+        await provide(server, slack.at, {
+          body: '{"type":"url_verification","token":"t","challenge":"c"}',
+          headers: { 'content-type': 'application/json' },
+        })
+      ).text,
+    ).toBe('c');
     await change(server, meta, { allowed_methods: ['POST'] });
     expectRefusal(await provide(server, challenge, { method: 'GET' }), 405);
     for (const endpoint of [trello, meta, slack]) expect(await requestsOf(server, endpoint)).toEqual([]);
@@ -120,8 +149,15 @@ describe('allowed_methods', () => {
     const id = await accepted(server, endpoint, { method: 'PUT', body: '{}' });
     await change(server, endpoint, { allowed_methods: ['POST'] });
 
-    const replayed = expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${id}/replay`), 202).json;
+    const replayed = expectStatus(
+      await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${id}/replay`),
+      202,
+    ).json;
 
-    expect((await requestsOf(server, endpoint))[0]).toMatchObject({ event_id: replayed.event_id, method: 'PUT', replay_of: id.replace('evt_', 'req_') });
+    expect((await requestsOf(server, endpoint))[0]).toMatchObject({
+      event_id: replayed.event_id,
+      method: 'PUT',
+      replay_of: id.replace('evt_', 'req_'),
+    });
   });
 });

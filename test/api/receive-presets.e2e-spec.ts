@@ -8,8 +8,8 @@ import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { inbound, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
+import { inbound, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import { eventOf } from './scene.js';
 
 const { webhooks: stripe } = new Stripe('sk_test_1');
@@ -17,7 +17,12 @@ const FORM = 'application/x-www-form-urlencoded';
 const BODY = '{"id":"evt_1","type":"invoice.paid","name":"Zoë \\u00e9 \u2028 😀","amount":1.50}';
 
 /** How a vendor signs: `at` is in seconds since the epoch, `url` the one that the vendor was given. */
-type Sign = (signed: { secret: string; body: string; at: number; url: string }) => Record<string, string> | Promise<Record<string, string>>;
+type Sign = (signed: {
+  secret: string;
+  body: string;
+  at: number;
+  url: string;
+}) => Record<string, string> | Promise<Record<string, string>>;
 
 interface Vendor {
   preset: string;
@@ -31,44 +36,109 @@ interface Vendor {
   dedupeId: string | null;
 }
 
-const standard = (prefix: string, Webhook: typeof StandardWebhook | typeof SvixWebhook): Sign => ({ secret, body, at }) => ({
-  [`${prefix}id`]: 'msg_1', [`${prefix}timestamp`]: String(at), [`${prefix}signature`]: new Webhook(secret).sign('msg_1', new Date(at * 1000), body),
-});
-const hmac = (secret: string, text: string, encoding: 'hex' | 'base64' = 'hex'): string => createHmac('sha256', secret).update(text).digest(encoding);
+const standard =
+  (prefix: string, Webhook: typeof StandardWebhook | typeof SvixWebhook): Sign =>
+  ({ secret, body, at }) => ({
+    [`${prefix}id`]: 'msg_1',
+    [`${prefix}timestamp`]: String(at),
+    [`${prefix}signature`]: new Webhook(secret).sign('msg_1', new Date(at * 1000), body),
+  });
+const hmac = (secret: string, text: string, encoding: 'hex' | 'base64' = 'hex'): string =>
+  createHmac('sha256', secret).update(text).digest(encoding);
 
 const VENDORS: [string, Vendor][] = [
-  ['Stripe, signed by stripe', {
-    preset: 'stripe', secret: 'whsec_not+base64', tolerance: 300, eventType: 'invoice.paid', dedupeId: 'evt_1',
-    sign: ({ secret, body, at }) => ({ 'stripe-signature': stripe.generateTestHeaderString({ payload: body, secret, timestamp: at }) }),
-  }],
-  ['GitHub, signed by @octokit/webhooks-methods', {
-    preset: 'github', eventType: 'push', dedupeId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-    sign: async ({ secret, body }) => ({
-      'x-hub-signature-256': await octokit.sign(secret, body), 'x-github-event': 'push', 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-    }),
-  }],
-  ['Standard Webhooks, signed by standardwebhooks', {
-    preset: 'standard-webhooks', secret: whsec(), tolerance: 300, eventType: 'invoice.paid', dedupeId: 'msg_1', sign: standard('webhook-', StandardWebhook),
-  }],
-  ['Svix, signed by svix', {
-    preset: 'svix', secret: whsec(), tolerance: 300, eventType: 'invoice.paid', dedupeId: 'msg_1', sign: standard('svix-', SvixWebhook),
-  }],
-  ['Twilio, signed by twilio', {
-    preset: 'twilio', type: FORM, body: 'MessageSid=SM1&MessageStatus=delivered&Body=Hi+%26+bye+%C3%A4', eventType: 'message.delivered', dedupeId: null,
-    sign: ({ secret, body, url }) => ({
-      'x-twilio-signature': twilio.getExpectedTwilioSignature(secret, url, Object.fromEntries(new URLSearchParams(body))),
-    }),
-  }],
-  ['Slack, by the formula of its documentation', {
-    preset: 'slack', tolerance: 300, body: '{"type":"event_callback","event_id":"Ev1","event":{"type":"app_mention"}}', eventType: 'app_mention', dedupeId: 'Ev1',
-    sign: ({ secret, body, at }) => ({ 'x-slack-request-timestamp': String(at), 'x-slack-signature': `v0=${hmac(secret, `v0:${at}:${body}`)}` }),
-  }],
-  ['Shopify, by the formula of its documentation', {
-    preset: 'shopify', eventType: 'orders/create', dedupeId: 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
-    sign: ({ secret, body }) => ({
-      'x-shopify-hmac-sha256': hmac(secret, body, 'base64'), 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
-    }),
-  }],
+  [
+    'Stripe, signed by stripe',
+    {
+      preset: 'stripe',
+      secret: 'whsec_not+base64',
+      tolerance: 300,
+      eventType: 'invoice.paid',
+      dedupeId: 'evt_1',
+      sign: ({ secret, body, at }) => ({
+        'stripe-signature': stripe.generateTestHeaderString({ payload: body, secret, timestamp: at }),
+      }),
+    },
+  ],
+  [
+    'GitHub, signed by @octokit/webhooks-methods',
+    {
+      preset: 'github',
+      eventType: 'push',
+      dedupeId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      sign: async ({ secret, body }) => ({
+        'x-hub-signature-256': await octokit.sign(secret, body),
+        'x-github-event': 'push',
+        'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      }),
+    },
+  ],
+  [
+    'Standard Webhooks, signed by standardwebhooks',
+    {
+      preset: 'standard-webhooks',
+      secret: whsec(),
+      tolerance: 300,
+      eventType: 'invoice.paid',
+      dedupeId: 'msg_1',
+      sign: standard('webhook-', StandardWebhook),
+    },
+  ],
+  [
+    'Svix, signed by svix',
+    {
+      preset: 'svix',
+      secret: whsec(),
+      tolerance: 300,
+      eventType: 'invoice.paid',
+      dedupeId: 'msg_1',
+      sign: standard('svix-', SvixWebhook),
+    },
+  ],
+  [
+    'Twilio, signed by twilio',
+    {
+      preset: 'twilio',
+      type: FORM,
+      body: 'MessageSid=SM1&MessageStatus=delivered&Body=Hi+%26+bye+%C3%A4',
+      eventType: 'message.delivered',
+      dedupeId: null,
+      sign: ({ secret, body, url }) => ({
+        'x-twilio-signature': twilio.getExpectedTwilioSignature(
+          secret,
+          url,
+          Object.fromEntries(new URLSearchParams(body)),
+        ),
+      }),
+    },
+  ],
+  [
+    'Slack, by the formula of its documentation',
+    {
+      preset: 'slack',
+      tolerance: 300,
+      body: '{"type":"event_callback","event_id":"Ev1","event":{"type":"app_mention"}}',
+      eventType: 'app_mention',
+      dedupeId: 'Ev1',
+      sign: ({ secret, body, at }) => ({
+        'x-slack-request-timestamp': String(at),
+        'x-slack-signature': `v0=${hmac(secret, `v0:${at}:${body}`)}`,
+      }),
+    },
+  ],
+  [
+    'Shopify, by the formula of its documentation',
+    {
+      preset: 'shopify',
+      eventType: 'orders/create',
+      dedupeId: 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+      sign: ({ secret, body }) => ({
+        'x-shopify-hmac-sha256': hmac(secret, body, 'base64'),
+        'x-shopify-topic': 'orders/create',
+        'x-shopify-webhook-id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+      }),
+    },
+  ],
 ];
 
 describe('requests of providers', () => {
@@ -82,7 +152,11 @@ describe('requests of providers', () => {
 
   const now = (): number => Math.floor(Date.now() / 1000);
 
-  const signed = async (endpoint: Inbound, vendor: Vendor, { secret = vendor.secret ?? 's3cret', at = now(), query = '' } = {}): Promise<Sent & { path: string }> => {
+  const signed = async (
+    endpoint: Inbound,
+    vendor: Vendor,
+    { secret = vendor.secret ?? 's3cret', at = now(), query = '' } = {},
+  ): Promise<Sent & { path: string }> => {
     const body = vendor.body ?? BODY;
     const path = `${endpoint.at}${query}`;
     const headers = await vendor.sign({ secret, body, at, url: server.url + path });
@@ -106,7 +180,11 @@ describe('requests of providers', () => {
 
   const refused = async (endpoint: Inbound, path: string, sent: Sent): Promise<void> => {
     expectRefusal(await provide(server, path, sent), 401);
-    expect((await requestsOf(server, endpoint))[0]).toMatchObject({ status: 'quarantined', verified: false, note: expect.stringMatching(/^The signature did not hold: .+\.$/) });
+    expect((await requestsOf(server, endpoint))[0]).toMatchObject({
+      status: 'quarantined',
+      verified: false,
+      note: expect.stringMatching(/^The signature did not hold: .+\.$/),
+    });
   };
 
   it.each(VENDORS)('%s: 200, verified, with its event type and its own id', async (_title, vendor) => {
@@ -118,43 +196,60 @@ describe('requests of providers', () => {
     expect(await requestOf(server, endpoint, id)).toMatchObject({ verified: true, dedupe_id: vendor.dedupeId });
   });
 
-  it.each(VENDORS)('%s: 401 for another secret, a changed body and no signature; each is kept', async (_title, vendor) => {
-    const endpoint = await endpointOf(vendor);
-    const { path, ...sent } = await signed(endpoint, vendor);
-    const { path: _path, ...foreign } = await signed(endpoint, vendor, { secret: vendor.secret === undefined ? 'other' : whsec() });
+  it.each(VENDORS)(
+    '%s: 401 for another secret, a changed body and no signature; each is kept',
+    async (_title, vendor) => {
+      const endpoint = await endpointOf(vendor);
+      const { path, ...sent } = await signed(endpoint, vendor);
+      const { path: _path, ...foreign } = await signed(endpoint, vendor, {
+        secret: vendor.secret === undefined ? 'other' : whsec(),
+      });
 
-    await refused(endpoint, path, foreign);
-    await refused(endpoint, path, { ...sent, body: vendor.type === FORM ? `${String(sent.body)}&x=1` : ` ${String(sent.body)}` });
-    await refused(endpoint, path, { ...sent, body: '' });
-    await refused(endpoint, path, { body: sent.body, headers: { 'content-type': vendor.type ?? 'application/json' } });
-    expect(await requestsOf(server, endpoint)).toHaveLength(4);
-  });
+      await refused(endpoint, path, foreign);
+      await refused(endpoint, path, {
+        ...sent,
+        body: vendor.type === FORM ? `${String(sent.body)}&x=1` : ` ${String(sent.body)}`,
+      });
+      await refused(endpoint, path, { ...sent, body: '' });
+      await refused(endpoint, path, {
+        body: sent.body,
+        headers: { 'content-type': vendor.type ?? 'application/json' },
+      });
+      expect(await requestsOf(server, endpoint)).toHaveLength(4);
+    },
+  );
 
-  it.each(VENDORS.filter(([, { tolerance }]) => tolerance !== undefined))('%s: 401 for a signature that is too old', async (_title, vendor) => {
-    const endpoint = await endpointOf(vendor);
-    const tolerance = vendor.tolerance ?? 0;
-    const stale = await signed(endpoint, vendor, { at: now() - tolerance - 2 });
+  it.each(VENDORS.filter(([, { tolerance }]) => tolerance !== undefined))(
+    '%s: 401 for a signature that is too old',
+    async (_title, vendor) => {
+      const endpoint = await endpointOf(vendor);
+      const tolerance = vendor.tolerance ?? 0;
+      const stale = await signed(endpoint, vendor, { at: now() - tolerance - 2 });
 
-    await refused(endpoint, stale.path, stale);
-    await taken(endpoint, await signed(endpoint, vendor, { at: now() - tolerance + 60 }));
-  });
+      await refused(endpoint, stale.path, stale);
+      await taken(endpoint, await signed(endpoint, vendor, { at: now() - tolerance + 60 }));
+    },
+  );
 
-  it.each(VENDORS)('%s: while a new secret\'s grace lasts the old one verifies too, and without a grace it does not', async (_title, vendor) => {
-    const endpoint = await endpointOf(vendor);
-    const next = vendor.secret === undefined ? 'n3xt' : whsec();
-    const last = vendor.secret === undefined ? 'l4st' : whsec();
+  it.each(VENDORS)(
+    "%s: while a new secret's grace lasts the old one verifies too, and without a grace it does not",
+    async (_title, vendor) => {
+      const endpoint = await endpointOf(vendor);
+      const next = vendor.secret === undefined ? 'n3xt' : whsec();
+      const last = vendor.secret === undefined ? 'l4st' : whsec();
 
-    await setSecret(server, endpoint, next, { grace_seconds: 3600 });
-    await taken(endpoint, await signed(endpoint, vendor));
-    await taken(endpoint, await signed(endpoint, vendor, { secret: next }));
-    await setSecret(server, endpoint, last, { grace_seconds: 0 });
-    await taken(endpoint, await signed(endpoint, vendor, { secret: last }));
+      await setSecret(server, endpoint, next, { grace_seconds: 3600 });
+      await taken(endpoint, await signed(endpoint, vendor));
+      await taken(endpoint, await signed(endpoint, vendor, { secret: next }));
+      await setSecret(server, endpoint, last, { grace_seconds: 0 });
+      await taken(endpoint, await signed(endpoint, vendor, { secret: last }));
 
-    for (const secret of [undefined, next]) {
-      const { path, ...sent } = await signed(endpoint, vendor, secret === undefined ? {} : { secret });
-      await refused(endpoint, path, sent);
-    }
-  });
+      for (const secret of [undefined, next]) {
+        const { path, ...sent } = await signed(endpoint, vendor, secret === undefined ? {} : { secret });
+        await refused(endpoint, path, sent);
+      }
+    },
+  );
 
   it('Twilio is answered with an empty TwiML document', async () => {
     const vendor = VENDORS.find(([, { preset }]) => preset === 'twilio')?.[1] as Vendor;
@@ -183,22 +278,32 @@ describe('requests of providers', () => {
     await setSecret(server, endpoint, 'glpat-token');
     const sent = (token?: string): Sent => ({
       body: '{"object_kind":"push"}',
-      headers: { 'content-type': 'application/json', 'x-gitlab-event': 'Push Hook', ...(token !== undefined && { 'x-gitlab-token': token }) },
+      headers: {
+        'content-type': 'application/json',
+        'x-gitlab-event': 'Push Hook',
+        ...(token !== undefined && { 'x-gitlab-token': token }),
+      },
     });
 
     await taken(endpoint, sent('glpat-token'));
 
-    for (const token of ['glpat-token2', 'glpat-toke', '', undefined]) await refused(endpoint, endpoint.at, sent(token));
+    for (const token of ['glpat-token2', 'glpat-toke', '', undefined])
+      await refused(endpoint, endpoint.at, sent(token));
   });
 
-  it('Discord: 200 for an interaction under the application\'s public key, and 204 or a pong for its pings', async () => {
+  it("Discord: 200 for an interaction under the application's public key, and 204 or a pong for its pings", async () => {
     const keys = generateKeyPairSync('ed25519');
     const endpoint = await inbound(server, { preset: 'discord' });
-    await setSecret(server, endpoint, keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex'));
+    await setSecret(
+      server,
+      endpoint,
+      keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex'),
+    );
     const sent = (body: string, time = String(now())): Sent => ({
       body,
       headers: {
-        'content-type': 'application/json', 'x-signature-timestamp': time,
+        'content-type': 'application/json',
+        'x-signature-timestamp': time,
         'x-signature-ed25519': sign(null, Buffer.from(time + body), keys.privateKey).toString('hex'),
       },
     });
@@ -210,7 +315,10 @@ describe('requests of providers', () => {
 
     expect([pong.status, pong.json, ping.status, ping.text]).toEqual([200, { type: 1 }, 204, '']);
     expect(await eventOf(server, event)).toMatchObject({ event_type: 'ENTITLEMENT_CREATE' });
-    await refused(endpoint, endpoint.at, { ...forged, headers: { ...headers, 'x-signature-timestamp': String(now() + 1) } });
+    await refused(endpoint, endpoint.at, {
+      ...forged,
+      headers: { ...headers, 'x-signature-timestamp': String(now() + 1) },
+    });
     expect(await requestsOf(server, endpoint)).toHaveLength(2);
   });
 
@@ -219,7 +327,11 @@ describe('requests of providers', () => {
       const endpoint = await inbound(server, { verification: 'hmac-sha256' });
       await setSecret(server, endpoint, 's3cret');
 
-      for (const signature of [hmac('s3cret', BODY), hmac('s3cret', BODY, 'base64'), `sha256=${hmac('s3cret', BODY)}`]) {
+      for (const signature of [
+        hmac('s3cret', BODY),
+        hmac('s3cret', BODY, 'base64'),
+        `sha256=${hmac('s3cret', BODY)}`,
+      ]) {
         const id = await taken(endpoint, { body: BODY, headers: { 'X-Signature': signature } });
         expect(await eventOf(server, id)).toMatchObject({ event_type: 'invoice.paid' });
       }
@@ -227,7 +339,8 @@ describe('requests of providers', () => {
     });
 
     it.each<[string, object, string]>([
-      ['bearer', { authorization: 'Bearer s3cret' }, 'authorization'], ['api-key', { 'x-api-key': 's3cret' }, 'x-api-key'],
+      ['bearer', { authorization: 'Bearer s3cret' }, 'authorization'],
+      ['api-key', { 'x-api-key': 's3cret' }, 'x-api-key'],
     ])('%s: the secret is taken, and hidden from who only reads', async (verification, headers, name) => {
       const endpoint = await inbound(server, { verification });
       await setSecret(server, endpoint, 's3cret');
@@ -236,7 +349,10 @@ describe('requests of providers', () => {
 
       const reader = as((await createKey(server, { scope: 'read' })).key);
       expect((await requestOf(server, endpoint, id, reader)).headers).toContainEqual([name, '(hidden)']);
-      expect((await requestOf(server, endpoint, id)).headers).toContainEqual([name, headers[name as keyof typeof headers]]);
+      expect((await requestOf(server, endpoint, id)).headers).toContainEqual([
+        name,
+        headers[name as keyof typeof headers],
+      ]);
       await refused(endpoint, endpoint.at, { body: BODY, headers: { [name]: 'Bearer other' } });
     });
 
@@ -245,11 +361,24 @@ describe('requests of providers', () => {
       const published: object[] = [{ ...one.publicKey.export({ format: 'jwk' }), kid: 'one' }];
       const issuer = await startReceiver(() => ({ status: 200, body: JSON.stringify({ keys: published }) }));
       const token = ({ privateKey }: typeof one, kid: string, claims: object = {}): Sent => {
-        const content = [{ alg: 'EdDSA', kid }, { iss: 'acme', iat: now(), ...claims }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-        return { body: BODY, headers: { authorization: `Bearer ${content}.${sign(null, Buffer.from(content), privateKey).toString('base64url')}` } };
+        const content = [
+          { alg: 'EdDSA', kid },
+          { iss: 'acme', iat: now(), ...claims },
+        ]
+          .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+          .join('.');
+        return {
+          body: BODY,
+          headers: {
+            authorization: `Bearer ${content}.${sign(null, Buffer.from(content), privateKey).toString('base64url')}`,
+          },
+        };
       };
       try {
-        const endpoint = await inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: `${issuer.url}/jwks`, issuer: 'acme' } });
+        const endpoint = await inbound(server, {
+          verification: 'jwt',
+          verificationConfig: { jwksUrl: `${issuer.url}/jwks`, issuer: 'acme' },
+        });
 
         const id = await taken(endpoint, token(one, 'one'));
         await refused(endpoint, endpoint.at, token(two, 'one'));
@@ -258,10 +387,19 @@ describe('requests of providers', () => {
 
         expect(await requestOf(server, endpoint, id)).toMatchObject({ verified: true });
         expect(issuer.requests).toHaveLength(1);
-        const faulty = (config: object): Promise<ApiAnswer> => server.api('POST', '/v1/endpoints', { slug: 'faulty', verification: 'jwt', verificationConfig: config });
+        const faulty = (config: object): Promise<ApiAnswer> =>
+          server.api('POST', '/v1/endpoints', { slug: 'faulty', verification: 'jwt', verificationConfig: config });
         expectInvalid(await faulty({ issuer: 'a' }), 'schema', 'verificationConfig.jwksUrl');
-        expectInvalid(await faulty({ jwksUrl: 'https://10.0.0.1/jwks', issuer: 'a' }), 'connectivity', 'verificationConfig.jwksUrl');
-        expectInvalid(await server.api('PUT', `/v1/endpoints/${endpoint.id}/secret`, { secret: 'a' }), 'schema', 'secret');
+        expectInvalid(
+          await faulty({ jwksUrl: 'https://10.0.0.1/jwks', issuer: 'a' }),
+          'connectivity',
+          'verificationConfig.jwksUrl',
+        );
+        expectInvalid(
+          await server.api('PUT', `/v1/endpoints/${endpoint.id}/secret`, { secret: 'a' }),
+          'schema',
+          'secret',
+        );
       } finally {
         await issuer.close();
       }
@@ -271,13 +409,22 @@ describe('requests of providers', () => {
       const endpoint = await inbound(server, {
         verification: 'hmac-sha512',
         verificationConfig: {
-          header: 'x-acme', prefix: 'v1=', encoding: 'base64', timestampHeader: 'x-acme-time', toleranceSeconds: 60, signed: '{{timestamp}}|{{method}}|{{body}}',
+          header: 'x-acme',
+          prefix: 'v1=',
+          encoding: 'base64',
+          timestampHeader: 'x-acme-time',
+          toleranceSeconds: 60,
+          signed: '{{timestamp}}|{{method}}|{{body}}',
         },
       });
       await setSecret(server, endpoint, 's3cret');
       const sent = (time: number, method = 'PUT'): Sent => ({
-        method: 'PUT', body: BODY,
-        headers: { 'x-acme-time': String(time), 'x-acme': `v1=${createHmac('sha512', 's3cret').update(`${time}|${method}|${BODY}`).digest('base64')}` },
+        method: 'PUT',
+        body: BODY,
+        headers: {
+          'x-acme-time': String(time),
+          'x-acme': `v1=${createHmac('sha512', 's3cret').update(`${time}|${method}|${BODY}`).digest('base64')}`,
+        },
       });
 
       await taken(endpoint, sent(now()));
@@ -291,7 +438,11 @@ describe('requests of providers', () => {
 
       const id = await taken(endpoint, { body: BODY, headers: { 'stripe-signature': 't=1,v1=00' } });
 
-      expect(await requestOf(server, endpoint, id)).toMatchObject({ verified: null, status: 'ignored', dedupe_id: 'evt_1' });
+      expect(await requestOf(server, endpoint, id)).toMatchObject({
+        verified: null,
+        status: 'ignored',
+        dedupe_id: 'evt_1',
+      });
     });
   });
 });

@@ -3,10 +3,10 @@ import Stripe from 'stripe';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Inbound, Json } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
 const { webhooks: stripe } = new Stripe('sk_test_1');
 const ADYEN_KEY = '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056';
@@ -40,7 +40,10 @@ describe('raw requests', () => {
       const pages: Json[] = [];
       let cursor: string | null = null;
       do {
-        const page: ApiAnswer = expectStatus(await server.api('GET', `${path}?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`), 200);
+        const page: ApiAnswer = expectStatus(
+          await server.api('GET', `${path}?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`),
+          200,
+        );
         pages.push(page.json.data);
         cursor = page.json.next_cursor;
       } while (cursor !== null);
@@ -49,8 +52,18 @@ describe('raw requests', () => {
       expect(pages.flat().map(({ id }: Json) => id)).toEqual(ids.reverse());
       const [first] = pages[0];
       expect(first).toEqual({
-        id: ids[0], event_id: ids[0]?.replace('req_', 'evt_'), method: 'POST', path: '', status: 'ignored', verified: null, received_at: expect.stringMatching(TIMESTAMP),
-        size_bytes: 7, dedupe_id: null, note: null, replay_of: null, released_at: null,
+        id: ids[0],
+        event_id: ids[0]?.replace('req_', 'evt_'),
+        method: 'POST',
+        path: '',
+        status: 'ignored',
+        verified: null,
+        received_at: expect.stringMatching(TIMESTAMP),
+        size_bytes: 7,
+        dedupe_id: null,
+        note: null,
+        replay_of: null,
+        released_at: null,
       });
     });
 
@@ -59,34 +72,59 @@ describe('raw requests', () => {
       ['cookie', {}, { cookie: 'session=hunter2' }],
       ['x-gitlab-token', { preset: 'gitlab' }, { 'x-gitlab-token': 'hunter2' }],
       ['x-mine', { verification: 'api-key', verificationConfig: { header: 'x-mine' } }, { 'x-mine': 'hunter2' }],
-    ])('200: %s has its value for scope write, and is hidden from scope read, after the endpoint has changed too', async (name, settings, headers) => {
-      const endpoint = await inbound(server, settings);
-      if ('preset' in settings || 'verification' in settings) await setSecret(server, endpoint, 'hunter2');
-      const id = await accepted(server, endpoint, { body: '{"object_kind":"push"}', headers: { 'content-type': 'application/json', 'x-plain': 'hello', ...headers } });
-      const [reader, writer] = [as((await createKey(server, { scope: 'read' })).key), as((await createKey(server, { scope: 'write' })).key)];
-      const shownTo = async (key: Record<string, string>, query = ''): Promise<[string, string][]> =>
-        expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests/${id}${query}`, undefined, key), 200).json.headers;
+    ])(
+      '200: %s has its value for scope write, and is hidden from scope read, after the endpoint has changed too',
+      async (name, settings, headers) => {
+        const endpoint = await inbound(server, settings);
+        if ('preset' in settings || 'verification' in settings) await setSecret(server, endpoint, 'hunter2');
+        const id = await accepted(server, endpoint, {
+          body: '{"object_kind":"push"}',
+          headers: { 'content-type': 'application/json', 'x-plain': 'hello', ...headers },
+        });
+        const [reader, writer] = [
+          as((await createKey(server, { scope: 'read' })).key),
+          as((await createKey(server, { scope: 'write' })).key),
+        ];
+        const shownTo = async (key: Record<string, string>, query = ''): Promise<[string, string][]> =>
+          expectStatus(
+            await server.api('GET', `/v1/endpoints/${endpoint.id}/requests/${id}${query}`, undefined, key),
+            200,
+          ).json.headers;
 
-      for (const turn of ['as it came', 'without verification']) {
-        if (turn !== 'as it came') expectStatus(await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, 'preset' in settings ? { preset: null } : { verification: 'none' }), 200);
-        expect([turn, ...await shownTo(writer)]).toEqual(expect.arrayContaining([turn, [name, headers[name]], ['x-plain', 'hello']]));
-        for (const shown of [await shownTo(reader), await shownTo(writer, '?hide_secrets=true')]) {
-          expect([turn, ...shown]).toEqual(expect.arrayContaining([turn, [name, '(hidden)'], ['x-plain', 'hello']]));
-          expect(JSON.stringify(shown)).not.toContain('hunter2');
+        for (const turn of ['as it came', 'without verification']) {
+          if (turn !== 'as it came')
+            expectStatus(
+              await server.api(
+                'PATCH',
+                `/v1/endpoints/${endpoint.id}`,
+                'preset' in settings ? { preset: null } : { verification: 'none' },
+              ),
+              200,
+            );
+          expect([turn, ...(await shownTo(writer))]).toEqual(
+            expect.arrayContaining([turn, [name, headers[name]], ['x-plain', 'hello']]),
+          );
+          for (const shown of [await shownTo(reader), await shownTo(writer, '?hide_secrets=true')]) {
+            expect([turn, ...shown]).toEqual(expect.arrayContaining([turn, [name, '(hidden)'], ['x-plain', 'hello']]));
+            expect(JSON.stringify(shown)).not.toContain('hunter2');
+          }
         }
-      }
-    });
+      },
+    );
 
     it('400: a cursor of another endpoint, and one that is none', async () => {
       const [one, two] = [await inbound(server), await inbound(server)];
       for (let n = 0; n < 2; n += 1) await accepted(server, one, json({ n }));
       const { next_cursor: cursor } = (await server.api('GET', `/v1/endpoints/${one.id}/requests?limit=1`)).json;
 
-      expectRefusal(await server.api('GET', `/v1/endpoints/${two.id}/requests?cursor=${encodeURIComponent(cursor)}`), 400);
+      expectRefusal(
+        await server.api('GET', `/v1/endpoints/${two.id}/requests?cursor=${encodeURIComponent(cursor)}`),
+        400,
+      );
       expectRefusal(await server.api('GET', `/v1/endpoints/${one.id}/requests?cursor=x`), 400);
     });
 
-    it('200: the detail by either id, with the client\'s address and what was called', async () => {
+    it("200: the detail by either id, with the client's address and what was called", async () => {
       const endpoint = await inbound(server);
       const { json: answer } = await provide(server, `${endpoint.at}/sub?x=1`, { body: 'é', headers: { 'X-A': '1' } });
 
@@ -95,23 +133,56 @@ describe('raw requests', () => {
 
       expect(byRequest).toEqual(byEvent);
       expect(byEvent).toMatchObject({
-        url: `${server.url}${endpoint.at}/sub?x=1`, path: '/sub', query: 'x=1', body: 'é', body_encoding: 'text', ip: '127.0.0.1', size_bytes: 2,
-        headers: expect.arrayContaining([['x-a', '1'], ['content-length', '2']]),
-        answer: { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(answer), truncated: false },
+        url: `${server.url}${endpoint.at}/sub?x=1`,
+        path: '/sub',
+        query: 'x=1',
+        body: 'é',
+        body_encoding: 'text',
+        ip: '127.0.0.1',
+        size_bytes: 2,
+        headers: expect.arrayContaining([
+          ['x-a', '1'],
+          ['content-length', '2'],
+        ]),
+        answer: {
+          status: 200,
+          headers: { 'content-type': 'application/json; charset=utf-8' },
+          body: JSON.stringify(answer),
+          truncated: false,
+        },
       });
     });
 
-    it('200: what the provider was answered is on the request: the endpoint\'s own answer, a long one cut, a refusal; a replay has none', async () => {
-      const own = await inbound(server, { responseRules: { rules: [{ when: { type: 'json', path: '$.long', op: 'exists' }, respond: { status: 201, headers: { 'x-own': '1' }, body: '{{body.long}}' } }] }, response: { type: 'static', status: 204 } });
+    it("200: what the provider was answered is on the request: the endpoint's own answer, a long one cut, a refusal; a replay has none", async () => {
+      const own = await inbound(server, {
+        responseRules: {
+          rules: [
+            {
+              when: { type: 'json', path: '$.long', op: 'exists' },
+              respond: { status: 201, headers: { 'x-own': '1' }, body: '{{body.long}}' },
+            },
+          ],
+        },
+        response: { type: 'static', status: 204 },
+      });
       const strict = await inbound(server, { preset: 'github' });
-      const [long, short] = [await provide(server, own.at, json({ long: 'é'.repeat(3_000) })), await provide(server, own.at, json({}))];
+      const [long, short] = [
+        await provide(server, own.at, json({ long: 'é'.repeat(3_000) })),
+        await provide(server, own.at, json({})),
+      ];
       expectRefusal(await provide(server, strict.at, json({})), 401);
       const [refused] = await requestsOf(server, strict);
       const [ofShort, ofLong] = await requestsOf(server, own);
       const repeated = expectStatus(await replay(own, ofShort.id), 202).json.event_id;
 
-      const answers = await Promise.all([[own, ofLong.id], [own, ofShort.id], [own, repeated], [strict, refused.id]]
-        .map(async ([endpoint, id]) => (await requestOf(server, endpoint as Inbound, id)).answer));
+      const answers = await Promise.all(
+        [
+          [own, ofLong.id],
+          [own, ofShort.id],
+          [own, repeated],
+          [strict, refused.id],
+        ].map(async ([endpoint, id]) => (await requestOf(server, endpoint as Inbound, id)).answer),
+      );
 
       expect([long.status, short.status]).toEqual([201, 204]);
       expect(answers).toEqual([
@@ -122,21 +193,37 @@ describe('raw requests', () => {
       ]);
       expect(refused.note).toBe('The signature did not hold: the endpoint has no secret yet.');
       expectStatus(await server.api('DELETE', `/v1/events/${ofLong.event_id}/payload`), 204);
-      expect((await requestOf(server, own, ofLong.id)).answer).toEqual({ status: 201, headers: {}, body: null, truncated: false });
+      expect((await requestOf(server, own, ofLong.id)).answer).toEqual({
+        status: 201,
+        headers: {},
+        body: null,
+        truncated: false,
+      });
     });
 
-    it('404: unknown ids, another endpoint\'s request, an outbound event, and everything of another environment', async () => {
+    it("404: unknown ids, another endpoint's request, an outbound event, and everything of another environment", async () => {
       const [one, two] = [await inbound(server), await inbound(server)];
       const id = await accepted(server, one, json({}));
-      const sent = (await server.api('POST', '/v1/send', { destination: targets.open().url, event_type: 'a', payload: {} })).json.message_id as string;
+      const sent = (
+        await server.api('POST', '/v1/send', { destination: targets.open().url, event_type: 'a', payload: {} })
+      ).json.message_id as string;
       const test = as((await createKey(server, { scope: 'admin', environment: 'test' })).key);
       const { length } = 'req_';
 
-      for (const path of [`${two.id}/requests/${id}`, `${one.id}/requests/${sent.replace('msg', 'evt')}`, `${one.id}/requests/${sent}`, `${one.id}/requests/req_x`,
-        `${one.id}/requests/req_${'0'.repeat(26)}`, `ep_${id.slice(length)}/requests`, `ep_${id.slice(length)}/requests/${id}`, `dst_x/requests`]) {
+      for (const path of [
+        `${two.id}/requests/${id}`,
+        `${one.id}/requests/${sent.replace('msg', 'evt')}`,
+        `${one.id}/requests/${sent}`,
+        `${one.id}/requests/req_x`,
+        `${one.id}/requests/req_${'0'.repeat(26)}`,
+        `ep_${id.slice(length)}/requests`,
+        `ep_${id.slice(length)}/requests/${id}`,
+        `dst_x/requests`,
+      ]) {
         expectRefusal(await server.api('GET', `/v1/endpoints/${path}`), 404);
       }
-      for (const path of [`${one.id}/requests`, `${one.id}/requests/${id}`]) expectRefusal(await server.api('GET', `/v1/endpoints/${path}`, undefined, test), 404);
+      for (const path of [`${one.id}/requests`, `${one.id}/requests/${id}`])
+        expectRefusal(await server.api('GET', `/v1/endpoints/${path}`, undefined, test), 404);
       expectRefusal(await replay(two, id), 404);
       expectRefusal(await replay(one, id, test), 404);
       expectRefusal(await server.api('POST', `/v1/endpoints/${one.id}/test`, {}, test), 404);
@@ -147,7 +234,9 @@ describe('raw requests', () => {
       const id = await accepted(server, endpoint, json({}));
       const reader = as((await createKey(server, { scope: 'read' })).key);
 
-      expect((await server.api('GET', `/v1/endpoints/${endpoint.id}/requests/${id}`, undefined, reader)).status).toBe(200);
+      expect((await server.api('GET', `/v1/endpoints/${endpoint.id}/requests/${id}`, undefined, reader)).status).toBe(
+        200,
+      );
       expectRefusal(await replay(endpoint, id, reader), 403);
       expectRefusal(await server.api('POST', `/v1/endpoints/${endpoint.id}/test`, {}, reader), 403);
     });
@@ -156,12 +245,21 @@ describe('raw requests', () => {
   describe('replay through the endpoint of today', () => {
     it('202: what was quarantined before the secret was set is verified as of its time, and routed as a new event', async () => {
       const target = targets.open();
-      const endpoint = await inbound(server, { preset: 'stripe', destinations: [await destinationAt(server, target.url)] });
+      const endpoint = await inbound(server, {
+        preset: 'stripe',
+        destinations: [await destinationAt(server, target.url)],
+      });
       const secret = 'whsec_stripe';
       const payload = '{"id":"evt_1","type":"invoice.paid"}';
       // At the edge of the tolerance: what is older now was not when it came.
       const timestamp = Math.floor(Date.now() / 1000) - 299;
-      const sent = { body: payload, headers: { 'stripe-signature': stripe.generateTestHeaderString({ payload, secret, timestamp }), 'content-type': 'application/json' } };
+      const sent = {
+        body: payload,
+        headers: {
+          'stripe-signature': stripe.generateTestHeaderString({ payload, secret, timestamp }),
+          'content-type': 'application/json',
+        },
+      };
       expectRefusal(await provide(server, endpoint.at, sent), 401);
       const [quarantined] = await requestsOf(server, endpoint);
 
@@ -175,18 +273,39 @@ describe('raw requests', () => {
       expect(await eventOf(server, before.event_id)).toMatchObject({ status: 'quarantined' });
       await eventIn(server, after.event_id, 'delivered');
       await eventIn(server, again.event_id, 'delivered');
-      expect(target.posts().map(({ headers, rawBody }) => [headers['webhook-id'], String(rawBody)]).sort()).toEqual(
-        [[after.event_id, payload], [again.event_id, payload]].sort());
+      expect(
+        target
+          .posts()
+          .map(({ headers, rawBody }) => [headers['webhook-id'], String(rawBody)])
+          .sort(),
+      ).toEqual(
+        [
+          [after.event_id, payload],
+          [again.event_id, payload],
+        ].sort(),
+      );
       for (const { event_id: id } of [after, again]) {
-        expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'routed', verified: true, replay_of: quarantined.id, body: payload, dedupe_id: 'evt_1' });
+        expect(await requestOf(server, endpoint, id)).toMatchObject({
+          status: 'routed',
+          verified: true,
+          replay_of: quarantined.id,
+          body: payload,
+          dedupe_id: 'evt_1',
+        });
       }
-      expect(await requestOf(server, endpoint, quarantined.id)).toMatchObject({ status: 'quarantined', verified: false });
+      expect(await requestOf(server, endpoint, quarantined.id)).toMatchObject({
+        status: 'quarantined',
+        verified: false,
+      });
     });
 
     it('202: a good verdict holds although its time is over and the secret is another one', async () => {
       const endpoint = await inbound(server, { verification: 'hmac-sha256' });
       await setSecret(server, endpoint, 'old');
-      const id = await accepted(server, endpoint, { body: '{}', headers: { 'x-signature': createHmac('sha256', 'old').update('{}').digest('hex') } });
+      const id = await accepted(server, endpoint, {
+        body: '{}',
+        headers: { 'x-signature': createHmac('sha256', 'old').update('{}').digest('hex') },
+      });
       await setSecret(server, endpoint, 'new', { grace_seconds: 0 });
 
       const { event_id: replayed } = expectStatus(await replay(endpoint, id), 202).json;
@@ -196,10 +315,16 @@ describe('raw requests', () => {
 
     it('202: what is sent again goes through the transform and the routes of now, from the body that came', async () => {
       const target = targets.open();
-      const endpoint = await inbound(server, { transform: { engine: 'managed', code: 'export default () => ({ body: 1 })', timeoutMs: 2000 } });
+      const endpoint = await inbound(server, {
+        transform: { engine: 'managed', code: 'export default () => ({ body: 1 })', timeoutMs: 2000 },
+      });
       const id = await accepted(server, endpoint, json({ n: 1 }));
       await change(server, endpoint, {
-        transform: { engine: 'managed', code: 'export default (event) => ({ body: { n: event.body.n + 1 } })', timeoutMs: 2000 },
+        transform: {
+          engine: 'managed',
+          code: 'export default (event) => ({ body: { n: event.body.n + 1 } })',
+          timeoutMs: 2000,
+        },
         destinations: [await destinationAt(server, target.url)],
       });
 
@@ -214,7 +339,10 @@ describe('raw requests', () => {
       const proxy = targets.open(() => ({ status: 500 }));
       const endpoint = await inbound(server);
       const id = await accepted(server, endpoint, json({ type: 'url_verification', challenge: 'x' }));
-      await change(server, endpoint, { response: { type: 'slack-challenge' }, responseProxy: { target: 'url', url: proxy.url, onUnavailable: 'error' } });
+      await change(server, endpoint, {
+        response: { type: 'slack-challenge' },
+        responseProxy: { target: 'url', url: proxy.url, onUnavailable: 'error' },
+      });
 
       const { event_id: replayed } = expectStatus(await replay(endpoint, id), 202).json;
 
@@ -242,7 +370,12 @@ describe('raw requests', () => {
 
       const [first, second] = [await replay(endpoint, id, key), await replay(endpoint, id, key)];
 
-      expect([first.status, second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([202, 202, first.text, 'true']);
+      expect([first.status, second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([
+        202,
+        202,
+        first.text,
+        'true',
+      ]);
       expect(await requestsOf(server, endpoint)).toHaveLength(2);
     });
 
@@ -258,7 +391,8 @@ describe('raw requests', () => {
   });
 
   describe('sample events', () => {
-    const test = (endpoint: Inbound, body?: object): Promise<ApiAnswer> => server.api('POST', `/v1/endpoints/${endpoint.id}/test`, body);
+    const test = (endpoint: Inbound, body?: object): Promise<ApiAnswer> =>
+      server.api('POST', `/v1/endpoints/${endpoint.id}/test`, body);
 
     it.each([
       ['stripe', 'whsec_stripe', 'payment_intent.succeeded'],
@@ -274,7 +408,7 @@ describe('raw requests', () => {
       ['adyen', ADYEN_KEY, expect.any(String)],
       ['ms-graph', 's3cret', expect.any(String)],
       ['square', 's3cret', 'payment.created'],
-    ])('200: %s, signed with the endpoint\'s secret, goes the way of a real one', async (preset, secret, eventType) => {
+    ])("200: %s, signed with the endpoint's secret, goes the way of a real one", async (preset, secret, eventType) => {
       const target = targets.open();
       const endpoint = await inbound(server, { preset, destinations: [await destinationAt(server, target.url)] });
       await setSecret(server, endpoint, secret);
@@ -284,13 +418,19 @@ describe('raw requests', () => {
       expect(answer).toMatchObject({ event_id: expect.stringMatching(/^evt_/), verified: true });
       expect(answer.status).toBeGreaterThanOrEqual(200);
       expect(answer.status).toBeLessThan(300);
-      expect(await eventIn(server, answer.event_id, 'delivered')).toMatchObject({ event_type: eventType, endpoint: endpoint.path });
+      expect(await eventIn(server, answer.event_id, 'delivered')).toMatchObject({
+        event_type: eventType,
+        endpoint: endpoint.path,
+      });
       expect(await requestsOf(server, endpoint)).toMatchObject([{ verified: true, status: 'routed' }]);
     });
 
-    it('200: without a preset, with an own body, and signed by an HMAC of one\'s own', async () => {
+    it("200: without a preset, with an own body, and signed by an HMAC of one's own", async () => {
       const open = await inbound(server);
-      const signed = await inbound(server, { verification: 'hmac-sha256', verificationConfig: { timestampHeader: 'x-time' } });
+      const signed = await inbound(server, {
+        verification: 'hmac-sha256',
+        verificationConfig: { timestampHeader: 'x-time' },
+      });
       await setSecret(server, signed, 's3cret');
 
       const plain = expectStatus(await test(open), 200).json;
@@ -302,8 +442,10 @@ describe('raw requests', () => {
       expect(await eventOf(server, own.event_id)).toMatchObject({ event_type: 'my.own', payload: { type: 'my.own' } });
     });
 
-    it('200: what the provider would be answered is said, a paused endpoint\'s and a proxy\'s too', async () => {
-      const away = await inbound(server, { responseProxy: { target: 'url', url: targets.open(() => ({ status: 500 })).url, onUnavailable: 'error' } });
+    it("200: what the provider would be answered is said, a paused endpoint's and a proxy's too", async () => {
+      const away = await inbound(server, {
+        responseProxy: { target: 'url', url: targets.open(() => ({ status: 500 })).url, onUnavailable: 'error' },
+      });
       const paused = await inbound(server);
       await change(server, paused, { status: 'paused' });
 
@@ -325,11 +467,19 @@ describe('raw requests', () => {
   });
 
   it('what a request leaves in the log is neither its body nor its headers', async () => {
-    const endpoint = await inbound(server, { transform: { engine: 'managed', code: 'export default (event) => { throw new Error(event.body.pan); }' } });
+    const endpoint = await inbound(server, {
+      transform: { engine: 'managed', code: 'export default (event) => { throw new Error(event.body.pan); }' },
+    });
 
-    const id = await accepted(server, endpoint, json({ pan: '4111111111111111' }, { authorization: 'Bearer topsecret-header' }));
+    const id = await accepted(
+      server,
+      endpoint,
+      json({ pan: '4111111111111111' }, { authorization: 'Bearer topsecret-header' }),
+    );
 
-    expect(await sql.rows('select disposition from events where id = $1', [uuidOf(id)])).toEqual([{ disposition: 'parked' }]);
+    expect(await sql.rows('select disposition from events where id = $1', [uuidOf(id)])).toEqual([
+      { disposition: 'parked' },
+    ]);
     expect(server.logs()).not.toMatch(/4111111111111111|topsecret-header/);
   });
 });

@@ -1,14 +1,14 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { openLink } from './database-link.js';
 import type { DatabaseLink } from './database-link.js';
+import { openLink } from './database-link.js';
 import { until } from './polling.js';
 import { inbound, json, provide, requestsOf } from './receiving.js';
-import { destinationAt, eventIn, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
+import { destinationAt, eventIn, startTargets, WITHIN_MS } from './scene.js';
 
 describe('endpoints while PostgreSQL is away', () => {
   let database: TestDatabase;
@@ -46,7 +46,11 @@ describe('endpoints while PostgreSQL is away', () => {
       expectRefusal(answer, 503);
       expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     }
-    const again = await until(() => provide(server, endpoint.at, json({ n: 4 })), ({ status }) => status === 200, WITHIN_MS);
+    const again = await until(
+      () => provide(server, endpoint.at, json({ n: 4 })),
+      ({ status }) => status === 200,
+      WITHIN_MS,
+    );
     await eventIn(server, again.json.id, 'delivered');
     expect((await requestsOf(server, endpoint)).map(({ status }) => status)).toEqual(['routed', 'routed']);
     expect(target.posts().map(({ rawBody }) => JSON.parse(String(rawBody)))).toEqual([{ n: 1 }, { n: 4 }]);

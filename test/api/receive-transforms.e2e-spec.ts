@@ -2,26 +2,38 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { accepted, change, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
+import { accepted, change, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
 import type { TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
 
 /** What code may do to the machine, and what its call ends with. */
 const BOMBS: [string, string, string][] = [
   ['a loop without an end', 'export default () => { for (;;); }', 'timeout'],
   ['a loop of promises', 'export default async () => { for (;;) await null; }', 'timeout'],
-  ['a memory bomb', `export default () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); }`, 'memory|threw|timeout'],
+  [
+    'a memory bomb',
+    `export default () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); }`,
+    'memory|threw|timeout',
+  ],
   ['a string that doubles', `export default () => { let s = 'x'; for (;;) s += s; }`, 'memory|threw|timeout'],
   ['recursion without an end', 'const f = (n) => f(n + 1) + 1;\nexport default () => f(0)', 'threw|memory|crashed'],
   ['a pattern that backtracks', `export default () => /^(a+)+$/.test('a'.repeat(40) + 'b')`, 'timeout|threw'],
   ['a result that is too large', `export default () => ({ body: 'a'.repeat(300000) })`, 'result_too_large'],
-  ['a result without an end', 'export default () => { const body = {}; body.body = body; return { body }; }', 'invalid_result|threw'],
+  [
+    'a result without an end',
+    'export default () => { const body = {}; body.body = body; return { body }; }',
+    'invalid_result|threw',
+  ],
   ['a promise that nothing settles', 'export default () => new Promise(() => {})', 'invalid_result|timeout'],
   ['an exception', `export default () => { throw new Error('no'); }`, 'threw'],
   ['what is no event', 'export default () => 42', 'what it returned has no body'],
   ['an event without a body', 'export default () => ({})', 'what it returned has no body'],
-  ['an event type that is none', `export default (event) => ({ ...event, event_type: 'a b' })`, 'the event_type it returned is none'],
+  [
+    'an event type that is none',
+    `export default (event) => ({ ...event, event_type: 'a b' })`,
+    'the event_type it returned is none',
+  ],
   ['a body with U+0000', `export default () => ({ body: 'a\\u0000b' })`, 'the body it returned contains U\\+0000'],
 ];
 
@@ -39,9 +51,16 @@ describe('transforms', () => {
   });
 
   /** An endpoint with the transform, and where its events go. */
-  async function transforming(transform: object, settings: object = {}): Promise<{ endpoint: Inbound; target: TargetPath }> {
+  async function transforming(
+    transform: object,
+    settings: object = {},
+  ): Promise<{ endpoint: Inbound; target: TargetPath }> {
     const target = targets.open();
-    const endpoint = await inbound(server, { transform, destinations: [await destinationAt(server, target.url)], ...settings });
+    const endpoint = await inbound(server, {
+      transform,
+      destinations: [await destinationAt(server, target.url)],
+      ...settings,
+    });
     return { endpoint, target };
   }
 
@@ -49,13 +68,20 @@ describe('transforms', () => {
 
   const deliveredBy = async (target: TargetPath, id: string): Promise<ReturnType<TargetPath['posts']>[number]> => {
     await eventIn(server, id, 'delivered');
-    return target.posts().find(({ headers }) => headers['webhook-id'] === id) as ReturnType<TargetPath['posts']>[number];
+    return target.posts().find(({ headers }) => headers['webhook-id'] === id) as ReturnType<
+      TargetPath['posts']
+    >[number];
   };
 
   it('managed: the returned body is delivered, signed and shown; the request keeps what came; event_type changes', async () => {
     const code = `export default (event) => ({ ...event, event_type: 'order.' + event.body.kind, body: { was: event.event_type, n: event.body.n + 1, id: event.id } })`;
     const { endpoint, target } = await transforming(managed(code));
-    const secret = (await server.api('GET', `/v1/destinations/${(await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.destinations[0]}/secret`)).json.secret;
+    const secret = (
+      await server.api(
+        'GET',
+        `/v1/destinations/${(await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.destinations[0]}/secret`,
+      )
+    ).json.secret;
 
     const id = await accepted(server, endpoint, json({ type: 'raw', kind: 'paid', n: 1 }, { 'x-own': '1' }));
 
@@ -63,8 +89,16 @@ describe('transforms', () => {
     const expected = { was: 'raw', n: 2, id };
     expect(new Webhook(secret).verify(post.rawBody, post.headers as Record<string, string>)).toEqual(expected);
     expect(post.headers).toMatchObject({ 'content-type': 'application/json', 'x-own': '1' });
-    expect(await eventOf(server, id)).toMatchObject({ event_type: 'order.paid', payload: expected, payload_encoding: 'json' });
-    expect(await requestOf(server, endpoint, id)).toMatchObject({ body: '{"type":"raw","kind":"paid","n":1}', note: 'transformed', status: 'routed' });
+    expect(await eventOf(server, id)).toMatchObject({
+      event_type: 'order.paid',
+      payload: expected,
+      payload_encoding: 'json',
+    });
+    expect(await requestOf(server, endpoint, id)).toMatchObject({
+      body: '{"type":"raw","kind":"paid","n":1}',
+      note: 'transformed',
+      status: 'routed',
+    });
   });
 
   it('managed: a text is delivered as it is, with the type that came; a list and null inside are JSON', async () => {
@@ -81,9 +115,14 @@ describe('transforms', () => {
 
   it('managed: an event that is returned unchanged but for its type keeps the very characters of its body, and its content type', async () => {
     const body = '{ "type": "raw",\n"id": 12345678901234567890, "amount": 1e400, "price": 0.10 }';
-    const { endpoint, target } = await transforming(managed(`export default (event) => ({ ...event, event_type: 'renamed' })`));
+    const { endpoint, target } = await transforming(
+      managed(`export default (event) => ({ ...event, event_type: 'renamed' })`),
+    );
 
-    const id = await accepted(server, endpoint, { body, headers: { 'content-type': 'application/vnd.acme+json', 'x-own': '1' } });
+    const id = await accepted(server, endpoint, {
+      body,
+      headers: { 'content-type': 'application/vnd.acme+json', 'x-own': '1' },
+    });
 
     const post = await deliveredBy(target, id);
     expect(String(post.rawBody)).toBe(body);
@@ -103,7 +142,12 @@ describe('transforms', () => {
     const id = await accepted(server, endpoint, json({ a: 1 }, { 'x-own': '1', 'x-gone': 'g', 'x-kept': 'k' }));
 
     const { headers, rawBody } = await deliveredBy(target, id);
-    expect(headers).toMatchObject({ 'x-own': '2', 'x-new': 'n', 'x-kept': 'k', 'content-type': 'application/vnd.acme+json' });
+    expect(headers).toMatchObject({
+      'x-own': '2',
+      'x-new': 'n',
+      'x-kept': 'k',
+      'content-type': 'application/vnd.acme+json',
+    });
     expect(headers).not.toHaveProperty('x-gone');
     expect(String(rawBody)).toBe('{"a":1}');
   });
@@ -113,73 +157,137 @@ describe('transforms', () => {
     ['one of the connection', `{ ...event.headers, 'Transfer-Encoding': 'chunked' }`, 'transfer-encoding'],
     ['the count of hops', `{ ...event.headers, 'posthorn-hops': '0' }`, 'posthorn-hops'],
     ['one that breaks the line', `{ ...event.headers, 'x-a': 'a\\r\\nb: c' }`, 'x-a'],
-    ['a list', '[]', null], ['a number in one', '{ a: 1 }', null],
+    ['a list', '[]', null],
+    ['a number in one', '{ a: 1 }', null],
   ])('managed: headers with %s park the event and say why', async (_what, headers, name) => {
     const { endpoint } = await transforming(managed(`export default (event) => ({ ...event, headers: ${headers} })`));
 
     const id = await accepted(server, endpoint, json({ a: 1 }));
 
-    const why = name === null ? 'the headers it returned are no object of texts' : `the header ${name} that it returned can't be sent`;
-    expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'parked', note: `The transform failed: ${why}.` });
+    const why =
+      name === null
+        ? 'the headers it returned are no object of texts'
+        : `the header ${name} that it returned can't be sent`;
+    expect(await requestOf(server, endpoint, id)).toMatchObject({
+      status: 'parked',
+      note: `The transform failed: ${why}.`,
+    });
   });
 
-  it.each<[string, (body: string) => Buffer]>([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]])(
-    'a body in %s is seen by transforms, filters and rules, and delivered as it came where it stays', async (encoding, pack) => {
+  it.each<[string, (body: string) => Buffer]>([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])(
+    'a body in %s is seen by transforms, filters and rules, and delivered as it came where it stays',
+    async (encoding, pack) => {
       const target = targets.open();
       const code = `export default (event) => event.body.change ? { ...event, body: { was: event.body.kind } } : event`;
       const endpoint = await inbound(server, {
         transform: managed(code),
-        routes: [{ destination: await destinationAt(server, target.url), filter: { any: [{ path: '$.kind', op: 'eq', value: 'paid' }, { path: '$.was', op: 'eq', value: 'paid' }] } }],
-        responseRules: { rules: [{ when: { type: 'json', path: '$.kind', op: 'exists' }, respond: { status: 202, body: '{{body.kind}}' } }] },
+        routes: [
+          {
+            destination: await destinationAt(server, target.url),
+            filter: {
+              any: [
+                { path: '$.kind', op: 'eq', value: 'paid' },
+                { path: '$.was', op: 'eq', value: 'paid' },
+              ],
+            },
+          },
+        ],
+        responseRules: {
+          rules: [
+            { when: { type: 'json', path: '$.kind', op: 'exists' }, respond: { status: 202, body: '{{body.kind}}' } },
+          ],
+        },
       });
-      const sent = (body: object): Sent => ({ body: pack(JSON.stringify(body)), headers: { 'content-type': 'application/json', 'content-encoding': encoding } });
+      const sent = (body: object): Sent => ({
+        body: pack(JSON.stringify(body)),
+        headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      });
 
       const answers = [];
-      for (const body of [{ type: 'a.b', kind: 'paid' }, { type: 'a.b', kind: 'paid', change: true }, { type: 'a.b', kind: 'open' }]) {
+      for (const body of [
+        { type: 'a.b', kind: 'paid' },
+        { type: 'a.b', kind: 'paid', change: true },
+        { type: 'a.b', kind: 'open' },
+      ]) {
         answers.push(await provide(server, endpoint.at, sent(body)));
       }
 
       expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(['202 paid', '202 paid', '202 open']);
-      const [ignored, changed, kept] = (await requestsOf(server, endpoint)) as { id: string; event_id: string; status: string }[];
+      const [ignored, changed, kept] = (await requestsOf(server, endpoint)) as {
+        id: string;
+        event_id: string;
+        status: string;
+      }[];
       expect([kept?.status, changed?.status, ignored?.status]).toEqual(['routed', 'routed', 'ignored']);
       const raw = await deliveredBy(target, String(kept?.event_id));
-      expect([raw.headers['content-encoding'], raw.rawBody]).toEqual([encoding, pack(JSON.stringify({ type: 'a.b', kind: 'paid' }))]);
+      expect([raw.headers['content-encoding'], raw.rawBody]).toEqual([
+        encoding,
+        pack(JSON.stringify({ type: 'a.b', kind: 'paid' })),
+      ]);
       const made = await deliveredBy(target, String(changed?.event_id));
       expect([made.headers['content-encoding'], String(made.rawBody)]).toEqual([undefined, '{"was":"paid"}']);
       expect(await eventOf(server, String(kept?.event_id))).toMatchObject({ event_type: 'a.b' });
-    });
+    },
+  );
 
   it('a bomb is cut: no filter sees it, a transform is not given it, and the next event is answered', async () => {
     const bomb = gzipSync(Buffer.from(`{"kind":"paid","pad":"${' '.repeat(300_000_000)}"}`));
     const { endpoint } = await transforming(managed('export default (event) => event'));
     const filtered = await inbound(server, {
-      routes: [{ destination: await destinationAt(server, targets.open().url), filter: { any: [{ path: '$.kind', op: 'eq', value: 'paid' }, { type: 'body', op: 'contains', value: 'paid' }] } }],
+      routes: [
+        {
+          destination: await destinationAt(server, targets.open().url),
+          filter: {
+            any: [
+              { path: '$.kind', op: 'eq', value: 'paid' },
+              { type: 'body', op: 'contains', value: 'paid' },
+            ],
+          },
+        },
+      ],
     });
     const sent: Sent = { body: bomb, headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } };
 
     const [parked, ignored] = [await accepted(server, endpoint, sent), await accepted(server, filtered, sent)];
 
-    expect(await requestOf(server, endpoint, parked)).toMatchObject({ status: 'parked', note: 'The transform failed: the body can\'t be unpacked.' });
+    expect(await requestOf(server, endpoint, parked)).toMatchObject({
+      status: 'parked',
+      note: "The transform failed: the body can't be unpacked.",
+    });
     expect(await requestOf(server, filtered, ignored)).toMatchObject({ status: 'ignored' });
     await accepted(server, endpoint, json({ a: 1 }));
   });
 
   it('managed: null drops the event, which is ignored; the answer is 200 all the same', async () => {
-    const { endpoint, target } = await transforming(managed('export default (event) => (event.body.test ? null : event)'));
+    const { endpoint, target } = await transforming(
+      managed('export default (event) => (event.body.test ? null : event)'),
+    );
 
     const dropped = await accepted(server, endpoint, json({ test: true }));
     const kept = await accepted(server, endpoint, json({ test: false }));
 
     await deliveredBy(target, kept);
     expect(await eventOf(server, dropped)).toMatchObject({ status: 'ignored', deliveries: [] });
-    expect(await requestOf(server, endpoint, dropped)).toMatchObject({ status: 'ignored', note: 'The transform dropped it.' });
+    expect(await requestOf(server, endpoint, dropped)).toMatchObject({
+      status: 'ignored',
+      note: 'The transform dropped it.',
+    });
     expect(target.posts()).toHaveLength(1);
   });
 
   it('managed: named secrets that the code names are given, a new value at once', async () => {
     const name = `CRM_${Date.now()}`;
-    const secret = expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'first' }), 201).json.id as string;
-    const { endpoint, target } = await transforming(managed(`export default (event, { secrets }) => ({ body: { token: secrets.${name}, all: Object.keys(secrets) } })`));
+    const secret = expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'first' }), 201).json
+      .id as string;
+    const { endpoint, target } = await transforming(
+      managed(
+        `export default (event, { secrets }) => ({ body: { token: secrets.${name}, all: Object.keys(secrets) } })`,
+      ),
+    );
 
     const one = await accepted(server, endpoint, json({}));
     expectStatus(await server.api('PUT', `/v1/secrets/${secret}`, { value: 'second' }), 200);
@@ -195,7 +303,9 @@ describe('transforms', () => {
     ['nothing', {}, ''],
     ['a deep list', { body: `${'['.repeat(400)}${']'.repeat(400)}` }, undefined],
   ])('managed: the code sees %s', async (_title, sent, seen) => {
-    const { endpoint, target } = await transforming(managed('export default (event) => ({ body: { seen: event.body } })'));
+    const { endpoint, target } = await transforming(
+      managed('export default (event) => ({ body: { seen: event.body } })'),
+    );
 
     const id = await accepted(server, endpoint, sent);
 
@@ -205,7 +315,9 @@ describe('transforms', () => {
   });
 
   it('url: the body is posted signed, and its JSON answer is delivered and filtered; 204 drops', async () => {
-    const host = targets.open(({ rawBody }) => (String(rawBody).includes('drop') ? { status: 204 } : { body: '{ "made": 12345678901234567890 }' }));
+    const host = targets.open(({ rawBody }) =>
+      String(rawBody).includes('drop') ? { status: 204 } : { body: '{ "made": 12345678901234567890 }' },
+    );
     const { endpoint, target } = await transforming({ engine: 'url', url: host.url });
 
     const id = await accepted(server, endpoint, json({ type: 'a.b' }));
@@ -215,7 +327,9 @@ describe('transforms', () => {
     expect((await eventOf(server, dropped)).status).toBe('ignored');
     const [asked] = host.posts();
     const { secret } = (await server.api('GET', '/v1/signing-secret')).json;
-    expect(new Webhook(secret).verify(asked?.rawBody ?? '', asked?.headers as Record<string, string>)).toEqual({ type: 'a.b' });
+    expect(new Webhook(secret).verify(asked?.rawBody ?? '', asked?.headers as Record<string, string>)).toEqual({
+      type: 'a.b',
+    });
     expect(asked?.headers).toMatchObject({ 'webhook-id': id, 'posthorn-event-type': 'a.b' });
   });
 
@@ -237,24 +351,36 @@ describe('transforms', () => {
   });
 
   it('open: what fails is delivered as it came, and the request and the event say so', async () => {
-    const { endpoint, target } = await transforming(managed(`export default () => { throw new Error('no'); }`, { failMode: 'open' }));
+    const { endpoint, target } = await transforming(
+      managed(`export default () => { throw new Error('no'); }`, { failMode: 'open' }),
+    );
 
-    const id = await accepted(server, endpoint, { body: ' {"n":  1}', headers: { 'content-type': 'application/x-own' } });
+    const id = await accepted(server, endpoint, {
+      body: ' {"n":  1}',
+      headers: { 'content-type': 'application/x-own' },
+    });
 
     const post = await deliveredBy(target, id);
     expect([String(post.rawBody), post.headers['content-type']]).toEqual([' {"n":  1}', 'application/x-own']);
-    expect((await requestOf(server, endpoint, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
+    expect((await requestOf(server, endpoint, id)).note).toBe(
+      'The transform failed: threw. It was delivered untransformed.',
+    );
     expect((await eventOf(server, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
   });
 
   it('after any number of failures the next event is tried: a URL that answers again, code that ends', async () => {
     const host = targets.open((_post, index) => (index < 5 ? { status: 500 } : { body: '{"made":true}' }));
     const byUrl = await transforming({ engine: 'url', url: host.url });
-    const byCode = await transforming(managed('export default (event) => { while (event.body.loop); return event }', { timeoutMs: 300 }));
+    const byCode = await transforming(
+      managed('export default (event) => { while (event.body.loop); return event }', { timeoutMs: 300 }),
+    );
 
     for (let n = 0; n < 5; n += 1) await accepted(server, byUrl.endpoint, json({ n }));
     for (let n = 0; n < 3; n += 1) await accepted(server, byCode.endpoint, json({ loop: true }));
-    const [made, ended] = [await accepted(server, byUrl.endpoint, json({ n: 5 })), await accepted(server, byCode.endpoint, json({ n: 6 }))];
+    const [made, ended] = [
+      await accepted(server, byUrl.endpoint, json({ n: 5 })),
+      await accepted(server, byCode.endpoint, json({ n: 6 })),
+    ];
 
     expect(JSON.parse(String((await deliveredBy(byUrl.target, made)).rawBody))).toEqual({ made: true });
     expect(JSON.parse(String((await deliveredBy(byCode.target, ended)).rawBody))).toEqual({ n: 6 });
@@ -272,18 +398,23 @@ describe('transforms', () => {
     expect(host.posts()).toEqual([]);
   });
 
-  it.each(BOMBS)('%s costs that call: the event is parked, everybody else is served meanwhile', async (_title, code, note) => {
-    const { endpoint } = await transforming(managed(code, { timeoutMs: 300 }));
-    const neighbour = await transforming(managed('export default (event) => ({ body: { n: event.body.n } })', { timeoutMs: 5000 }));
+  it.each(BOMBS)(
+    '%s costs that call: the event is parked, everybody else is served meanwhile',
+    async (_title, code, note) => {
+      const { endpoint } = await transforming(managed(code, { timeoutMs: 300 }));
+      const neighbour = await transforming(
+        managed('export default (event) => ({ body: { n: event.body.n } })', { timeoutMs: 5000 }),
+      );
 
-    const [id, ...others] = await Promise.all([
-      accepted(server, endpoint, json({ bomb: true })),
-      ...[1, 2, 3].map((n) => accepted(server, neighbour.endpoint, json({ n }))),
-    ]);
+      const [id, ...others] = await Promise.all([
+        accepted(server, endpoint, json({ bomb: true })),
+        ...[1, 2, 3].map((n) => accepted(server, neighbour.endpoint, json({ n }))),
+      ]);
 
-    expect(await eventOf(server, id)).toMatchObject({ status: 'parked', payload: { bomb: true } });
-    expect((await requestOf(server, endpoint, id)).note).toMatch(new RegExp(`^The transform failed: (${note})`));
-    for (const other of others) await deliveredBy(neighbour.target, other);
-    expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
-  });
+      expect(await eventOf(server, id)).toMatchObject({ status: 'parked', payload: { bomb: true } });
+      expect((await requestOf(server, endpoint, id)).note).toMatch(new RegExp(`^The transform failed: (${note})`));
+      for (const other of others) await deliveredBy(neighbour.target, other);
+      expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
+    },
+  );
 });

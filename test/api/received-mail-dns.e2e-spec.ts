@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { freePort } from '../durability/processes.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer, type ZoneTrouble } from '../support/zone-server.js';
 import { expectRefusal } from './answers.js';
 import { aliasTo, deliver, messageOf, messagesOf } from './mailing.js';
 import { until } from './polling.js';
-import { destinationAt, openSql, startTargets, uuidOf, WITHIN_MS, type Targets } from './scene.js';
+import { destinationAt, openSql, startTargets, type Targets, uuidOf, WITHIN_MS } from './scene.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
@@ -26,11 +26,22 @@ function domainIn(zone: ZoneServer): string {
 /** A message that the domain signed, as nodemailer composes it. */
 async function signed(domain: string, subject: string): Promise<Buffer> {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-  const { message } = await transport.sendMail({ from: `Ada <ada@${domain}>`, to: 'you@in.example', subject, text: 'Where is it?', dkim: { domainName: domain, keySelector: 's', privateKey: PEM } });
+  const { message } = await transport.sendMail({
+    from: `Ada <ada@${domain}>`,
+    to: 'you@in.example',
+    subject,
+    text: 'Where is it?',
+    dkim: { domainName: domain, keySelector: 's', privateKey: PEM },
+  });
   return message as Buffer;
 }
 
-const deferred = async (server: PosthornServer): Promise<number> => Number(/posthorn_inbox_messages_read_total\{outcome="deferred"\} (\d+)/.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? 0);
+const deferred = async (server: PosthornServer): Promise<number> =>
+  Number(
+    /posthorn_inbox_messages_read_total\{outcome="deferred"\} (\d+)/.exec(
+      await (await fetch(`${server.url}/metrics`)).text(),
+    )?.[1] ?? 0,
+  );
 
 describe('received mail while name servers fail', () => {
   let zone: ZoneServer;
@@ -49,8 +60,13 @@ describe('received mail while name servers fail', () => {
     await zone?.close();
   });
 
-  it.each<[ZoneTrouble, string]>([['fails', 'answers SERVFAIL'], ['cut', 'truncates over UDP and hangs up over TCP'], ['silent', 'never answers']])(
-    'delivers genuine mail whose key\'s name server %s (%s), as temperror and not as fail (RFC 7489, section 6.6.2)', async (trouble) => {
+  it.each<[ZoneTrouble, string]>([
+    ['fails', 'answers SERVFAIL'],
+    ['cut', 'truncates over UDP and hangs up over TCP'],
+    ['silent', 'never answers'],
+  ])(
+    "delivers genuine mail whose key's name server %s (%s), as temperror and not as fail (RFC 7489, section 6.6.2)",
+    async (trouble) => {
       const target = targets.open();
       const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
       const domain = domainIn(zone);
@@ -59,9 +75,15 @@ describe('received mail while name servers fail', () => {
 
       const [post] = await target.arrived(1);
 
-      expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({ subject: 'Genuine', auth: 'none', reason: null, verdicts: { dkim: 'temperror', dmarc: 'temperror', dmarc_policy: 'reject' } });
+      expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({
+        subject: 'Genuine',
+        auth: 'none',
+        reason: null,
+        verdicts: { dkim: 'temperror', dmarc: 'temperror', dmarc_policy: 'reject' },
+      });
       expect(await deferred(server)).toBeGreaterThan(0);
-    });
+    },
+  );
 
   it('quarantines it for an alias with allowedSenders; released by hand it is delivered, once, with its verdicts', async () => {
     const target = targets.open();
@@ -72,15 +94,31 @@ describe('received mail while name servers fail', () => {
 
     const [message] = await messagesOf(server, alias.id, 1);
     expect(message).toMatchObject({ auth: 'none', state: 'quarantined', reason: 'sender_unverified' });
-    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}&status=quarantined`)).json.data).toMatchObject([{ id: message.id }]);
+    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}&status=quarantined`)).json.data).toMatchObject([
+      { id: message.id },
+    ]);
     const release = () => server.api('POST', `/v1/aliases/${alias.id}/messages/${message.id}/release`);
     const [first, second] = await Promise.all([release(), release()]);
 
     expect([first.status, second.status].sort()).toEqual([200, 409]);
-    expect([first, second].find(({ status }) => status === 200)?.json).toMatchObject({ id: message.id, status: 'retrying', reason: null });
+    expect([first, second].find(({ status }) => status === 200)?.json).toMatchObject({
+      id: message.id,
+      status: 'retrying',
+      reason: null,
+    });
     const [post] = await target.arrived(1);
-    expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({ id: message.id, auth: 'none', verdicts: { dmarc: 'temperror' } });
-    expect(await until(() => messageOf(server, alias.id, message.id), ({ status }) => status === 'delivered', WITHIN_MS)).toMatchObject({ reason: null });
+    expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({
+      id: message.id,
+      auth: 'none',
+      verdicts: { dmarc: 'temperror' },
+    });
+    expect(
+      await until(
+        () => messageOf(server, alias.id, message.id),
+        ({ status }) => status === 'delivered',
+        WITHIN_MS,
+      ),
+    ).toMatchObject({ reason: null });
     expect((await server.api('GET', `/v1/events?endpoint=${alias.id}&status=quarantined`)).json.data).toEqual([]);
     expect((await server.api('GET', `/v1/events/${message.id}`)).json).toMatchObject({ status: 'delivered' });
     const refused = await release();
@@ -108,10 +146,20 @@ describe('received mail while name servers fail', () => {
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     const [silent, good] = [domainIn(zone), domainIn(zone)];
     zone.trouble(silent, 'silent');
-    for (let n = 0; n < 10; n += 1) await deliver(smtp, alias.address, await signed(silent, `Silent ${n}`), `ada@bounce.${silent}`);
-    await deliver(smtp, (await aliasTo(server, [await destinationAt(server, target.url)])).address, await signed(good, 'Good'), `ada@bounce.${good}`);
+    for (let n = 0; n < 10; n += 1)
+      await deliver(smtp, alias.address, await signed(silent, `Silent ${n}`), `ada@bounce.${silent}`);
+    await deliver(
+      smtp,
+      (await aliasTo(server, [await destinationAt(server, target.url)])).address,
+      await signed(good, 'Good'),
+      `ada@bounce.${good}`,
+    );
 
-    await until(async () => target.posts().map(({ rawBody }) => JSON.parse(rawBody.toString()).subject), (subjects) => subjects.includes('Good') && subjects.length === 11, 2 * WITHIN_MS);
+    await until(
+      async () => target.posts().map(({ rawBody }) => JSON.parse(rawBody.toString()).subject),
+      (subjects) => subjects.includes('Good') && subjects.length === 11,
+      2 * WITHIN_MS,
+    );
   });
 });
 
@@ -126,9 +174,21 @@ describe('received mail whose name servers come back', () => {
       zone.trouble(`s._domainkey.${genuine}`, 'fails');
       zone.trouble(`s._domainkey.${forged}`, 'fails');
       await deliver(smtp, alias.address, await signed(genuine, 'Genuine'), `ada@bounce.${genuine}`);
-      await deliver(smtp, alias.address, Buffer.from((await signed(forged, 'Forged')).toString('latin1').replace('Subject: Forged', 'Subject: Forgery'), 'latin1'), `ada@bounce.${forged}`);
+      await deliver(
+        smtp,
+        alias.address,
+        Buffer.from(
+          (await signed(forged, 'Forged')).toString('latin1').replace('Subject: Forged', 'Subject: Forgery'),
+          'latin1',
+        ),
+        `ada@bounce.${forged}`,
+      );
       const sql = openSql(server);
-      const waiting = async () => sql.rows('select id from inbox_messages where state = $1 and unanswered_since is not null and claimed_by is null', ['received']);
+      const waiting = async () =>
+        sql.rows(
+          'select id from inbox_messages where state = $1 and unanswered_since is not null and claimed_by is null',
+          ['received'],
+        );
       await until(waiting, (rows) => rows.length === 2, WITHIN_MS);
       await server.kill('SIGKILL');
       zone.trouble(`s._domainkey.${genuine}`, null);
@@ -136,11 +196,21 @@ describe('received mail whose name servers come back', () => {
       const next = await startServer(server.env);
       try {
         const [post] = await target.arrived(1);
-        const [forgery] = await until(async () => (await next.api('GET', `/v1/aliases/${alias.id}/messages?state=quarantined`)).json.data, (data) => data.length === 1, WITHIN_MS);
+        const [forgery] = await until(
+          async () => (await next.api('GET', `/v1/aliases/${alias.id}/messages?state=quarantined`)).json.data,
+          (data) => data.length === 1,
+          WITHIN_MS,
+        );
 
-        expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({ subject: 'Genuine', auth: 'pass', verdicts: { dkim: 'pass', dmarc: 'pass' } });
+        expect(JSON.parse(post?.rawBody.toString() ?? '')).toMatchObject({
+          subject: 'Genuine',
+          auth: 'pass',
+          verdicts: { dkim: 'pass', dmarc: 'pass' },
+        });
         expect(forgery).toMatchObject({ subject: 'Forgery', reason: 'dmarc_failed' });
-        expect(await sql.rows('select tries from inbox_messages where id = $1', [uuidOf(forgery.id)])).toEqual([{ tries: 1 }]);
+        expect(await sql.rows('select tries from inbox_messages where id = $1', [uuidOf(forgery.id)])).toEqual([
+          { tries: 1 },
+        ]);
       } finally {
         await sql.close();
         await next.stop();

@@ -1,25 +1,36 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { freePort } from '../durability/processes.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
 import { createKey, expectInvalid, expectRefusal } from './answers.js';
 import { aliasTo, deliver, letter, messageOf, messagesOf } from './mailing.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS, type Sql, type Targets } from './scene.js';
+import {
+  destinationAt,
+  expectStatus,
+  openSql,
+  type Sql,
+  startTargets,
+  type Targets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** A scanner that finds what is named after what it finds. */
 function startClamd(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => {
       let held = Buffer.alloc(0);
-      socket.on('error', () => undefined).on('data', (bytes) => {
-        held = Buffer.concat([held, bytes]);
-        if (!held.subarray(-4).equals(Buffer.alloc(4))) return;
-        if (held.includes('hang up on me')) socket.destroy();
-        else socket.end(held.includes('EICAR') ? 'stream: Eicar-Test-Signature FOUND\0' : 'stream: OK\0');
-      });
+      socket
+        .on('error', () => undefined)
+        .on('data', (bytes) => {
+          held = Buffer.concat([held, bytes]);
+          if (!held.subarray(-4).equals(Buffer.alloc(4))) return;
+          if (held.includes('hang up on me')) socket.destroy();
+          else socket.end(held.includes('EICAR') ? 'stream: Eicar-Test-Signature FOUND\0' : 'stream: OK\0');
+        });
     }).listen(0, '127.0.0.1', () => resolve(server));
   });
 }
@@ -28,10 +39,15 @@ function startRspamd(): Promise<HttpServer> {
   return new Promise((resolve) => {
     const server = createHttpServer((request, response) => {
       const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-        const isSpam = Buffer.concat(chunks).includes('GTUBE') && request.headers['ip'] === '127.0.0.1' && request.headers['from'] === 'ada@b.example';
-        response.end(JSON.stringify({ action: isSpam ? 'reject' : 'no action', score: 1 }));
-      });
+      request
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          const isSpam =
+            Buffer.concat(chunks).includes('GTUBE') &&
+            request.headers['ip'] === '127.0.0.1' &&
+            request.headers['from'] === 'ada@b.example';
+          response.end(JSON.stringify({ action: isSpam ? 'reject' : 'no action', score: 1 }));
+        });
     }).listen(0, '127.0.0.1', () => resolve(server));
   });
 }
@@ -48,11 +64,20 @@ describe('received mail', () => {
   let destination: string;
 
   beforeAll(async () => {
-    const [clamd, rspamd, ...rest] = await Promise.all([startClamd(), startRspamd(), startTargets(), startZoneServer(), freePort()]);
+    const [clamd, rspamd, ...rest] = await Promise.all([
+      startClamd(),
+      startRspamd(),
+      startTargets(),
+      startZoneServer(),
+      freePort(),
+    ]);
     [targets, zone, smtp] = rest;
     scanners = [clamd, rspamd];
     server = await startServer({
-      SMTP_PORT: String(smtp), DNS_SERVERS: zone.address, CLAMD_ADDRESS: `127.0.0.1:${portOf(clamd)}`, RSPAMD_URL: `http://127.0.0.1:${portOf(rspamd)}`,
+      SMTP_PORT: String(smtp),
+      DNS_SERVERS: zone.address,
+      CLAMD_ADDRESS: `127.0.0.1:${portOf(clamd)}`,
+      RSPAMD_URL: `http://127.0.0.1:${portOf(rspamd)}`,
     });
     sql = openSql(server);
     destination = await destinationAt(server, targets.open().url);
@@ -74,33 +99,83 @@ describe('received mail', () => {
     const transport = createTransport({ host: '127.0.0.1', port: smtp, secure: false, ignoreTLS: true });
     const compose = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
     const { message: raw } = await compose.sendMail({
-      from: 'Ada <ada@b.example>', to: alias.address, cc: 'c@b.example', subject: 'Größe', text: 'Where is it?', html: '<b>Where</b>', inReplyTo: '<1@b.example>', headers: { 'Auto-Submitted': 'auto-generated' },
-      attachments: [{ filename: '../../Rechnung März.pdf', content: pdf }, { filename: 'logo.svg', content: svg, contentType: 'image/svg+xml' }],
+      from: 'Ada <ada@b.example>',
+      to: alias.address,
+      cc: 'c@b.example',
+      subject: 'Größe',
+      text: 'Where is it?',
+      html: '<b>Where</b>',
+      inReplyTo: '<1@b.example>',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      attachments: [
+        { filename: '../../Rechnung März.pdf', content: pdf },
+        { filename: 'logo.svg', content: svg, contentType: 'image/svg+xml' },
+      ],
     });
     await transport.sendMail({ envelope: { from: 'ada@b.example', to: alias.address }, raw });
 
     const [post] = await target.arrived(1);
 
     const event = JSON.parse(post?.rawBody.toString() ?? '');
-    expect(post?.headers).toMatchObject({ 'webhook-id': event.id, 'webhook-event-type': 'email.received', 'content-type': 'application/json' });
+    expect(post?.headers).toMatchObject({
+      'webhook-id': event.id,
+      'webhook-event-type': 'email.received',
+      'content-type': 'application/json',
+    });
     expect(event).toMatchObject({
-      alias: alias.address, endpoint_id: alias.id, from: 'Ada <ada@b.example>', to: [alias.address], cc: ['c@b.example'], subject: 'Größe', in_reply_to: '<1@b.example>', auto_submitted: true,
-      verdicts: { spf: 'none', dkim: 'none', dmarc: 'none', spam: 'pass', virus: 'pass', dmarc_policy: null }, auth: 'none', status: 'retrying', reason: null, parse_error: null, truncated: false,
+      alias: alias.address,
+      endpoint_id: alias.id,
+      from: 'Ada <ada@b.example>',
+      to: [alias.address],
+      cc: ['c@b.example'],
+      subject: 'Größe',
+      in_reply_to: '<1@b.example>',
+      auto_submitted: true,
+      verdicts: { spf: 'none', dkim: 'none', dmarc: 'none', spam: 'pass', virus: 'pass', dmarc_policy: null },
+      auth: 'none',
+      status: 'retrying',
+      reason: null,
+      parse_error: null,
+      truncated: false,
       size_bytes: (raw as Buffer).length,
-      attachments: [{ filename: 'Rechnung März.pdf', content_type: 'application/pdf', size_bytes: 70_000 }, { filename: 'logo.svg', content_type: 'image/svg+xml', size_bytes: svg.length }],
+      attachments: [
+        { filename: 'Rechnung März.pdf', content_type: 'application/pdf', size_bytes: 70_000 },
+        { filename: 'logo.svg', content_type: 'image/svg+xml', size_bytes: svg.length },
+      ],
     });
     expect([event.text.trim(), event.html.trim()]).toEqual(['Where is it?', '<b>Where</b>']);
     const fetched = await fetch(event.raw_url, { headers: { authorization: `Bearer ${server.apiKey}` } });
-    expect([fetched.headers.get('content-type'), Buffer.from(await fetched.arrayBuffer()).equals(raw as Buffer)]).toEqual(['message/rfc822', true]);
-    const [file, image] = await Promise.all(event.attachments.map(({ url }: { url: string }) => fetch(url, { headers: { authorization: `Bearer ${server.apiKey}` } }))) as [Response, Response];
+    expect([
+      fetched.headers.get('content-type'),
+      Buffer.from(await fetched.arrayBuffer()).equals(raw as Buffer),
+    ]).toEqual(['message/rfc822', true]);
+    const [file, image] = (await Promise.all(
+      event.attachments.map(({ url }: { url: string }) =>
+        fetch(url, { headers: { authorization: `Bearer ${server.apiKey}` } }),
+      ),
+    )) as [Response, Response];
     expect(Buffer.from(await file.arrayBuffer()).equals(pdf)).toBe(true);
     expect(Object.fromEntries(file.headers)).toMatchObject({
-      'content-type': 'application/pdf', 'x-content-type-options': 'nosniff', 'content-length': '70000',
+      'content-type': 'application/pdf',
+      'x-content-type-options': 'nosniff',
+      'content-length': '70000',
       'content-disposition': 'attachment; filename="Rechnung M_rz.pdf"; filename*=UTF-8\'\'Rechnung%20M%C3%A4rz.pdf',
     });
-    expect([image.headers.get('content-type'), image.headers.get('content-security-policy'), await image.text()]).toEqual(['application/octet-stream', "sandbox; default-src 'none'", svg]);
-    expect(await until(() => messageOf(server, alias.id, event.id), ({ status }) => status === 'delivered', WITHIN_MS)).toMatchObject({ ...event, status: 'delivered' });
-    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}`)).json.data).toMatchObject([{ id: event.id, event_type: 'email.received', endpoint: alias.address, status: 'delivered' }]);
+    expect([
+      image.headers.get('content-type'),
+      image.headers.get('content-security-policy'),
+      await image.text(),
+    ]).toEqual(['application/octet-stream', "sandbox; default-src 'none'", svg]);
+    expect(
+      await until(
+        () => messageOf(server, alias.id, event.id),
+        ({ status }) => status === 'delivered',
+        WITHIN_MS,
+      ),
+    ).toMatchObject({ ...event, status: 'delivered' });
+    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}`)).json.data).toMatchObject([
+      { id: event.id, event_type: 'email.received', endpoint: alias.address, status: 'delivered' },
+    ]);
   });
 
   it('is listed newest first, page by page, under the id and the address of its alias, and nobody else sees it', async () => {
@@ -108,25 +183,65 @@ describe('received mail', () => {
     for (const subject of ['one', 'two', 'three']) await deliver(smtp, alias.address, letter(`${subject}-${alias.id}`));
     await messagesOf(server, alias.id, 3);
 
-    const first = expectStatus(await server.api('GET', `/v1/aliases/${encodeURIComponent(alias.address)}/messages?limit=2`), 200).json;
-    const second = expectStatus(await server.api('GET', `/v1/aliases/${alias.id}/messages?limit=2&cursor=${first.next_cursor}`), 200).json;
+    const first = expectStatus(
+      await server.api('GET', `/v1/aliases/${encodeURIComponent(alias.address)}/messages?limit=2`),
+      200,
+    ).json;
+    const second = expectStatus(
+      await server.api('GET', `/v1/aliases/${alias.id}/messages?limit=2&cursor=${first.next_cursor}`),
+      200,
+    ).json;
 
-    expect([...first.data, ...second.data].map(({ subject }: { subject: string }) => subject.split('-')[0])).toEqual(['three', 'two', 'one']);
+    expect([...first.data, ...second.data].map(({ subject }: { subject: string }) => subject.split('-')[0])).toEqual([
+      'three',
+      'two',
+      'one',
+    ]);
     expect([first.data[0], second.next_cursor]).toEqual([
-      { id: expect.stringMatching(/^evt_/), message_id: `<three-${alias.id}@b.example>`, from: 'Ada <ada@b.example>', subject: `three-${alias.id}`, received_at: expect.any(String), auth: 'none', state: 'processed', reason: null }, null]);
+      {
+        id: expect.stringMatching(/^evt_/),
+        message_id: `<three-${alias.id}@b.example>`,
+        from: 'Ada <ada@b.example>',
+        subject: `three-${alias.id}`,
+        received_at: expect.any(String),
+        auth: 'none',
+        state: 'processed',
+        reason: null,
+      },
+      null,
+    ]);
     const found = async (query: string): Promise<string[]> =>
-      expectStatus(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 200).json.data.map(({ subject }: { subject: string }) => subject.split('-')[0]);
-    expect([await found('from=ADA@b.example&state=processed'), await found('state=quarantined'), await found('from=bob@b.example')]).toEqual([['three', 'two', 'one'], [], []]);
-    expect([await found(`since=${first.data[1].received_at}`), await found(`until=${first.data[1].received_at}`), await found('from=ada@b.example&limit=1')]).toEqual([['three', 'two'], ['two', 'one'], ['three']]);
-    for (const query of ['state=nonsense', 'since=yesterday', 'from=']) expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 400);
+      expectStatus(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 200).json.data.map(
+        ({ subject }: { subject: string }) => subject.split('-')[0],
+      );
+    expect([
+      await found('from=ADA@b.example&state=processed'),
+      await found('state=quarantined'),
+      await found('from=bob@b.example'),
+    ]).toEqual([['three', 'two', 'one'], [], []]);
+    expect([
+      await found(`since=${first.data[1].received_at}`),
+      await found(`until=${first.data[1].received_at}`),
+      await found('from=ada@b.example&limit=1'),
+    ]).toEqual([['three', 'two'], ['two', 'one'], ['three']]);
+    for (const query of ['state=nonsense', 'since=yesterday', 'from='])
+      expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 400);
     const { id } = first.data[0];
     expect((await messageOf(server, alias.id, id)).status).toBe('ignored');
     const other = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     for (const path of ['messages', `messages/${id}`, `messages/${id}/raw`, `messages/${id}/attachments/0`]) {
-      expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/${path}`, undefined, { authorization: `Bearer ${other}` }), 404);
+      expectRefusal(
+        await server.api('GET', `/v1/aliases/${alias.id}/${path}`, undefined, { authorization: `Bearer ${other}` }),
+        404,
+      );
     }
     const stranger = await aliasTo(server, []);
-    for (const path of [`${stranger.id}/messages/${id}`, `${alias.id}/messages/evt_1`, `${alias.id}/messages/${id}/attachments/0`, `${alias.id}/messages/${id}/attachments/x`]) {
+    for (const path of [
+      `${stranger.id}/messages/${id}`,
+      `${alias.id}/messages/evt_1`,
+      `${alias.id}/messages/${id}/attachments/0`,
+      `${alias.id}/messages/${id}/attachments/x`,
+    ]) {
       expectRefusal(await server.api('GET', `/v1/aliases/${path}`), 404);
     }
   });
@@ -141,21 +256,44 @@ describe('received mail', () => {
 
     const [forged, good] = await messagesOf(server, alias.id, 2);
 
-    expect([good, forged]).toMatchObject([{ auth: 'pass', state: 'processed', reason: null }, { auth: 'fail', state: 'quarantined', reason: 'dmarc_failed' }]);
-    expect(await messageOf(server, alias.id, good.id)).toMatchObject({ verdicts: { spf: 'pass', dmarc: 'pass', dmarc_policy: 'reject' } });
-    expect(await messageOf(server, alias.id, forged.id)).toMatchObject({ status: 'quarantined', reason: 'dmarc_failed', subject: 'forged' });
+    expect([good, forged]).toMatchObject([
+      { auth: 'pass', state: 'processed', reason: null },
+      { auth: 'fail', state: 'quarantined', reason: 'dmarc_failed' },
+    ]);
+    expect(await messageOf(server, alias.id, good.id)).toMatchObject({
+      verdicts: { spf: 'pass', dmarc: 'pass', dmarc_policy: 'reject' },
+    });
+    expect(await messageOf(server, alias.id, forged.id)).toMatchObject({
+      status: 'quarantined',
+      reason: 'dmarc_failed',
+      subject: 'forged',
+    });
     await target.arrived(1);
     expect(target.posts().map(({ rawBody }) => JSON.parse(rawBody.toString()).subject)).toEqual(['good']);
-    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}&status=quarantined`)).json.data).toMatchObject([{ id: forged.id }]);
+    expect((await server.api('GET', `/v1/events?endpoint=${alias.id}&status=quarantined`)).json.data).toMatchObject([
+      { id: forged.id },
+    ]);
   });
 
   it.each<[string, string, object, string | null, object]>([
     ['a virus', letter('virus').replace('Where', 'EICAR'), {}, 'virus', { virus: 'fail' }],
     ['spam, which is only told', letter('spam').replace('Where', 'GTUBE'), {}, null, { spam: 'fail', virus: 'pass' }],
-    ['a scanner that hangs up', letter('away').replace('Where is it', 'hang up on me'), {}, null, { virus: 'processing_failed' }],
+    [
+      'a scanner that hangs up',
+      letter('away').replace('Where is it', 'hang up on me'),
+      {},
+      null,
+      { virus: 'processing_failed' },
+    ],
     ['no From', letter('nobody').replace(/^From.*\r\n/, ''), {}, 'from_missing', {}],
     ['two From headers', `From: boss@bank.example\r\n${letter('two')}`, {}, 'from_ambiguous', {}],
-    ['two authors', letter('authors').replace('<ada@b.example>', '<ada@b.example>, boss@bank.example'), {}, 'from_ambiguous', {}],
+    [
+      'two authors',
+      letter('authors').replace('<ada@b.example>', '<ada@b.example>, boss@bank.example'),
+      {},
+      'from_ambiguous',
+      {},
+    ],
   ])('%s', async (_what, raw, settings, reason, verdicts) => {
     const alias = await aliasTo(server, [destination], settings);
     await deliver(smtp, alias.address, raw);
@@ -169,13 +307,25 @@ describe('received mail', () => {
   it('a message that no parser takes is delivered all the same: it says so, and its bytes are there', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
-    const raw = letter('bomb', Array.from({ length: 300 }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join(''));
+    const raw = letter(
+      'bomb',
+      Array.from({ length: 300 }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join(
+        '',
+      ),
+    );
     await deliver(smtp, alias.address, raw);
 
     const [post] = await target.arrived(1);
 
     const event = JSON.parse(post?.rawBody.toString() ?? '');
-    expect(event).toMatchObject({ subject: 'bomb', from: 'Ada <ada@b.example>', text: null, html: null, attachments: [], parse_error: expect.stringContaining('256') });
+    expect(event).toMatchObject({
+      subject: 'bomb',
+      from: 'Ada <ada@b.example>',
+      text: null,
+      html: null,
+      attachments: [],
+      parse_error: expect.stringContaining('256'),
+    });
     expect((await server.api('GET', `/v1/aliases/${alias.id}/messages/${event.id}/raw`)).text).toBe(raw);
   });
 
@@ -186,29 +336,57 @@ describe('received mail', () => {
 
     const [{ id }] = await messagesOf(server, alias.id, 1);
 
-    expect(await messageOf(server, alias.id, id)).toMatchObject({ parse_error: null, attachments: [{ filename: 'passwd', content_type: 'text/html' }] });
+    expect(await messageOf(server, alias.id, id)).toMatchObject({
+      parse_error: null,
+      attachments: [{ filename: 'passwd', content_type: 'text/html' }],
+    });
     const file = await server.api('GET', `/v1/aliases/${alias.id}/messages/${id}/attachments/0`);
-    expect([file.status, file.headers.get('content-type'), file.headers.get('content-disposition')]).toEqual([200, 'application/octet-stream', 'attachment; filename="passwd"']);
+    expect([file.status, file.headers.get('content-type'), file.headers.get('content-disposition')]).toEqual([
+      200,
+      'application/octet-stream',
+      'attachment; filename="passwd"',
+    ]);
   });
 
   it('a large message is kept byte for byte too', async () => {
     const alias = await aliasTo(server, []);
-    const body = Buffer.alloc(3 * 1024 * 1024, 'c29tZSBieXRlcyBvZiBhIGZpbGUgdGhhdCBpcyBsYXJnZXIgdGhhbiBhIHJvdyBpcyBraW5kIA==\r\n');
-    const raw = Buffer.concat([Buffer.from(letter('large', 'Content-Type: application/x-large\r\nContent-Transfer-Encoding: base64\r\n').replace('Where is it?\r\n', '')), body, Buffer.from('\r\n')]);
+    const body = Buffer.alloc(
+      3 * 1024 * 1024,
+      'c29tZSBieXRlcyBvZiBhIGZpbGUgdGhhdCBpcyBsYXJnZXIgdGhhbiBhIHJvdyBpcyBraW5kIA==\r\n',
+    );
+    const raw = Buffer.concat([
+      Buffer.from(
+        letter('large', 'Content-Type: application/x-large\r\nContent-Transfer-Encoding: base64\r\n').replace(
+          'Where is it?\r\n',
+          '',
+        ),
+      ),
+      body,
+      Buffer.from('\r\n'),
+    ]);
     await deliver(smtp, alias.address, raw);
 
     const [{ id }] = await messagesOf(server, alias.id, 1);
 
-    const fetched = await fetch(`${server.url}/v1/aliases/${alias.id}/messages/${id}/raw`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+    const fetched = await fetch(`${server.url}/v1/aliases/${alias.id}/messages/${id}/raw`, {
+      headers: { authorization: `Bearer ${server.apiKey}` },
+    });
     expect(Buffer.from(await fetched.arrayBuffer()).equals(raw)).toBe(true);
   });
 
   it('goes to those who pull, too', async () => {
-    const { id: pull } = expectStatus(await server.api('POST', '/v1/destinations', { name: 'pulled', type: 'pull' }), 201).json;
+    const { id: pull } = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'pulled', type: 'pull' }),
+      201,
+    ).json;
     const alias = await aliasTo(server, [pull]);
     await deliver(smtp, alias.address, letter('pulled'));
 
-    const page = await until(async () => (await server.api('GET', `/v1/pull/${pull}`)).json, ({ data }) => data.length > 0, WITHIN_MS);
+    const page = await until(
+      async () => (await server.api('GET', `/v1/pull/${pull}`)).json,
+      ({ data }) => data.length > 0,
+      WITHIN_MS,
+    );
 
     expect(JSON.stringify(page.data[0])).toContain('pulled');
   });
@@ -219,7 +397,8 @@ describe('received mail', () => {
     const [{ id }] = await messagesOf(server, alias.id, 1);
     expectStatus(await server.api('DELETE', `/v1/events/${id}/payload`), 204);
 
-    for (const path of ['', '/raw', '/attachments/0']) expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages/${id}${path}`), 404);
+    for (const path of ['', '/raw', '/attachments/0'])
+      expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages/${id}${path}`), 404);
     const [row] = await sql.rows('select m::text as text from inbox_messages m where id = $1', [uuidOf(id)]);
     expect(row?.['text']).not.toMatch(/secret|ada@|Where/);
   });
@@ -240,10 +419,30 @@ describe('received mail', () => {
       const counted = expectStatus(await replay(alias.id, { dry_run: true }), 200).json;
       const done = expectStatus(await replay(encodeURIComponent(alias.address)), 200).json;
 
-      const counts = { alias_id: alias.id, scanned: 3, replayed: 2, enqueued: 2, skipped: 0, excluded: 1, destinations: [other], next_cursor: null };
-      expect([counted, done]).toMatchObject([{ ...counts, dry_run: true }, { ...counts, dry_run: false, replay_id: expect.stringMatching(/^rpl_/) }]);
+      const counts = {
+        alias_id: alias.id,
+        scanned: 3,
+        replayed: 2,
+        enqueued: 2,
+        skipped: 0,
+        excluded: 1,
+        destinations: [other],
+        next_cursor: null,
+      };
+      expect([counted, done]).toMatchObject([
+        { ...counts, dry_run: true },
+        { ...counts, dry_run: false, replay_id: expect.stringMatching(/^rpl_/) },
+      ]);
       const posts = await now.arrived(2);
-      expect(posts.map(({ headers, rawBody }) => [headers['webhook-replayed'], headers['webhook-id'] === JSON.parse(rawBody.toString()).id])).toEqual([['true', true], ['true', true]]);
+      expect(
+        posts.map(({ headers, rawBody }) => [
+          headers['webhook-replayed'],
+          headers['webhook-id'] === JSON.parse(rawBody.toString()).id,
+        ]),
+      ).toEqual([
+        ['true', true],
+        ['true', true],
+      ]);
       expect([now.posts().length, before.posts().length]).toEqual([2, 2]);
     });
 
@@ -254,19 +453,30 @@ describe('received mail', () => {
       await sql.rows(
         `insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, payload_bytes, payload, disposition)
          select environment_id, (substr(id::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, expires_on, target_id, url, direction, event_type, headers, payload_bytes, payload, disposition
-         from events, generate_series(1, 1100) n where id = $1`, [uuidOf(id)]);
+         from events, generate_series(1, 1100) n where id = $1`,
+        [uuidOf(id)],
+      );
 
       const first = expectStatus(await replay(alias.id, { dry_run: true }), 200).json;
       const second = expectStatus(await replay(alias.id, { dry_run: true, cursor: first.next_cursor }), 200).json;
 
-      expect([first.scanned, typeof first.next_cursor, second.scanned, second.next_cursor]).toEqual([1000, 'string', 101, null]);
+      expect([first.scanned, typeof first.next_cursor, second.scanned, second.next_cursor]).toEqual([
+        1000,
+        'string',
+        101,
+        null,
+      ]);
       expectRefusal(await replay(alias.id, { dry_run: false, cursor: first.next_cursor }), 400);
     });
 
-    it('422, 404 and 400 for what can\'t be', async () => {
+    it("422, 404 and 400 for what can't be", async () => {
       const alias = await aliasTo(server, []);
 
-      expectInvalid(await replay(alias.id, { since: '2026-11-21T00:00:00Z', until: '2026-11-20T00:00:00Z' }), 'schema', 'since');
+      expectInvalid(
+        await replay(alias.id, { since: '2026-11-21T00:00:00Z', until: '2026-11-20T00:00:00Z' }),
+        'schema',
+        'since',
+      );
       expectInvalid(await replay(alias.id, { status: 'nonsense' }), 'schema', 'status');
       expectRefusal(await replay('al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), 404);
       expectRefusal(await replay(alias.id, { cursor: 'x' }), 400);

@@ -24,16 +24,23 @@ export interface Inbound {
 export type Json = any;
 
 /** One request as it is given here, to the very characters of its path: no client normalises it, and none adds a content type. */
-export function provide(server: PosthornServer, path: string, { method = 'POST', headers = {}, body }: Sent = {}): Promise<ApiAnswer> {
+export function provide(
+  server: PosthornServer,
+  path: string,
+  { method = 'POST', headers = {}, body }: Sent = {},
+): Promise<ApiAnswer> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const request = http.request({ hostname, port, path, method, headers: { ...length, ...headers }, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())));
-    });
+    const request = http.request(
+      { hostname, port, path, method, headers: { ...length, ...headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())));
+      },
+    );
     request.on('error', reject);
     request.end(body);
   });
@@ -52,7 +59,12 @@ export async function inbound(server: PosthornServer, settings: object = {}): Pr
 }
 
 /** Sets the provider's secret. */
-export async function setSecret(server: PosthornServer, { id }: Inbound, secret: string, more: object = {}): Promise<void> {
+export async function setSecret(
+  server: PosthornServer,
+  { id }: Inbound,
+  secret: string,
+  more: object = {},
+): Promise<void> {
   expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret, ...more }), 204);
 }
 
@@ -74,7 +86,12 @@ export async function requestsOf(server: PosthornServer, { id }: Inbound): Promi
 }
 
 /** One raw request, by its `req_` id or the `evt_` id of its event. */
-export async function requestOf(server: PosthornServer, { id }: Inbound, request: string, headers: Record<string, string> = {}): Promise<Json> {
+export async function requestOf(
+  server: PosthornServer,
+  { id }: Inbound,
+  request: string,
+  headers: Record<string, string> = {},
+): Promise<Json> {
   return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests/${request}`, undefined, headers), 200).json;
 }
 
@@ -85,7 +102,8 @@ export function whsec(): string {
 
 function answerOf(response: http.IncomingMessage, text: string): ApiAnswer {
   const headers = new Headers();
-  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) headers.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string);
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2)
+    headers.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string);
   return { status: response.statusCode ?? 0, headers, text, json: parsed(text) };
 }
 

@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { askRecover, emit, endpointOf, eventsOf, failedCopies, LONG_AGO } from './recovering.js';
 import { inletTo, jobIn, jobOf, watchReplays } from './replaying.js';
-import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -39,13 +49,18 @@ describe('recover', () => {
     return { target, destination, message };
   };
 
-  const recovered = async (destination: string, body: object = { since: LONG_AGO }): Promise<Record<string, unknown>> => {
+  const recovered = async (
+    destination: string,
+    body: object = { since: LONG_AGO },
+  ): Promise<Record<string, unknown>> => {
     const { id } = expectStatus(await askRecover(server, destination, body), 202).json;
     return jobIn(server, id, 'completed');
   };
 
   const enqueuedAt = (destination: string): Promise<{ event: string; xid: string }[]> =>
-    sql.rows('select event_id as event, xid::text from enqueued where target_id = $1 order by due_at, n', [uuidOf(destination)]);
+    sql.rows('select event_id as event, xid::text from enqueued where target_id = $1 order by due_at, n', [
+      uuidOf(destination),
+    ]);
 
   it('202: what failed and what used up its retries is sent again, marked as a replay; what was delivered is not', async () => {
     const { target, destination, message } = await arrange();
@@ -56,8 +71,20 @@ describe('recover', () => {
     const job = await recovered(destination);
 
     expect(job).toMatchObject({
-      kind: 'recover', endpoint: destination, state: 'completed', since: '2026-01-01T00:00:00.000Z', until: null, status: null,
-      total_estimate: 3, scanned: 3, replayed: 3, enqueued: 3, skipped: 0, excluded: 0, destinations: [], destinations_used: [destination],
+      kind: 'recover',
+      endpoint: destination,
+      state: 'completed',
+      since: '2026-01-01T00:00:00.000Z',
+      until: null,
+      status: null,
+      total_estimate: 3,
+      scanned: 3,
+      replayed: 3,
+      enqueued: 3,
+      skipped: 0,
+      excluded: 0,
+      destinations: [],
+      destinations_used: [destination],
     });
     const posts = await target.arrived(4);
     expect(posts.slice(1).map(({ headers }) => headers['webhook-replayed'])).toEqual(['true', 'true', 'true']);
@@ -69,7 +96,8 @@ describe('recover', () => {
     const { destination, message } = await arrange();
     const dead = await failedCopies(sql, message, 3, { status: 'dlq' });
     await failedCopies(sql, message, 2, { status: 'failed', reason: 'gone' });
-    const at = (uuid = ''): string => new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toISOString();
+    const at = (uuid = ''): string =>
+      new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 
     const job = await recovered(destination, { since: at(dead[1]), until: at(dead[1]), status: 'dlq' });
 
@@ -85,7 +113,12 @@ describe('recover', () => {
     await sql.rows('update events set erased_at = now(), payload = null where id = $1', [erased]);
 
     expect(await recovered(destination)).toMatchObject({ scanned: 3, skipped: 2, excluded: 1, enqueued: 0 });
-    expect(await recovered(destination, { since: LONG_AGO, include_cancelled: true })).toMatchObject({ scanned: 3, skipped: 0, excluded: 1, enqueued: 2 });
+    expect(await recovered(destination, { since: LONG_AGO, include_cancelled: true })).toMatchObject({
+      scanned: 3,
+      skipped: 0,
+      excluded: 1,
+      enqueued: 2,
+    });
   });
 
   it('pages of a thousand: oldest first in each, later ones carry older events, each commits with its progress', async () => {
@@ -95,7 +128,11 @@ describe('recover', () => {
     expect(await recovered(destination)).toMatchObject({ scanned: 2_500, enqueued: 2_500 });
 
     const made = await enqueuedAt(destination);
-    expect(made.map(({ event }) => event)).toEqual([...dead.slice(1_500), ...dead.slice(500, 1_500), ...dead.slice(0, 500)]);
+    expect(made.map(({ event }) => event)).toEqual([
+      ...dead.slice(1_500),
+      ...dead.slice(500, 1_500),
+      ...dead.slice(0, 500),
+    ]);
     const commits = [...new Set(made.map(({ xid }) => xid))];
     expect(commits.map((commit) => made.filter(({ xid }) => xid === commit).length)).toEqual([1_000, 1_000, 500]);
   });
@@ -103,7 +140,10 @@ describe('recover', () => {
   it('a job whose process was killed between two pages goes on where it stood: nothing twice, nothing left out', async () => {
     const api = await startServer({ ROLE: 'api' });
     const own = openSql(api);
-    const line = [new pg.Client({ connectionString: api.databaseUrl }), new pg.Client({ connectionString: api.databaseUrl })] as const;
+    const line = [
+      new pg.Client({ connectionString: api.databaseUrl }),
+      new pg.Client({ connectionString: api.databaseUrl }),
+    ] as const;
     const workers = [await startServer({ ...api.env, ROLE: 'worker' })];
     try {
       await watchReplays(own);
@@ -115,10 +155,17 @@ describe('recover', () => {
         await client.query('begin');
       }
       const lock = (at: 0 | 1): Promise<unknown> =>
-        line[at].query(`select pg_advisory_xact_lock(hashtextextended('redeliver ' || environment_id, 0)) from destinations where id = $1`, [uuidOf(destination)]);
-      const waiting = (count: number): Promise<unknown> => until(
-        () => own.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`), ({ length }) => length === count, WITHIN_MS,
-      );
+        line[at].query(
+          `select pg_advisory_xact_lock(hashtextextended('redeliver ' || environment_id, 0)) from destinations where id = $1`,
+          [uuidOf(destination)],
+        );
+      const waiting = (count: number): Promise<unknown> =>
+        until(
+          () =>
+            own.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`),
+          ({ length }) => length === count,
+          WITHIN_MS,
+        );
       // The first page waits behind the first one, and the second page behind the second one.
       await lock(0);
       const { id } = expectStatus(await askRecover(api, destination), 202).json;
@@ -138,7 +185,11 @@ describe('recover', () => {
 
       expect(cut).toMatchObject({ state: 'running', scanned: 1_000, enqueued: 1_000, resumed_from: null });
       expect(job).toMatchObject({ scanned: 2_500, enqueued: 2_500, resumed_from: 1_000 });
-      expect((await own.rows<{ event: string }>('select event_id as event from enqueued order by 1')).map(({ event }) => event)).toEqual(dead);
+      expect(
+        (await own.rows<{ event: string }>('select event_id as event from enqueued order by 1')).map(
+          ({ event }) => event,
+        ),
+      ).toEqual(dead);
     } finally {
       await Promise.all(line.map((client) => client.end()));
       await own.close();
@@ -160,13 +211,20 @@ describe('recover', () => {
     const held = async (): Promise<{ destination: string; id: string; letGo: () => Promise<unknown> }> => {
       const { destination, message } = await arrange();
       await failedCopies(sql, message, 2_200, { status: 'dlq' });
-      const [row] = await sql.rows<{ environment: number }>('select environment_id as environment from destinations where id = $1', [uuidOf(destination)]);
+      const [row] = await sql.rows<{ environment: number }>(
+        'select environment_id as environment from destinations where id = $1',
+        [uuidOf(destination)],
+      );
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`redeliver ${row?.environment}`]);
       const { id } = expectStatus(await askRecover(server, destination), 202).json;
       await until(
-        () => sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%pg_advisory_xact_lock%'`),
-        ({ length }) => length > 0, WITHIN_MS,
+        () =>
+          sql.rows(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%pg_advisory_xact_lock%'`,
+          ),
+        ({ length }) => length > 0,
+        WITHIN_MS,
       );
       return { destination, id, letGo: () => other.query('commit') };
     };
@@ -177,20 +235,35 @@ describe('recover', () => {
       const second = await askRecover(server, destination);
       const stopping = server.api('POST', `/v1/replays/${id}/stop`);
       await until(
-        () => sql.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%replay_jobs%'`),
-        ({ length }) => length > 0, WITHIN_MS,
+        () =>
+          sql.rows(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%replay_jobs%'`,
+          ),
+        ({ length }) => length > 0,
+        WITHIN_MS,
       );
       await letGo();
 
       expectRefusal(second, 409);
-      expect(second.json.error).toMatchObject({ message: expect.stringContaining('this destination'), details: { reason: 'replay_live' } });
+      expect(second.json.error).toMatchObject({
+        message: expect.stringContaining('this destination'),
+        details: { reason: 'replay_live' },
+      });
       expectStatus(await stopping, 200);
       expect(await jobIn(server, id, 'stopped')).toMatchObject({ scanned: 1_000, enqueued: 1_000 });
     });
 
     it.each([
-      ['disabled', (destination: string) => server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 'The destination is disabled.'],
-      ['deleted', (destination: string) => server.api('DELETE', `/v1/destinations/${destination}`), 'The destination was deleted.'],
+      [
+        'disabled',
+        (destination: string) => server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }),
+        'The destination is disabled.',
+      ],
+      [
+        'deleted',
+        (destination: string) => server.api('DELETE', `/v1/destinations/${destination}`),
+        'The destination was deleted.',
+      ],
     ])('the job of a destination that is %s fails behind it, with a sentence', async (_what, change, error) => {
       const { destination, id, letGo } = await held();
       await change(destination);
@@ -235,7 +308,8 @@ describe('recover', () => {
   it('404 and 422: what is not there, and a window that is none', async () => {
     const { destination } = await arrange();
 
-    for (const id of [NOBODY, 'nothing', destination.replace('dst', 'ep')]) expectRefusal(await askRecover(server, id), 404);
+    for (const id of [NOBODY, 'nothing', destination.replace('dst', 'ep')])
+      expectRefusal(await askRecover(server, id), 404);
     for (const path of ['nobody/endpoints/nothing', 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/endpoints/x']) {
       expectRefusal(await server.api('POST', `/v1/app/${path}/recover`, { since: LONG_AGO }), 404);
     }
@@ -250,12 +324,19 @@ describe('recover', () => {
       expectInvalid(await server.api('POST', `/v1/endpoints/${inlet.id}/replay`, { [path]: leap }), 'schema', path);
     }
     expectInvalid(await askRecover(server, destination, { since: LONG_AGO, status: 'delivered' }), 'schema', 'status');
-    expectInvalid(await askRecover(server, destination, { since: '2026-02-01T00:00:00Z', until: LONG_AGO }), 'schema', 'since');
+    expectInvalid(
+      await askRecover(server, destination, { since: '2026-02-01T00:00:00Z', until: LONG_AGO }),
+      'schema',
+      'since',
+    );
   });
 
-  describe('of an application\'s endpoint', () => {
+  describe("of an application's endpoint", () => {
     const recoverEndpoint = async (app: string, endpoint: string): Promise<Record<string, unknown>> => {
-      const { id } = expectStatus(await server.api('POST', `/v1/app/${app}/endpoints/${endpoint}/recover`, { since: LONG_AGO }), 202).json;
+      const { id } = expectStatus(
+        await server.api('POST', `/v1/app/${app}/endpoints/${endpoint}/recover`, { since: LONG_AGO }),
+        202,
+      ).json;
       return jobIn(server, id, 'completed');
     };
 
@@ -264,7 +345,11 @@ describe('recover', () => {
       const target = targets.open((_, index) => ({ status: index === 0 ? 500 : 200 }));
       const endpoint = await endpointOf(server, app, { url: target.url, retry: { max_attempts: 1, schedule: [0] } });
       const message = await emit(server, app);
-      await until(() => eventsOf(server, message), ([event]) => event?.status === 'dlq', WITHIN_MS);
+      await until(
+        () => eventsOf(server, message),
+        ([event]) => event?.status === 'dlq',
+        WITHIN_MS,
+      );
 
       const job = await recoverEndpoint(app, endpoint);
 
@@ -278,16 +363,35 @@ describe('recover', () => {
     it('that shares a destination with others: only its own', async () => {
       const app = randomUUID();
       const target = targets.open((_, index) => ({ status: index < 2 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, { retry: { max_attempts: 1, schedule: [0] }, config: PATIENT.config });
-      const [mine, other] = [await endpointOf(server, app, { destination }), await endpointOf(server, app, { destination })];
+      const destination = await destinationAt(server, target.url, {
+        retry: { max_attempts: 1, schedule: [0] },
+        config: PATIENT.config,
+      });
+      const [mine, other] = [
+        await endpointOf(server, app, { destination }),
+        await endpointOf(server, app, { destination }),
+      ];
       const message = await emit(server, app);
-      await until(() => eventsOf(server, message), (events) => events.length === 2 && events.every(({ status }) => status === 'dlq'), WITHIN_MS);
+      await until(
+        () => eventsOf(server, message),
+        (events) => events.length === 2 && events.every(({ status }) => status === 'dlq'),
+        WITHIN_MS,
+      );
 
       const job = await recoverEndpoint(app, mine);
 
-      expect(job).toMatchObject({ endpoint: mine, scanned: 1, enqueued: 1, total_estimate: 1, destinations_used: [destination] });
+      expect(job).toMatchObject({
+        endpoint: mine,
+        scanned: 1,
+        enqueued: 1,
+        total_estimate: 1,
+        destinations_used: [destination],
+      });
       await target.arrived(3);
-      const states = (): Promise<string[]> => eventsOf(server, message).then((events) => events.map(({ endpoint, status }) => `${endpoint} ${status}`).sort());
+      const states = (): Promise<string[]> =>
+        eventsOf(server, message).then((events) =>
+          events.map(({ endpoint, status }) => `${endpoint} ${status}`).sort(),
+        );
       await until(states, (seen) => seen.includes(`${mine} delivered`), WITHIN_MS);
       expect(await states()).toEqual([`${mine} delivered`, `${other} dlq`].sort());
       expect(await recovered(destination)).toMatchObject({ endpoint: destination, scanned: 1, enqueued: 1 });
@@ -300,6 +404,8 @@ describe('recover', () => {
 
     const job = await jobOf(server, id);
 
-    expect((await server.api('GET', '/v1/replays?limit=100')).json.data.map((each: { id: string }) => each.id)).toContain(job.id);
+    expect(
+      (await server.api('GET', '/v1/replays?limit=100')).json.data.map((each: { id: string }) => each.id),
+    ).toContain(job.id);
   });
 });

@@ -1,6 +1,6 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { expectStatus, uuidOf } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, uuidOf } from './scene.js';
 
 /** How the copies of an event ended. */
 export interface Ended {
@@ -12,8 +12,14 @@ export interface Ended {
  * Puts `count` older copies beside an event that was sent, a millisecond apart, each with one delivery that ended so.
  * Returns their uuids, oldest first.
  */
-export async function failedCopies(sql: Sql, messageId: string, count: number, { status, reason }: Ended): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>(`
+export async function failedCopies(
+  sql: Sql,
+  messageId: string,
+  count: number,
+  { status, reason }: Ended,
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `
     with copies as (
       select i, (lpad(to_hex(('x' || left(replace($1, '-', ''), 12))::bit(48)::bigint - $2::int - 1 + i), 12, '0')
         || substr(md5($1 || i || $3 || coalesce($4, '')), 1, 20))::uuid as id
@@ -27,13 +33,20 @@ export async function failedCopies(sql: Sql, messageId: string, count: number, {
       select environment_id, c.id, 0, expires_on, target_id, $3, $4, 1, false, false, now()
       from events t, copies c where t.id = $1::text::uuid
     )
-    select id from copies order by id`, [uuidOf(messageId), count, status, reason ?? null]);
+    select id from copies order by id`,
+    [uuidOf(messageId), count, status, reason ?? null],
+  );
   return rows.map(({ id }) => id);
 }
 
 export const LONG_AGO = '2026-01-01T00:00:00Z';
 
-export function askRecover(server: PosthornServer, destination: string, body: object = { since: LONG_AGO }, headers = {}): Promise<ApiAnswer> {
+export function askRecover(
+  server: PosthornServer,
+  destination: string,
+  body: object = { since: LONG_AGO },
+  headers = {},
+): Promise<ApiAnswer> {
   return server.api('POST', `/v1/destinations/${destination}/recover`, body, headers);
 }
 
@@ -45,7 +58,11 @@ export async function endpointOf(server: PosthornServer, app: string, settings: 
 
 /** Sends to every endpoint of an application; returns the message's id. */
 export async function emit(server: PosthornServer, app: string, fields: object = {}): Promise<string> {
-  const answer = await server.api('POST', `/v1/app/${app}/event`, { event_type: 'test.sent', payload: { hello: 'world' }, ...fields });
+  const answer = await server.api('POST', `/v1/app/${app}/event`, {
+    event_type: 'test.sent',
+    payload: { hello: 'world' },
+    ...fields,
+  });
   return expectStatus(answer, 202).json.message_id as string;
 }
 

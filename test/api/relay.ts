@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { WITHIN_MS } from './scene.js';
 
 /** A message that a relay took. */
 export interface Relayed {
@@ -13,7 +13,10 @@ export interface Relayed {
 }
 
 /** A refusal of a relay: the code, and what it says. */
-export interface RelayRefusal { code: number; text: string }
+export interface RelayRefusal {
+  code: number;
+  text: string;
+}
 
 /** A mail server that takes everything for everybody, unless told otherwise. */
 export interface Relay {
@@ -37,7 +40,10 @@ export async function startRelay(port = 0): Promise<Relay> {
   let held: (to: readonly string[]) => Promise<void> | null = () => null;
   const refusal = ({ code, text }: RelayRefusal): Error => Object.assign(new Error(text), { responseCode: code });
   const server = new SMTPServer({
-    authOptional: true, disabledCommands: ['AUTH', 'STARTTLS'], logger: false, closeTimeout: 200,
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    closeTimeout: 200,
     onRcptTo: ({ address }, _session, done) => {
       const refused = ofRecipient(address);
       done(refused && refusal(refused));
@@ -64,7 +70,12 @@ export async function startRelay(port = 0): Promise<Relay> {
     holdAnswers: (until) => void (held = until),
     refuseRecipients: (decide) => void (ofRecipient = decide),
     refuseMessages: (decide) => void (ofMessage = decide),
-    took: (count) => until(async () => taken, (all) => all.length >= count, WITHIN_MS),
+    took: (count) =>
+      until(
+        async () => taken,
+        (all) => all.length >= count,
+        WITHIN_MS,
+      ),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
@@ -73,5 +84,8 @@ export async function startRelay(port = 0): Promise<Relay> {
 export async function verifyDomain(server: PosthornServer, sql: Sql, host: string, kind = 'email-send'): Promise<void> {
   const answer = await server.api('POST', '/v1/domains', { domain: host, kind });
   if (answer.status !== 201) throw new Error(`The domain was not made: ${answer.text}`);
-  await sql.rows(`update domains set state = 'verified', is_owner = true, sending_enabled = true, next_check_at = now() + interval '1 day', verified_at = now() where host = $1`, [host]);
+  await sql.rows(
+    `update domains set state = 'verified', is_owner = true, sending_enabled = true, next_check_at = now() + interval '1 day', verified_at = now() where host = $1`,
+    [host],
+  );
 }

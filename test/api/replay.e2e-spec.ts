@@ -1,14 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { rawReceiver } from '../support/raw-receiver.js';
 import type { RawReceiver } from '../support/raw-receiver.js';
+import { rawReceiver } from '../support/raw-receiver.js';
 import type { ReceivedRequest } from '../support/receiver.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  WITHIN_MS,
+} from './scene.js';
 
 const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
 
@@ -29,9 +41,11 @@ describe('replay', () => {
     await targets.close();
   });
 
-  const replay = (id: string, headers = {}): ReturnType<PosthornServer['api']> => server.api('POST', `/v1/events/${id}/replay`, undefined, headers);
+  const replay = (id: string, headers = {}): ReturnType<PosthornServer['api']> =>
+    server.api('POST', `/v1/events/${id}/replay`, undefined, headers);
 
-  const redrive = async (body?: object): Promise<number> => expectStatus(await server.api('POST', '/v1/dlq/redrive', body), 202).json.redriven;
+  const redrive = async (body?: object): Promise<number> =>
+    expectStatus(await server.api('POST', '/v1/dlq/redrive', body), 202).json.redriven;
 
   /** How the two last deliveries to a target compare: what came first, and its replay. */
   const expectSameAgain = async (target: TargetPath, destination: string, payload: string): Promise<void> => {
@@ -54,43 +68,68 @@ describe('replay', () => {
     });
 
     const PAYLOAD = '{"n": 12345678901234567890, "one":1.0}';
-    const sendOne = async (destination: string): Promise<string> => expectStatus(
-      await server.api('POST', '/v1/send', `{"destination":"${destination}","event_type":"a","headers":{"x-tenant":"42"},"payload":${PAYLOAD}}`), 202,
-    ).json.message_id;
+    const sendOne = async (destination: string): Promise<string> =>
+      expectStatus(
+        await server.api(
+          'POST',
+          '/v1/send',
+          `{"destination":"${destination}","event_type":"a","headers":{"x-tenant":"42"},"payload":${PAYLOAD}}`,
+        ),
+        202,
+      ).json.message_id;
 
-    it.each(['evt', 'msg'])('202: a delivered event, by its %s_ id, is sent again as it was, marked as a replay', async (prefix) => {
-      const target = targets.open();
-      const destination = await destinationAt(server, target.url);
-      const messageId = await sendOne(destination);
-      await eventIn(server, messageId, 'delivered');
+    it.each(['evt', 'msg'])(
+      '202: a delivered event, by its %s_ id, is sent again as it was, marked as a replay',
+      async (prefix) => {
+        const target = targets.open();
+        const destination = await destinationAt(server, target.url);
+        const messageId = await sendOne(destination);
+        await eventIn(server, messageId, 'delivered');
 
-      const answer = await replay(messageId.replace('msg', prefix));
+        const answer = await replay(messageId.replace('msg', prefix));
 
-      expect(expectStatus(answer, 202).json).toEqual({
-        replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/), event_id: messageId.replace('msg', 'evt'),
-      });
-      await eventAfter(server, messageId, 2);
-      expect(await eventIn(server, messageId, 'delivered')).toMatchObject({
-        attempts: [{ number: 1, status: 200, replayed: false }, { number: 1, status: 200, replayed: true }],
-        deliveries: [{ status: 'delivered', replayed: false }, { status: 'delivered', replayed: true }],
-      });
-      await expectSameAgain(target, destination, PAYLOAD);
-      expect(target.posts()).toHaveLength(2);
-    });
+        expect(expectStatus(answer, 202).json).toEqual({
+          replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/),
+          event_id: messageId.replace('msg', 'evt'),
+        });
+        await eventAfter(server, messageId, 2);
+        expect(await eventIn(server, messageId, 'delivered')).toMatchObject({
+          attempts: [
+            { number: 1, status: 200, replayed: false },
+            { number: 1, status: 200, replayed: true },
+          ],
+          deliveries: [
+            { status: 'delivered', replayed: false },
+            { status: 'delivered', replayed: true },
+          ],
+        });
+        await expectSameAgain(target, destination, PAYLOAD);
+        expect(target.posts()).toHaveLength(2);
+      },
+    );
 
     it('202: a failed event is sent to where its destination is now', async () => {
       const target = targets.open(() => ({ status: 410 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const messageId = await sendOne(destination);
       await eventIn(server, messageId, 'failed');
-      await until(async () => (await server.api('GET', `/v1/destinations/${destination}`)).json.status, (status) => status === 'disabled');
+      await until(
+        async () => (await server.api('GET', `/v1/destinations/${destination}`)).json.status,
+        (status) => status === 'disabled',
+      );
       const moved = targets.open();
-      expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active', url: moved.url }), 200);
+      expectStatus(
+        await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active', url: moved.url }),
+        200,
+      );
 
       expectStatus(await replay(messageId), 202);
 
       expect(await eventIn(server, messageId, 'delivered')).toMatchObject({
-        deliveries: [{ status: 'failed', reason: 'gone', replayed: false }, { status: 'delivered', reason: null, replayed: true }],
+        deliveries: [
+          { status: 'failed', reason: 'gone', replayed: false },
+          { status: 'delivered', reason: null, replayed: true },
+        ],
       });
       expect(moved.posts().map(({ headers }) => headers['webhook-id'])).toEqual([messageId]);
     });
@@ -105,9 +144,20 @@ describe('replay', () => {
 
       await eventAfter(server, messageId, 4);
       const event = await eventIn(server, messageId, 'dlq');
-      expect(event.attempts.map(({ number, replayed }: { number: number; replayed: boolean }) => [number, replayed]))
-        .toEqual([[1, false], [2, false], [1, true], [2, true]]);
-      expect(target.posts().map(({ headers }) => headers['webhook-replayed'])).toEqual([undefined, undefined, 'true', 'true']);
+      expect(
+        event.attempts.map(({ number, replayed }: { number: number; replayed: boolean }) => [number, replayed]),
+      ).toEqual([
+        [1, false],
+        [2, false],
+        [1, true],
+        [2, true],
+      ]);
+      expect(target.posts().map(({ headers }) => headers['webhook-replayed'])).toEqual([
+        undefined,
+        undefined,
+        'true',
+        'true',
+      ]);
     });
 
     it('202: a retrying event is sent at once, and its old delivery does not run beside the replay', async () => {
@@ -119,7 +169,10 @@ describe('replay', () => {
       expectStatus(await replay(messageId), 202);
 
       expect(await eventIn(server, messageId, 'delivered')).toMatchObject({
-        deliveries: [{ status: 'failed', reason: 'superseded', next_attempt_at: null }, { status: 'delivered', replayed: true }],
+        deliveries: [
+          { status: 'failed', reason: 'superseded', next_attempt_at: null },
+          { status: 'delivered', replayed: true },
+        ],
       });
       await expectSameAgain(target, destination, PAYLOAD);
       expect(target.posts()).toHaveLength(2);
@@ -128,7 +181,8 @@ describe('replay', () => {
     it('202: an event whose attempt is under way is sent again, and the attempt that fails is not retried', async () => {
       let answerFirst: (() => void) | undefined;
       const target = targets.open((_post, index) =>
-        index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 500 }))) : {});
+        index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 500 }))) : {},
+      );
       const messageId = await sendOne(await destinationAt(server, target.url, PATIENT));
       await target.arrived(1);
 
@@ -154,7 +208,9 @@ describe('replay', () => {
       const event = await eventIn(server, messageId, 'delivered');
       expect(event.deliveries).toHaveLength(11);
       // A replay that another one overtook before it started made no request.
-      const overtaken = event.deliveries.filter(({ reason }: { reason: string | null }) => reason === 'superseded').length;
+      const overtaken = event.deliveries.filter(
+        ({ reason }: { reason: string | null }) => reason === 'superseded',
+      ).length;
       expect(target.posts()).toHaveLength(11 - overtaken);
       expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     });
@@ -174,10 +230,19 @@ describe('replay', () => {
     });
 
     it('202: with an Idempotency-Key, while another call with one takes its time, it stops no retry that follows', async () => {
-      const probed = slow = await rawReceiver(() => undefined);
+      const probed = (slow = await rawReceiver(() => undefined));
       const key = (): Record<string, string> => ({ 'idempotency-key': randomUUID() });
-      const creating = server.api('POST', '/v1/destinations', { name: 'Slow', type: 'https', url: `http://127.0.0.1:${probed.port}/` }, key());
-      await until(async () => probed.requests.length, (probes) => probes === 1, WITHIN_MS);
+      const creating = server.api(
+        'POST',
+        '/v1/destinations',
+        { name: 'Slow', type: 'https', url: `http://127.0.0.1:${probed.port}/` },
+        key(),
+      );
+      await until(
+        async () => probed.requests.length,
+        (probes) => probes === 1,
+        WITHIN_MS,
+      );
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const waiting = await sendOne(destination);
@@ -198,9 +263,13 @@ describe('replay', () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
       for (const answer of [
-        await replay('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), await replay('msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), await replay('nothing'),
-        await replay('dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), await replay(messageId, as(key)),
-      ]) expectRefusal(answer, 404);
+        await replay('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'),
+        await replay('msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'),
+        await replay('nothing'),
+        await replay('dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'),
+        await replay(messageId, as(key)),
+      ])
+        expectRefusal(answer, 404);
     });
 
     it('403: a key that may only read', async () => {
@@ -213,7 +282,9 @@ describe('replay', () => {
 
   describe('POST /v1/dlq/redrive', () => {
     /** A destination with so many dead letters, whose receiver is well again. */
-    const deadLetters = async (count: number): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> => {
+    const deadLetters = async (
+      count: number,
+    ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> => {
       const target = targets.open(() => ({ status: 500 }));
       const destination = await destinationAt(server, target.url, ONE_ATTEMPT);
       const messageIds: string[] = [];
@@ -224,7 +295,10 @@ describe('replay', () => {
     };
 
     const replayed = ({ target }: { target: TargetPath }): unknown[] =>
-      target.posts().filter(({ headers }) => headers['webhook-replayed'] === 'true').map(({ headers }) => headers['webhook-id']);
+      target
+        .posts()
+        .filter(({ headers }) => headers['webhook-replayed'] === 'true')
+        .map(({ headers }) => headers['webhook-id']);
 
     it('202: of one endpoint sends its dead letters again and leaves the others; a second time there is nothing left', async () => {
       const [mine, theirs] = [await deadLetters(3), await deadLetters(2)];
@@ -252,14 +326,20 @@ describe('replay', () => {
 
     it('202: without a body everything that is dead in the environment is sent again, and nothing else', async () => {
       const all = [await deadLetters(2), await deadLetters(2)];
-      const [row] = await sql.rows<{ count: number }>(`select count(*)::int as count from deliveries where status = 'dlq' and not superseded`);
+      const [row] = await sql.rows<{ count: number }>(
+        `select count(*)::int as count from deliveries where status = 'dlq' and not superseded`,
+      );
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
-      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', undefined, as(key)), 202).json).toEqual({ redriven: 0, skipped: 0 });
+      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', undefined, as(key)), 202).json).toEqual({
+        redriven: 0,
+        skipped: 0,
+      });
       const redriven = await redrive();
 
       expect(redriven).toBe(row?.count);
-      for (const { messageIds } of all) for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
+      for (const { messageIds } of all)
+        for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
       const left = await server.api('GET', '/v1/events?status=dlq');
       expect(left.json.data).toEqual([]);
     });
@@ -284,7 +364,11 @@ describe('replay', () => {
 
       expect(redriven).toBe(2500);
       const posts = await target.arrived(2501, 60_000);
-      await until(() => sql.rows('select from due_deliveries limit 1'), (rows) => rows.length === 0, WITHIN_MS);
+      await until(
+        () => sql.rows('select from due_deliveries limit 1'),
+        (rows) => rows.length === 0,
+        WITHIN_MS,
+      );
       expect(new Set(posts.map(({ headers }) => headers['webhook-id'])).size).toBe(2501);
       expect(target.posts()).toHaveLength(2501);
     }, 90_000);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { expectStatus, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
+import { expectStatus, uuidOf, WITHIN_MS } from './scene.js';
 
 /** An endpoint, and the way in. */
 export interface Inlet {
@@ -17,7 +17,10 @@ export type Aim = string | { destination: string; filter: object };
 
 export async function inletTo(server: PosthornServer, aims: readonly Aim[], settings: object = {}): Promise<Inlet> {
   const routes = aims.map((aim) => (typeof aim === 'string' ? { destination: aim } : aim));
-  const { id, path } = expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), routes, ...settings }), 201).json;
+  const { id, path } = expectStatus(
+    await server.api('POST', '/v1/endpoints', { slug: randomUUID(), routes, ...settings }),
+    201,
+  ).json;
   return { id, path, url: `${server.url}/in/${path}` };
 }
 
@@ -28,9 +31,15 @@ export async function reroute(server: PosthornServer, { id }: Inlet, aims: reado
 }
 
 /** A provider's POST; returns the event's id, or null where the answer gives none. */
-export async function receive({ url }: Pick<Inlet, 'url'>, body: unknown, headers: Record<string, string> = {}): Promise<string | null> {
+export async function receive(
+  { url }: Pick<Inlet, 'url'>,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<string | null> {
   const response = await fetch(url, {
-    method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body),
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const answer = (await response.json()) as { id?: string };
   return answer.id ?? null;
@@ -45,7 +54,8 @@ export async function receiveMany(inlet: Inlet, count: number, fields: object = 
 
 /** Waits until nothing of what the endpoint received is under way any more. */
 export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void> {
-  const open = (): Promise<{ event_id: string }[]> => sql.rows('select event_id from due_deliveries where endpoint_id = $1', [uuidOf(id)]);
+  const open = (): Promise<{ event_id: string }[]> =>
+    sql.rows('select event_id from due_deliveries where endpoint_id = $1', [uuidOf(id)]);
   await until(open, (rows) => rows.length === 0, WITHIN_MS);
 }
 
@@ -53,8 +63,14 @@ export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void
  * Puts `count` more events and requests beside one that was received: older ones, a millisecond apart, `n` in the body
  * from 1 for the oldest; and nothing of them is delivered. Returns their uuids, oldest first.
  */
-export async function older(sql: Sql, eventId: string, count: number, disposition: string | null = null): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>(`
+export async function older(
+  sql: Sql,
+  eventId: string,
+  count: number,
+  disposition: string | null = null,
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `
     with copies as (
       select i, (lpad(to_hex(('x' || left(replace($1, '-', ''), 12))::bit(48)::bigint - $2::int - 1 + i), 12, '0') || substr(md5($1 || i), 1, 20))::uuid as id
       from generate_series(1, $2::int) i
@@ -67,12 +83,19 @@ export async function older(sql: Sql, eventId: string, count: number, dispositio
       select environment_id, c.id, expires_on, endpoint_id, method, url, path, query, headers, size_bytes, ip, verification
       from requests t, copies c where t.id = $1::text::uuid
     )
-    select id from copies order by id`, [uuidOf(eventId), count, disposition]);
+    select id from copies order by id`,
+    [uuidOf(eventId), count, disposition],
+  );
   return rows.map(({ id }) => id);
 }
 
 /** One event with a backlog behind it, in an endpoint of its own whose routes are set afterwards, so that nothing was delivered. */
-export async function backlog(server: PosthornServer, sql: Sql, aims: readonly Aim[], count: number): Promise<{ inlet: Inlet; uuids: string[] }> {
+export async function backlog(
+  server: PosthornServer,
+  sql: Sql,
+  aims: readonly Aim[],
+  count: number,
+): Promise<{ inlet: Inlet; uuids: string[] }> {
   const inlet = await inletTo(server, []);
   const last = (await receive(inlet, { n: count })) ?? '';
   const uuids = [...(await older(sql, last, count - 1)), uuidOf(last)];
@@ -81,16 +104,28 @@ export async function backlog(server: PosthornServer, sql: Sql, aims: readonly A
   return { inlet, uuids };
 }
 
-export const askReplay = (server: PosthornServer, { id }: Pick<Inlet, 'id'>, body?: object, headers = {}): Promise<ApiAnswer> =>
-  server.api('POST', `/v1/endpoints/${id}/replay`, body, headers);
+export const askReplay = (
+  server: PosthornServer,
+  { id }: Pick<Inlet, 'id'>,
+  body?: object,
+  headers = {},
+): Promise<ApiAnswer> => server.api('POST', `/v1/endpoints/${id}/replay`, body, headers);
 
 /** Starts a replay and returns its job. */
-export async function startReplay(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
+export async function startReplay(
+  server: PosthornServer,
+  inlet: Pick<Inlet, 'id'>,
+  body: object = {},
+): Promise<ApiAnswer['json']> {
   return expectStatus(await askReplay(server, inlet, body), 202).json;
 }
 
 /** What a replay would do. */
-export async function dryRun(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
+export async function dryRun(
+  server: PosthornServer,
+  inlet: Pick<Inlet, 'id'>,
+  body: object = {},
+): Promise<ApiAnswer['json']> {
   return expectStatus(await askReplay(server, inlet, { ...body, dry_run: true }), 200).json;
 }
 
@@ -99,30 +134,50 @@ export async function jobOf(server: PosthornServer, id: string): Promise<ApiAnsw
 }
 
 /** The job as soon as it is in a state. */
-export function jobIn(server: PosthornServer, id: string, state: string, withinMs = WITHIN_MS): Promise<ApiAnswer['json']> {
-  return until(() => jobOf(server, id), (job) => job.state === state, withinMs);
+export function jobIn(
+  server: PosthornServer,
+  id: string,
+  state: string,
+  withinMs = WITHIN_MS,
+): Promise<ApiAnswer['json']> {
+  return until(
+    () => jobOf(server, id),
+    (job) => job.state === state,
+    withinMs,
+  );
 }
 
 /** Starts a replay and waits for its end. */
-export async function replayed(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
+export async function replayed(
+  server: PosthornServer,
+  inlet: Pick<Inlet, 'id'>,
+  body: object = {},
+): Promise<ApiAnswer['json']> {
   const { id } = await startReplay(server, inlet, body);
   return jobIn(server, id, 'completed');
 }
 
 /** Writes down everything that replays enqueue from now on, in its order, with the transaction that it came with. */
 export async function watchReplays(sql: Sql): Promise<void> {
-  await sql.rows('create table enqueued (n serial, event_id uuid, target_id uuid, endpoint_id uuid, due_at timestamptz, xid xid8)');
+  await sql.rows(
+    'create table enqueued (n serial, event_id uuid, target_id uuid, endpoint_id uuid, due_at timestamptz, xid xid8)',
+  );
   await sql.rows(`
     create function note_enqueued() returns trigger language plpgsql as $$ begin
       insert into enqueued (event_id, target_id, endpoint_id, due_at, xid)
       values (new.event_id, new.target_id, new.endpoint_id, new.due_at, pg_current_xact_id());
       return null;
     end $$`);
-  await sql.rows('create trigger note_enqueued after insert on due_deliveries for each row when (new.replayed) execute function note_enqueued()');
+  await sql.rows(
+    'create trigger note_enqueued after insert on due_deliveries for each row when (new.replayed) execute function note_enqueued()',
+  );
 }
 
 /** What replays have enqueued of an endpoint's events, by when it is due. */
-export function enqueued(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<{ event: string; target: string; due: string; xid: string }[]> {
+export function enqueued(
+  sql: Sql,
+  { id }: Pick<Inlet, 'id'>,
+): Promise<{ event: string; target: string; due: string; xid: string }[]> {
   return sql.rows(
     `select event_id as event, target_id as target, due_at::text as due, xid::text from enqueued where endpoint_id = $1 order by due_at, n`,
     [uuidOf(id)],

@@ -3,7 +3,7 @@ import { fromBase32 } from '../../src/engine/base32.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
-import { idFromBytes, Ids, type Id } from '../../src/kernel/ids.js';
+import { type Id, idFromBytes, Ids } from '../../src/kernel/ids.js';
 import { Metrics } from '../../src/kernel/metrics.js';
 import { FeedbackMetrics } from '../../src/modules/feedback/feedback.metrics.js';
 import { ReportsStore } from '../../src/modules/feedback/reports.store.js';
@@ -26,8 +26,13 @@ export async function openReportDoor({ databaseUrl }: Pick<PosthornServer, 'data
   const reports = new StoredReports(store, new FeedbackMetrics(new Metrics(), store), new Ids(new SystemClock()));
   const envelope = { envelopeFrom: '', receivedFrom: '192.0.2.25' };
   return {
-    toReturnPath: (returnPath, raw) => reports.accept({ ...envelope, ...namedBy(returnPath), recipient: returnPath }, Buffer.from(raw, 'latin1')),
-    toOperator: (raw) => reports.accept({ ...envelope, environmentId: null, emailId: null, recipient: 'abuse@posthorn.example' }, Buffer.from(raw, 'latin1')),
+    toReturnPath: (returnPath, raw) =>
+      reports.accept({ ...envelope, ...namedBy(returnPath), recipient: returnPath }, Buffer.from(raw, 'latin1')),
+    toOperator: (raw) =>
+      reports.accept(
+        { ...envelope, environmentId: null, emailId: null, recipient: 'abuse@posthorn.example' },
+        Buffer.from(raw, 'latin1'),
+      ),
     close: () => database.close(),
   };
 }
@@ -40,22 +45,73 @@ function namedBy(returnPath: string): { environmentId: number; emailId: Id } {
 }
 
 /** A report of Postfix's kind (RFC 3464). */
-export function deliveryReport({ recipient, action = 'failed', status = '5.1.1', diagnostic = `smtp; 550 5.1.1 <${recipient}>: User unknown`, returned = '' }: {
-  recipient: string; action?: string; status?: string; diagnostic?: string; returned?: string;
+export function deliveryReport({
+  recipient,
+  action = 'failed',
+  status = '5.1.1',
+  diagnostic = `smtp; 550 5.1.1 <${recipient}>: User unknown`,
+  returned = '',
+}: {
+  recipient: string;
+  action?: string;
+  status?: string;
+  diagnostic?: string;
+  returned?: string;
 }): string {
   return [
-    'From: MAILER-DAEMON@mx.example.net (Mail Delivery System)', 'Subject: Undelivered Mail Returned to Sender', 'Auto-Submitted: auto-replied', 'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary="=_r"', '', '--=_r', 'Content-Type: text/plain', '', 'This is the mail system at host mx.example.net.', '--=_r',
-    'Content-Type: message/delivery-status', '', 'Reporting-MTA: dns; mx.example.net', '', `Final-Recipient: rfc822; ${recipient}`, `Action: ${action}`, `Status: ${status}`, `Diagnostic-Code: ${diagnostic}`, '',
-    '--=_r', 'Content-Type: message/rfc822', '', returned, '--=_r--', '',
+    'From: MAILER-DAEMON@mx.example.net (Mail Delivery System)',
+    'Subject: Undelivered Mail Returned to Sender',
+    'Auto-Submitted: auto-replied',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="=_r"',
+    '',
+    '--=_r',
+    'Content-Type: text/plain',
+    '',
+    'This is the mail system at host mx.example.net.',
+    '--=_r',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example.net',
+    '',
+    `Final-Recipient: rfc822; ${recipient}`,
+    `Action: ${action}`,
+    `Status: ${status}`,
+    `Diagnostic-Code: ${diagnostic}`,
+    '',
+    '--=_r',
+    'Content-Type: message/rfc822',
+    '',
+    returned,
+    '--=_r--',
+    '',
   ].join('\r\n');
 }
 
 /** A complaint of a provider of mailboxes (RFC 5965), which hides whose it is. */
 export function abuseReport(returned: string, type = 'abuse'): string {
   return [
-    'From: feedback@fbl.example.net', 'Subject: complaint', 'MIME-Version: 1.0', 'Content-Type: multipart/report; report-type=feedback-report; boundary="=_f"', '',
-    '--=_f', 'Content-Type: text/plain', '', 'This is an email abuse report.', '--=_f', 'Content-Type: message/feedback-report', '', `Feedback-Type: ${type}`, 'User-Agent: FBL/1.0', 'Version: 1', '',
-    '--=_f', 'Content-Type: message/rfc822', '', returned, '--=_f--', '',
+    'From: feedback@fbl.example.net',
+    'Subject: complaint',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="=_f"',
+    '',
+    '--=_f',
+    'Content-Type: text/plain',
+    '',
+    'This is an email abuse report.',
+    '--=_f',
+    'Content-Type: message/feedback-report',
+    '',
+    `Feedback-Type: ${type}`,
+    'User-Agent: FBL/1.0',
+    'Version: 1',
+    '',
+    '--=_f',
+    'Content-Type: message/rfc822',
+    '',
+    returned,
+    '--=_f--',
+    '',
   ].join('\r\n');
 }

@@ -1,11 +1,22 @@
 import pg from 'pg';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks'];
 
@@ -21,7 +32,9 @@ describe('the end of a retention', () => {
     targets = await startTargets();
     database = await createDatabase();
     sql = openSql({ databaseUrl: database.url });
-    const [day] = await sql.rows<{ name: string }>(`select to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') as name`);
+    const [day] = await sql.rows<{ name: string }>(
+      `select to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') as name`,
+    );
     yesterday = day?.name ?? '';
     server = await startServer({ DATABASE_URL: database.url });
   });
@@ -41,21 +54,31 @@ describe('the end of a retention', () => {
   /** Everything of an event is of yesterday from now on. */
   async function expire(messageId: string): Promise<void> {
     for (const table of TABLES) {
-      await sql.rows(`create table if not exists ${table}_p${yesterday} partition of ${table} for values from ('${yesterday}') to ('${yesterday}'::date + 1)`);
+      await sql.rows(
+        `create table if not exists ${table}_p${yesterday} partition of ${table} for values from ('${yesterday}') to ('${yesterday}'::date + 1)`,
+      );
     }
-    for (const [table, key] of [['events', 'id'], ['due_deliveries', 'event_id'], ['attempts', 'event_id']]) {
+    for (const [table, key] of [
+      ['events', 'id'],
+      ['due_deliveries', 'event_id'],
+      ['attempts', 'event_id'],
+    ]) {
       await sql.rows(`update ${table} set expires_on = $2::date where ${key} = $1`, [uuidOf(messageId), yesterday]);
     }
   }
 
   const partitions = async (): Promise<number> => {
     const [row] = await sql.rows<{ count: number }>(
-      `select count(*)::int as count from pg_class where relname ~ ('_p' || $1 || '$')`, [yesterday]);
+      `select count(*)::int as count from pg_class where relname ~ ('_p' || $1 || '$')`,
+      [yesterday],
+    );
     return row?.count ?? -1;
   };
 
   const counted = async (metric: string): Promise<number> => {
-    const text = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.apiKey}` } })).text();
+    const text = await (
+      await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.apiKey}` } })
+    ).text();
     return Number(new RegExp(`^\\w*${metric} (\\d+)`, 'm').exec(text)?.[1] ?? NaN);
   };
 
@@ -92,7 +115,11 @@ describe('the end of a retention', () => {
 
     await restart();
     await sendMany(server, destination, 50);
-    await until(async () => server.logs(), (logs) => logs.includes('held by a long transaction'), WITHIN_MS);
+    await until(
+      async () => server.logs(),
+      (logs) => logs.includes('held by a long transaction'),
+      WITHIN_MS,
+    );
     expect(await partitions()).toBe(TABLES.length);
     await target.arrived(51);
 

@@ -1,13 +1,24 @@
-import { rawReceiver } from '../support/raw-receiver.js';
 import type { RawReceiver, ReceivedRequest as RawRequest } from '../support/raw-receiver.js';
-import { startServer } from '../support/server.js';
+import { rawReceiver } from '../support/raw-receiver.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectInvalid } from './answers.js';
 import { until } from './polling.js';
-import {
-  destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS,
-} from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** Seconds of the specification's schedule. */
 const NOMINAL = [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000];
@@ -31,7 +42,9 @@ describe('retries', () => {
     server = await startServer();
     sql = openSql(server);
     // What a look from outside could miss: a retry that is due at once has run before anybody reads when it was due.
-    await sql.rows('create table waited (event_id uuid, attempts int, due_at timestamptz, first_attempt_at timestamptz, recorded_at timestamptz)');
+    await sql.rows(
+      'create table waited (event_id uuid, attempts int, due_at timestamptz, first_attempt_at timestamptz, recorded_at timestamptz)',
+    );
     await sql.rows(`
       create function note_wait() returns trigger language plpgsql as $$ begin
         insert into waited values (new.event_id, new.attempts, new.due_at, new.first_attempt_at, clock_timestamp());
@@ -56,7 +69,11 @@ describe('retries', () => {
     );
 
   const firstWait = (messageId: string): Promise<Waited> =>
-    until(() => waits(messageId), (rows) => rows.length > 0, WITHIN_MS).then(([first]) => first as Waited);
+    until(
+      () => waits(messageId),
+      (rows) => rows.length > 0,
+      WITHIN_MS,
+    ).then(([first]) => first as Waited);
 
   /** Lets the time pass that the delivery still has to wait, as if the past lay that much further back. */
   const skipWait = (messageId: string): Promise<unknown> =>
@@ -67,10 +84,14 @@ describe('retries', () => {
     );
 
   const runToEnd = (messageId: string): Promise<{ status: string; attempts: { number: number; status: number }[] }> =>
-    until(async () => {
-      await skipWait(messageId);
-      return eventOf(server, messageId);
-    }, ({ status }) => status !== 'retrying', 60_000);
+    until(
+      async () => {
+        await skipWait(messageId);
+        return eventOf(server, messageId);
+      },
+      ({ status }) => status !== 'retrying',
+      60_000,
+    );
 
   const dueInSeconds = ({ dueAt, recordedAt }: Waited): number => (dueAt.getTime() - recordedAt.getTime()) / 1000;
 
@@ -83,7 +104,9 @@ describe('retries', () => {
 
       const event = await runToEnd(messageId);
       expect(event).toMatchObject({ status: 'dlq', deliveries: [{ status: 'dlq', next_attempt_at: null }] });
-      expect(event.attempts.map(({ number, status }) => [number, status])).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((number) => [number, 500]));
+      expect(event.attempts.map(({ number, status }) => [number, status])).toEqual(
+        [1, 2, 3, 4, 5, 6, 7, 8].map((number) => [number, 500]),
+      );
       expect(target.posts()).toHaveLength(8);
       const rows = await waits(messageId);
       expect(rows.map(({ attempts }) => attempts)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -91,7 +114,9 @@ describe('retries', () => {
         const earlierMs = NOMINAL.slice(0, attempts).reduce((sum, seconds) => sum + seconds * 1000, 0);
         const startMs = firstAttemptAt.getTime() + earlierMs;
         expect(dueAt.getTime()).toBeGreaterThanOrEqual(startMs);
-        expect(dueAt.getTime()).toBeLessThanOrEqual(Math.max(startMs, recordedAt.getTime()) + (NOMINAL[attempts] ?? 0) * 1000);
+        expect(dueAt.getTime()).toBeLessThanOrEqual(
+          Math.max(startMs, recordedAt.getTime()) + (NOMINAL[attempts] ?? 0) * 1000,
+        );
       }
     }, 90_000);
 
@@ -115,7 +140,10 @@ describe('retries', () => {
     it('of one attempt makes a dead letter at once', async () => {
       const target = targets.open(() => ({ status: 404 }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 1 } }));
+      const messageId = await send(
+        server,
+        await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 1 } }),
+      );
 
       expect(await eventIn(server, messageId, 'dlq')).toMatchObject({ attempts: [{ number: 1, status: 404 }] });
       expect(target.posts()).toHaveLength(1);
@@ -128,7 +156,8 @@ describe('retries', () => {
 
       const { dueAt } = await firstWait(messageId);
       expect(await eventOf(server, messageId)).toMatchObject({
-        status: 'retrying', deliveries: [{ status: 'retrying', next_attempt_at: dueAt.toISOString() }],
+        status: 'retrying',
+        deliveries: [{ status: 'retrying', next_attempt_at: dueAt.toISOString() }],
       });
     });
   });
@@ -177,10 +206,16 @@ describe('retries', () => {
       const elsewhere = targets.open();
       const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 2, schedule: [0, 0] } }));
+      const messageId = await send(
+        server,
+        await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 2, schedule: [0, 0] } }),
+      );
 
       const event = await eventIn(server, messageId, 'dlq');
-      expect(event.attempts).toMatchObject([{ status, error: null }, { status, error: null }]);
+      expect(event.attempts).toMatchObject([
+        { status, error: null },
+        { status, error: null },
+      ]);
       expect(elsewhere.posts()).toEqual([]);
       expect(target.posts()).toHaveLength(2);
     });
@@ -198,7 +233,9 @@ describe('retries', () => {
 
       const messageId = await send(server, await destinationAt(server, target.url, PATIENT));
 
-      const { attempts: [attempt] } = await eventAfter(server, messageId, 1);
+      const {
+        attempts: [attempt],
+      } = await eventAfter(server, messageId, 1);
       expect(attempt).toMatchObject({ status: 500, error: null });
       expect(attempt.response_excerpt).toBe('é'.repeat(512));
     });
@@ -212,15 +249,22 @@ describe('retries', () => {
       const gone = await send(server, destination);
 
       expect(await eventIn(server, gone, 'failed')).toMatchObject({
-        attempts: [{ number: 1, status: 410 }], deliveries: [{ status: 'failed', reason: 'gone', next_attempt_at: null }],
+        attempts: [{ number: 1, status: 410 }],
+        deliveries: [{ status: 'failed', reason: 'gone', next_attempt_at: null }],
       });
       expect(await eventIn(server, waiting, 'failed')).toMatchObject({
-        attempts: [{ number: 1, status: 500 }], deliveries: [{ status: 'failed', reason: 'target_disabled' }],
+        attempts: [{ number: 1, status: 500 }],
+        deliveries: [{ status: 'failed', reason: 'target_disabled' }],
       });
       expect((await server.api('GET', `/v1/destinations/${destination}`)).json).toMatchObject({
-        status: 'disabled', disabled_reason: 'The receiver answered 410 Gone.',
+        status: 'disabled',
+        disabled_reason: 'The receiver answered 410 Gone.',
       });
-      expectInvalid(await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }), 'schema', 'destination');
+      expectInvalid(
+        await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }),
+        'schema',
+        'destination',
+      );
       target.answerBy(() => ({ status: 200 }));
       const enabled = await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' });
       expect(enabled.json).toMatchObject({ status: 'active', disabled_reason: null });
@@ -235,28 +279,46 @@ describe('retries', () => {
 
     it.each<[string, (socket: Parameters<Parameters<typeof rawReceiver>[0] & object>[0]) => void]>([
       ['a receiver that never answers', () => undefined],
-      ['a body that never ends', (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
-        const timer = setInterval(() => socket.write('.'), 20);
-        socket.on('close', () => clearInterval(timer));
-      }],
-      ['headers that never end', (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        const timer = setInterval(() => socket.write('x-drip: 1\r\n'), 20);
-        socket.on('close', () => clearInterval(timer));
-      }],
+      [
+        'a body that never ends',
+        (socket) => {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+          const timer = setInterval(() => socket.write('.'), 20);
+          socket.on('close', () => clearInterval(timer));
+        },
+      ],
+      [
+        'headers that never end',
+        (socket) => {
+          socket.write('HTTP/1.1 200 OK\r\n');
+          const timer = setInterval(() => socket.write('x-drip: 1\r\n'), 20);
+          socket.on('close', () => clearInterval(timer));
+        },
+      ],
     ])('of a destination covers the whole exchange: %s costs it and no more', async (_what, answer) => {
-      raw = await rawReceiver((socket, request) => (isProbe(request) ? socket.end('HTTP/1.1 200 OK\r\n\r\n') : answer(socket)));
+      raw = await rawReceiver((socket, request) =>
+        isProbe(request) ? socket.end('HTTP/1.1 200 OK\r\n\r\n') : answer(socket),
+      );
       const destination = await destinationAt(server, `http://127.0.0.1:${raw.port}/`, { ...PATIENT, timeout_ms: 300 });
 
       const messageId = await send(server, destination);
 
-      const { attempts: [attempt], status } = await eventAfter(server, messageId, 1);
+      const {
+        attempts: [attempt],
+        status,
+      } = await eventAfter(server, messageId, 1);
       expect(status).toBe('retrying');
-      expect(attempt).toMatchObject({ status: null, error: 'timeout', response_excerpt: expect.stringContaining('300 ms') });
+      expect(attempt).toMatchObject({
+        status: null,
+        error: 'timeout',
+        response_excerpt: expect.stringContaining('300 ms'),
+      });
       expect(attempt.duration_ms).toBeGreaterThanOrEqual(290);
       expect(attempt.duration_ms).toBeLessThan(10_000);
-      await until(async () => raw.openSockets.size, (open) => open === 0);
+      await until(
+        async () => raw.openSockets.size,
+        (open) => open === 0,
+      );
     });
 
     it('is not waited for by a 200 with a body without end: it is cut at 64 KB and the delivery is done', async () => {
@@ -277,26 +339,38 @@ describe('retries', () => {
 
       const { attempts } = await eventIn(server, messageId, 'delivered');
       expect(attempts).toMatchObject([{ status: 200, error: null, response_excerpt: 'z'.repeat(1024) }]);
-      await until(async () => raw.openSockets.size, (open) => open === 0);
+      await until(
+        async () => raw.openSockets.size,
+        (open) => open === 0,
+      );
       expect(writtenBytes).toBeGreaterThan(64 * 1024);
     });
   });
 
-  it.each([['PATCH to disabled', 'PATCH', 'target_disabled'], ['DELETE', 'DELETE', 'target_gone']])(
-    '%s while an attempt is under way: when that fails, its delivery fails too', async (_what, method, reason) => {
-      let answer: (() => void) | undefined;
-      const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 500 }))));
-      const destination = await destinationAt(server, target.url, PATIENT);
-      const messageId = await send(server, destination);
-      await target.arrived(1);
+  it.each([
+    ['PATCH to disabled', 'PATCH', 'target_disabled'],
+    ['DELETE', 'DELETE', 'target_gone'],
+  ])('%s while an attempt is under way: when that fails, its delivery fails too', async (_what, method, reason) => {
+    let answer: (() => void) | undefined;
+    const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 500 }))));
+    const destination = await destinationAt(server, target.url, PATIENT);
+    const messageId = await send(server, destination);
+    await target.arrived(1);
 
-      const changed = await server.api(method, `/v1/destinations/${destination}`, method === 'PATCH' ? { status: 'disabled' } : undefined);
-      answer?.();
+    const changed = await server.api(
+      method,
+      `/v1/destinations/${destination}`,
+      method === 'PATCH' ? { status: 'disabled' } : undefined,
+    );
+    answer?.();
 
-      expect(changed.status).toBeLessThan(300);
-      expect(await eventIn(server, messageId, 'failed')).toMatchObject({ attempts: [{ status: 500 }], deliveries: [{ status: 'failed', reason }] });
-      expect(target.posts()).toHaveLength(1);
+    expect(changed.status).toBeLessThan(300);
+    expect(await eventIn(server, messageId, 'failed')).toMatchObject({
+      attempts: [{ status: 500 }],
+      deliveries: [{ status: 'failed', reason }],
     });
+    expect(target.posts()).toHaveLength(1);
+  });
 
   it('DELETE of a destination fails what waits for it, and makes no further request', async () => {
     const target = targets.open(() => ({ status: 500 }));
@@ -309,7 +383,9 @@ describe('retries', () => {
     for (const messageId of waiting) {
       await makeDue(sql, messageId);
       expect(await eventIn(server, messageId, 'failed')).toMatchObject({
-        destination, attempts: [{ number: 1 }], deliveries: [{ status: 'failed', reason: 'target_gone' }],
+        destination,
+        attempts: [{ number: 1 }],
+        deliveries: [{ status: 'failed', reason: 'target_gone' }],
       });
     }
     expect(target.posts()).toHaveLength(2);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 // Not kernel/ids.js, which would load Nest into every suite.
 import { decodeUlid } from '../../src/kernel/ulid.js';
-import { startReceiver } from '../support/receiver.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
+import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 
@@ -53,7 +53,11 @@ export async function startTargets(): Promise<Targets> {
         posts: own,
         answerBy: (next) => void answers.set(path, next),
         arrived: async (count, withinMs = WITHIN_MS) => {
-          await until(async () => own().length, (arrived) => arrived >= count, withinMs);
+          await until(
+            async () => own().length,
+            (arrived) => arrived >= count,
+            withinMs,
+          );
           return own();
         },
       };
@@ -87,7 +91,8 @@ export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
 }
 
 /** The same in another database of the server that the tests share. */
-export const beginElsewhere = (): Promise<pg.Client> => beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
+export const beginElsewhere = (): Promise<pg.Client> =>
+  beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
 
 /** The uuid that a wire id stands for. */
 export function uuidOf(wireId: string): string {
@@ -109,7 +114,10 @@ export async function destinationAt(server: PosthornServer, url: string, setting
 }
 
 /** What never comes back by itself during a test, and never opens the circuit. */
-export const PATIENT = { retry: { schedule: [0, 3600, 3600] }, config: { circuit_breaker: { failure_threshold: 1000 } } };
+export const PATIENT = {
+  retry: { schedule: [0, 3600, 3600] },
+  config: { circuit_breaker: { failure_threshold: 1000 } },
+};
 
 /** Sends and returns the message's id. */
 export async function send(server: PosthornServer, destination: string, fields: object = {}): Promise<string> {
@@ -138,23 +146,43 @@ export async function eventOf(server: PosthornServer, messageId: string): Promis
 
 /** The event of a message as soon as it is in a state. */
 export async function eventIn(
-  server: PosthornServer, messageId: string, status: string, withinMs = WITHIN_MS,
+  server: PosthornServer,
+  messageId: string,
+  status: string,
+  withinMs = WITHIN_MS,
 ): Promise<ApiAnswer['json']> {
-  return until(() => eventOf(server, messageId), (event) => event.status === status, withinMs);
+  return until(
+    () => eventOf(server, messageId),
+    (event) => event.status === status,
+    withinMs,
+  );
 }
 
 /** The event of a message as soon as it has so many attempts. */
-export async function eventAfter(server: PosthornServer, messageId: string, attempts: number): Promise<ApiAnswer['json']> {
-  return until(() => eventOf(server, messageId), (event) => event.attempts.length >= attempts, WITHIN_MS);
+export async function eventAfter(
+  server: PosthornServer,
+  messageId: string,
+  attempts: number,
+): Promise<ApiAnswer['json']> {
+  return until(
+    () => eventOf(server, messageId),
+    (event) => event.attempts.length >= attempts,
+    WITHIN_MS,
+  );
 }
 
 /** Moves the time of a delivery's next attempt to now. */
 export async function makeDue(sql: Sql, messageId: string): Promise<void> {
-  await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [uuidOf(messageId)]);
+  await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
+    uuidOf(messageId),
+  ]);
 }
 
 /** Takes a destination away as one that was deleted before whoever sends to it could be asked. */
 export async function removeRow(sql: Sql, destination: string): Promise<void> {
-  const [row] = await sql.rows<{ environment_id: number }>('delete from destinations where id = $1 returning environment_id', [uuidOf(destination)]);
+  const [row] = await sql.rows<{ environment_id: number }>(
+    'delete from destinations where id = $1 returning environment_id',
+    [uuidOf(destination)],
+  );
   await sql.rows(`select pg_notify('posthorn', $1)`, [`destination:${row?.environment_id}:${uuidOf(destination)}`]);
 }

@@ -172,13 +172,40 @@ const ROUTES: Readonly<Record<string, Scope>> = {
 /** Where no session is taken: agents have keys of their own. */
 const KEYS_ALONE = ['POST /mcp'];
 /** The operator's alone, whatever scope somebody has. */
-const OPERATORS = ['DELETE /v1/orgs/{id}', 'GET /v1/operator/audit', 'GET /v1/orgs', 'GET /v1/orgs/{id}', 'POST /v1/orgs'];
+const OPERATORS = [
+  'DELETE /v1/orgs/{id}',
+  'GET /v1/operator/audit',
+  'GET /v1/orgs',
+  'GET /v1/orgs/{id}',
+  'POST /v1/orgs',
+];
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj', domains: 'dom', members: 'mbr', sessions: 'ses', orgs: 'org' };
+const PREFIXES: Readonly<Record<string, string>> = {
+  keys: 'ek',
+  events: 'evt',
+  secrets: 'sec',
+  endpoints: 'ep',
+  app: 'ep',
+  replays: 'rpj',
+  domains: 'dom',
+  members: 'mbr',
+  sessions: 'ses',
+  orgs: 'org',
+};
 const PUBLIC = [
-  'GET /.well-known/oauth-authorization-server', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', 'GET /health/live', 'GET /health/ready',
-  'GET /oauth/authorize', 'GET /v1/mail-views', 'POST /oauth/device', 'POST /oauth/register', 'POST /oauth/revoke', 'POST /oauth/token', 'POST /v1/providers/ses/notifications',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /oauth/authorize',
+  'GET /v1/mail-views',
+  'POST /oauth/device',
+  'POST /oauth/register',
+  'POST /oauth/revoke',
+  'POST /oauth/token',
+  'POST /v1/providers/ses/notifications',
 ];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);
@@ -192,11 +219,19 @@ describe('scopes', () => {
 
   beforeAll(async () => {
     server = await sharedServer();
-    const made = await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const));
+    const made = await Promise.all(
+      SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const),
+    );
     keys = Object.fromEntries(made) as Record<Scope, string>;
     sql = openSql(server);
-    members = Object.fromEntries(await Promise.all(SCOPES.map(async (scope) => [scope, (await signedInMember(server, sql, scope)).cookie] as const))) as Record<Scope, string>;
-    opened = Object.fromEntries(await Promise.all(SCOPES.map(async (scope) => [scope, await cookieOf(server, keys[scope])] as const))) as Record<Scope, string>;
+    members = Object.fromEntries(
+      await Promise.all(
+        SCOPES.map(async (scope) => [scope, (await signedInMember(server, sql, scope)).cookie] as const),
+      ),
+    ) as Record<Scope, string>;
+    opened = Object.fromEntries(
+      await Promise.all(SCOPES.map(async (scope) => [scope, await cookieOf(server, keys[scope])] as const)),
+    ) as Record<Scope, string>;
   });
 
   afterAll(async () => {
@@ -209,21 +244,46 @@ describe('scopes', () => {
     const [method = '', template = ''] = route.split(' ');
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
     const path = template
-      .replace('{app}', `app_${UNKNOWN}`).replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace('{message}', `msg_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
-      .replace(/\/stream$/, '/stream?follow=false').replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
+      .replace('{app}', `app_${UNKNOWN}`)
+      .replace('{routeId}', `rte_${UNKNOWN}`)
+      .replace('{requestId}', `req_${UNKNOWN}`)
+      .replace('{message}', `msg_${UNKNOWN}`)
+      .replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
+      .replace(/\/stream$/, '/stream?follow=false')
+      .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }
 
   it('every route of /openapi.json is in the table above, and no other', async () => {
     type Paths = Record<string, Record<string, { security?: object[] }>>;
-    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Paths };
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Paths };
 
     const operations = Object.entries(paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, { security }]) => ({ route: `${method.toUpperCase()} ${path}`, isPublic: security?.length === 0, isOperators: security?.some((scheme) => 'operatorKey' in scheme) === true })));
+      Object.entries(item).map(([method, { security }]) => ({
+        route: `${method.toUpperCase()} ${path}`,
+        isPublic: security?.length === 0,
+        isOperators: security?.some((scheme) => 'operatorKey' in scheme) === true,
+      })),
+    );
 
-    expect(operations.filter(({ isPublic, isOperators }) => !isPublic && !isOperators).map(({ route }) => route).sort()).toEqual(Object.keys(ROUTES).sort());
-    expect(operations.filter(({ isOperators }) => isOperators).map(({ route }) => route).sort()).toEqual(OPERATORS);
-    expect(operations.filter(({ isPublic }) => isPublic).map(({ route }) => route).sort()).toEqual(PUBLIC);
+    expect(
+      operations
+        .filter(({ isPublic, isOperators }) => !isPublic && !isOperators)
+        .map(({ route }) => route)
+        .sort(),
+    ).toEqual(Object.keys(ROUTES).sort());
+    expect(
+      operations
+        .filter(({ isOperators }) => isOperators)
+        .map(({ route }) => route)
+        .sort(),
+    ).toEqual(OPERATORS);
+    expect(
+      operations
+        .filter(({ isPublic }) => isPublic)
+        .map(({ route }) => route)
+        .sort(),
+    ).toEqual(PUBLIC);
   });
 
   it.each(ROWS)('401: %s without a key', async (route) => {
@@ -248,33 +308,47 @@ describe('scopes', () => {
     }
   });
 
-  it.each(ROWS.filter(([route]) => !route.endsWith(' /v1/session')))('%s answers a session of role %s as it answers a key of that scope', async (route) => {
-    for (const scope of SCOPES) {
-      const [byKey, ...bySession] = [await knock(route, as(keys[scope])), await knock(route, asPage(members[scope])), await knock(route, asPage(opened[scope]))];
-      if (KEYS_ALONE.includes(route)) {
-        for (const answer of bySession) expectRefusal(answer, 401);
-        continue;
+  it.each(ROWS.filter(([route]) => !route.endsWith(' /v1/session')))(
+    '%s answers a session of role %s as it answers a key of that scope',
+    async (route) => {
+      for (const scope of SCOPES) {
+        const [byKey, ...bySession] = [
+          await knock(route, as(keys[scope])),
+          await knock(route, asPage(members[scope])),
+          await knock(route, asPage(opened[scope])),
+        ];
+        if (KEYS_ALONE.includes(route)) {
+          for (const answer of bySession) expectRefusal(answer, 401);
+          continue;
+        }
+        for (const { status, json } of bySession) {
+          expect([status, json?.error?.type]).toEqual([byKey.status, byKey.json?.error?.type]);
+          if (status === 403) expect(json.error.details).toEqual(byKey.json.error.details);
+        }
+        for (const cookie of [members[scope], opened[scope]]) {
+          const [bare, nowhere] = [
+            await knock(route, { authorization: '', cookie }),
+            await knock(route, asPage(cookie, null)),
+          ];
+          expectRefusal(bare, 401);
+          expectRefusal(nowhere, 400);
+        }
       }
-      for (const { status, json } of bySession) {
-        expect([status, json?.error?.type]).toEqual([byKey.status, byKey.json?.error?.type]);
-        if (status === 403) expect(json.error.details).toEqual(byKey.json.error.details);
-      }
-      for (const cookie of [members[scope], opened[scope]]) {
-        const [bare, nowhere] = [await knock(route, { authorization: '', cookie }), await knock(route, asPage(cookie, null))];
-        expectRefusal(bare, 401);
-        expectRefusal(nowhere, 400);
-      }
-    }
-  });
+    },
+  );
 
-  it.each(['GET /v1/session', 'DELETE /v1/session'])('%s is about a session, which a key has none of, and needs no environment', async (route) => {
-    for (const scope of SCOPES) expectRefusal(await knock(route, as(keys[scope])), 404);
-    const { cookie } = await signedInMember(server, sql, 'read');
-    expect((await knock(route, asPage(cookie, null))).status).toBe(route.startsWith('GET') ? 200 : 204);
-  });
+  it.each(['GET /v1/session', 'DELETE /v1/session'])(
+    '%s is about a session, which a key has none of, and needs no environment',
+    async (route) => {
+      for (const scope of SCOPES) expectRefusal(await knock(route, as(keys[scope])), 404);
+      const { cookie } = await signedInMember(server, sql, 'read');
+      expect((await knock(route, asPage(cookie, null))).status).toBe(route.startsWith('GET') ? 200 : 204);
+    },
+  );
 
   it.each(OPERATORS)('401: %s for every scope, and for nobody', async (route) => {
-    for (const headers of [{ authorization: '' }, asPage(members.admin), ...SCOPES.map((scope) => as(keys[scope]))]) expectRefusal(await knock(route, headers), 401);
+    for (const headers of [{ authorization: '' }, asPage(members.admin), ...SCOPES.map((scope) => as(keys[scope]))])
+      expectRefusal(await knock(route, headers), 401);
   });
 
   it('403: HEAD needs the scope of GET', async () => {
@@ -295,6 +369,8 @@ describe('scopes', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     expect((await server.api('GET', '/v1/org')).json).toEqual(before.json);
     expect((await server.api('GET', '/v1/destinations')).json.data).toEqual([]);
-    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain('Mine');
+    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain(
+      'Mine',
+    );
   });
 });

@@ -3,8 +3,8 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as } from './answers.js';
 import { until } from './polling.js';
-import { eventIn, expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { eventIn, expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 
 /** One thing that must not be found, and what it is. */
 interface Secret {
@@ -38,9 +38,17 @@ describe('a service under use', () => {
     return text;
   }
 
-  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer> {
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer> {
     const answer = await server.api(method, path, body, headers);
-    answers.push({ call: `${method} ${path} ${answer.status}`, text: answer.text + JSON.stringify([...answer.headers]) });
+    answers.push({
+      call: `${method} ${path} ${answer.status}`,
+      text: answer.text + JSON.stringify([...answer.headers]),
+    });
     return answer;
   }
 
@@ -51,22 +59,42 @@ describe('a service under use', () => {
     return keep(what, text.replace(/^(whsec_|ek_(live|test)_)/, '')) && text;
   }
 
-  const status = async (expected: number, ...given: Parameters<typeof call>): Promise<ApiAnswer> => expectStatus(await call(...given), expected);
+  const status = async (expected: number, ...given: Parameters<typeof call>): Promise<ApiAnswer> =>
+    expectStatus(await call(...given), expected);
 
   it('shows a secret in no answer, log line or metric, and keeps none in the clear', async () => {
-    const [value, nextValue, brought] = [keep('secret value'), keep('next value'), Buffer.from(keep('brought secret').slice(0, 30)).toString('base64')];
+    const [value, nextValue, brought] = [
+      keep('secret value'),
+      keep('next value'),
+      Buffer.from(keep('brought secret').slice(0, 30)).toString('base64'),
+    ];
     keep('brought secret in base64', brought);
     keep('master key', server.env['MASTER_KEY']);
     keep('bootstrap key', server.apiKey.replace(/^ek_live_/, ''));
     const credentials = { accessKeyId: keep('access key id'), secretAccessKey: keep('secret access key') };
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-    const secret = (await status(201, 'POST', '/v1/secrets', { name: 'TOKEN', value }, { 'idempotency-key': randomUUID() })).json;
+    const secret = (
+      await status(201, 'POST', '/v1/secrets', { name: 'TOKEN', value }, { 'idempotency-key': randomUUID() })
+    ).json;
     const path = `/v1/secrets/${secret.id}`;
-    const destination = (await status(201, 'POST', '/v1/destinations', {
-      name: 'A', type: 'https', url: target.url, headers: { authorization: 'Bearer {{secrets.TOKEN}}' }, secret: `whsec_${brought}`,
-      asymmetric: true, legacy_signature: { header: 'X-Old', secret: keep('legacy secret') },
-      retry: { schedule: [0, 0] },
-    }, { 'idempotency-key': randomUUID() })).json.id as string;
+    const destination = (
+      await status(
+        201,
+        'POST',
+        '/v1/destinations',
+        {
+          name: 'A',
+          type: 'https',
+          url: target.url,
+          headers: { authorization: 'Bearer {{secrets.TOKEN}}' },
+          secret: `whsec_${brought}`,
+          asymmetric: true,
+          legacy_signature: { header: 'X-Old', secret: keep('legacy secret') },
+          retry: { schedule: [0, 0] },
+        },
+        { 'idempotency-key': randomUUID() },
+      )
+    ).json.id as string;
     const reader = await shown('reader key', 'POST', '/v1/keys', { name: 'Reader', scope: 'read' });
     await shown('signing secret', 'POST', `/v1/destinations/${destination}/secret/rotate`, {});
     await shown('default secret', 'GET', '/v1/signing-secret');
@@ -77,7 +105,11 @@ describe('a service under use', () => {
     await read(path, destination);
 
     const marker = (await call('GET', '/v1/org')).headers.get('x-request-id') as string;
-    const logs = await until(async () => server.logs(), (text) => text.includes(marker), WITHIN_MS);
+    const logs = await until(
+      async () => server.logs(),
+      (text) => text.includes(marker),
+      WITHIN_MS,
+    );
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(target.posts().map(({ headers }) => headers.authorization)).toContain(`Bearer ${value}`);
     expect(answers.length).toBeGreaterThan(30);
@@ -89,20 +121,47 @@ describe('a service under use', () => {
   }, 60_000);
 
   it('headers that authenticate are sealed where they stand, hidden from who only reads, and sent all the same', async () => {
-    const [fixed, sent, fanned, owned, received] = ['fixed', 'sent', 'fanned', 'owned', 'received'].map((what) => keep(`${what} header`)) as [string, string, string, string, string];
+    const [fixed, sent, fanned, owned, received] = ['fixed', 'sent', 'fanned', 'owned', 'received'].map((what) =>
+      keep(`${what} header`),
+    ) as [string, string, string, string, string];
     const target = targets.open((_post, index) => ({ status: index === 0 ? 503 : 200 }));
     const settings = { retry: { schedule: [0, 0] } };
-    const destination = (await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: target.url, headers: { 'X-Api-Key': fixed }, ...settings })).json.id as string;
+    const destination = (
+      await server.api('POST', '/v1/destinations', {
+        name: 'A',
+        type: 'https',
+        url: target.url,
+        headers: { 'X-Api-Key': fixed },
+        ...settings,
+      })
+    ).json.id as string;
     const listener = targets.open();
     expectStatus(await server.api('POST', '/v1/app', { uid: 'reader', name: 'Reader' }), 201);
-    const endpoint = (await server.api('POST', '/v1/app/reader/endpoints', { url: listener.url, headers: { authorization: owned } })).json.id as string;
+    const endpoint = (
+      await server.api('POST', '/v1/app/reader/endpoints', { url: listener.url, headers: { authorization: owned } })
+    ).json.id as string;
     const inlet = (await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations: [destination] })).json;
 
-    const event = (await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers: { Authorization: sent, 'x-tenant': '42' } })).json.message_id as string;
+    const event = (
+      await server.api('POST', '/v1/send', {
+        destination,
+        event_type: 'a',
+        payload: {},
+        headers: { Authorization: sent, 'x-tenant': '42' },
+      })
+    ).json.message_id as string;
     await eventIn(server, event, 'delivered');
-    const message = (await server.api('POST', '/v1/app/reader/event', { event_type: 'a', payload: {}, headers: { 'x-auth-token': fanned } })).json.message_id as string;
+    const message = (
+      await server.api('POST', '/v1/app/reader/event', {
+        event_type: 'a',
+        payload: {},
+        headers: { 'x-auth-token': fanned },
+      })
+    ).json.message_id as string;
     await listener.arrived(1);
-    const { id } = await (await fetch(inlet.url, { method: 'POST', headers: { 'x-auth-token': received }, body: '{}' })).json() as { id: string };
+    const { id } = (await (
+      await fetch(inlet.url, { method: 'POST', headers: { 'x-auth-token': received }, body: '{}' })
+    ).json()) as { id: string };
     await eventIn(server, id, 'delivered');
     await server.api('POST', `/v1/events/${event}/replay`);
     await target.arrived(4);
@@ -116,15 +175,30 @@ describe('a service under use', () => {
 
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reads', scope: 'read' })).json;
     const paths = [
-      `/v1/destinations/${destination}`, `/v1/app/reader/endpoints/${endpoint}`, '/v1/app/reader/endpoints', `/v1/events/${event}`, `/v1/events/${id}`,
-      `/v1/app/reader/messages/${message}`, `/v1/endpoints/${inlet.id}/requests/${id.replace('evt_', 'req_')}`,
+      `/v1/destinations/${destination}`,
+      `/v1/app/reader/endpoints/${endpoint}`,
+      '/v1/app/reader/endpoints',
+      `/v1/events/${event}`,
+      `/v1/events/${id}`,
+      `/v1/app/reader/messages/${message}`,
+      `/v1/endpoints/${inlet.id}/requests/${id.replace('evt_', 'req_')}`,
     ];
     for (const path of paths) {
       const [whole, reader] = [await server.api('GET', path), await server.api('GET', path, undefined, as(key))];
-      expect([path, found(whole.text).length, found(reader.text), reader.text.includes('(hidden)')]).toEqual([path, 1, [], true]);
+      expect([path, found(whole.text).length, found(reader.text), reader.text.includes('(hidden)')]).toEqual([
+        path,
+        1,
+        [],
+        true,
+      ]);
     }
-    expect((await server.api('GET', `/v1/events/${event}`, undefined, as(key))).json.headers).toEqual({ authorization: '(hidden)', 'x-tenant': '42' });
-    expect((await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'B' })).json.headers).toEqual({ 'X-Api-Key': fixed });
+    expect((await server.api('GET', `/v1/events/${event}`, undefined, as(key))).json.headers).toEqual({
+      authorization: '(hidden)',
+      'x-tenant': '42',
+    });
+    expect((await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'B' })).json.headers).toEqual({
+      'X-Api-Key': fixed,
+    });
   }, 60_000);
 
   it('the search finds a secret where there is one, in the clear, in base64 and in hex', () => {
@@ -137,7 +211,8 @@ describe('a service under use', () => {
 
   /** Deliveries with the secret in a header, one of which fails first. */
   async function used(url: string, destination: string): Promise<void> {
-    const sent = (await status(202, 'POST', '/v1/send', { destination, event_type: 'a', payload: {} })).json.message_id as string;
+    const sent = (await status(202, 'POST', '/v1/send', { destination, event_type: 'a', payload: {} })).json
+      .message_id as string;
     await eventIn(server, sent, 'delivered');
     await status(202, 'POST', '/v1/send', { destination: url, event_type: 'a', payload: {} });
     await status(202, 'POST', `/v1/events/${sent}/replay`);
@@ -153,8 +228,18 @@ describe('a service under use', () => {
   }
 
   /** Secrets where they do not belong: what is refused must not be repeated. */
-  async function misused({ destination, path, value, reader, credentials }: {
-    destination: string; path: string; value: string; reader: string; credentials: object;
+  async function misused({
+    destination,
+    path,
+    value,
+    reader,
+    credentials,
+  }: {
+    destination: string;
+    path: string;
+    value: string;
+    reader: string;
+    credentials: object;
   }): Promise<void> {
     const https = { name: 'A', type: 'https', url: 'https://127.0.0.1:1/' };
     await status(400, 'POST', '/v1/secrets', `{"name": "A", "value": "${value}`);
@@ -163,27 +248,49 @@ describe('a service under use', () => {
     await status(422, 'POST', '/v1/secrets', { name: 'A', value: value.repeat(1000) });
     await status(422, 'POST', '/v1/secrets', { name: `${value}-`, value });
     await status(409, 'POST', '/v1/secrets', { name: 'TOKEN', value });
-    await status(415, 'POST', '/v1/secrets', `name=A&value=${value}`, { 'content-type': 'application/x-www-form-urlencoded' });
+    await status(415, 'POST', '/v1/secrets', `name=A&value=${value}`, {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
     await status(403, 'POST', '/v1/secrets', { name: 'A', value }, as(reader));
     await status(401, 'GET', '/v1/secrets', undefined, as(`${reader}x`));
     await status(422, 'POST', '/v1/destinations', { ...https, headers: { 'x-a': `${value}\n` } });
     await status(422, 'POST', '/v1/destinations', { ...https, headers: { 'x-a': `{{secrets.-${value}}}` } });
     await status(422, 'POST', '/v1/destinations', { ...https, headers: value });
     await status(422, 'POST', '/v1/destinations', { ...https, secret: value });
-    await status(422, 'POST', '/v1/destinations', { ...https, legacy_signature: { header: 'X-Old', secret: value, secret_encoding: 'hex' } });
-    await status(422, 'POST', '/v1/destinations', { ...https, legacy_signature: { header: 'webhook-id', secret: value } });
+    await status(422, 'POST', '/v1/destinations', {
+      ...https,
+      legacy_signature: { header: 'X-Old', secret: value, secret_encoding: 'hex' },
+    });
+    await status(422, 'POST', '/v1/destinations', {
+      ...https,
+      legacy_signature: { header: 'webhook-id', secret: value },
+    });
     await status(422, 'POST', '/v1/destinations', { ...https, type: 'sqs', credentials });
     await status(422, 'POST', '/v1/destinations', { ...https, credentials: { ...credentials, more: [value] } });
     await status(422, 'PATCH', `/v1/destinations/${destination}`, { retry: value, timeout_ms: value });
     await status(404, 'PUT', `${path.slice(0, -4)}AAAA`, { value });
-    await status(422, 'POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers: { 'webhook-id': value } });
+    await status(422, 'POST', '/v1/send', {
+      destination,
+      event_type: 'a',
+      payload: {},
+      headers: { 'webhook-id': value },
+    });
     await status(400, 'GET', '/v1/events?limit=many', undefined, { 'x-note': value });
   }
 
   async function read(path: string, destination: string): Promise<void> {
     for (const url of [
-      '/v1/secrets', path, '/v1/destinations', `/v1/destinations/${destination}`, '/v1/keys', '/v1/org', '/v1/events', '/openapi.json', '/health/ready',
-    ]) await status(200, 'GET', url);
+      '/v1/secrets',
+      path,
+      '/v1/destinations',
+      `/v1/destinations/${destination}`,
+      '/v1/keys',
+      '/v1/org',
+      '/v1/events',
+      '/openapi.json',
+      '/health/ready',
+    ])
+      await status(200, 'GET', url);
   }
 
   /** What of the secrets is in a text, as it is or in one of the ways in which bytes are written. */
@@ -198,9 +305,15 @@ describe('a service under use', () => {
   /** Every row of every table, bytes as hex. */
   async function everythingStored(): Promise<string> {
     const tables = await sql.rows<{ name: string }>(
-      `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`);
-    const texts = await Promise.all(tables.map(({ name }) => sql.rows<{ text: string }>(`select t::text as text from ${name} t`)));
+      `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const texts = await Promise.all(
+      tables.map(({ name }) => sql.rows<{ text: string }>(`select t::text as text from ${name} t`)),
+    );
     expect(texts.flat().length).toBeGreaterThan(20);
-    return texts.flat().map(({ text }) => text).join('\n');
+    return texts
+      .flat()
+      .map(({ text }) => text)
+      .join('\n');
   }
 });

@@ -3,8 +3,8 @@ import type { ReceivedRequest } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectInvalid } from './answers.js';
-import { destinationAt, send, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
+import { destinationAt, send, startTargets } from './scene.js';
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
@@ -48,25 +48,31 @@ describe('signing secrets', () => {
   }
 
   const KINDS: [string, () => Promise<Kind>][] = [
-    ['a destination', async () => {
-      const target = targets.open();
-      const path = `/v1/destinations/${await destinationAt(server, target.url)}/secret`;
-      return {
-        path,
-        secret: async () => (await server.api('GET', path)).json.secret,
-        rotate: (body) => server.api('POST', `${path}/rotate`, body),
-        delivery: () => nextPost(target, path.split('/')[3] ?? ''),
-      };
-    }],
-    ['ad-hoc URLs', async () => {
-      const target = targets.open();
-      return {
-        path: '/v1/signing-secret',
-        secret: async () => (await server.api('GET', '/v1/signing-secret')).json.secret,
-        rotate: (body) => server.api('POST', '/v1/signing-secret/rotate', body),
-        delivery: () => nextPost(target, target.url),
-      };
-    }],
+    [
+      'a destination',
+      async () => {
+        const target = targets.open();
+        const path = `/v1/destinations/${await destinationAt(server, target.url)}/secret`;
+        return {
+          path,
+          secret: async () => (await server.api('GET', path)).json.secret,
+          rotate: (body) => server.api('POST', `${path}/rotate`, body),
+          delivery: () => nextPost(target, path.split('/')[3] ?? ''),
+        };
+      },
+    ],
+    [
+      'ad-hoc URLs',
+      async () => {
+        const target = targets.open();
+        return {
+          path: '/v1/signing-secret',
+          secret: async () => (await server.api('GET', '/v1/signing-secret')).json.secret,
+          rotate: (body) => server.api('POST', '/v1/signing-secret/rotate', body),
+          delivery: () => nextPost(target, target.url),
+        };
+      },
+    ],
   ];
 
   describe.each(KINDS)('of %s', (_name, open) => {
@@ -84,15 +90,22 @@ describe('signing secrets', () => {
       expect(secret).toMatch(SECRET);
       expect(signatures(delivery)).toHaveLength(1);
       expect(accepts(secret, delivery)).toBe(true);
-      expect(accepts(secret, { ...delivery, rawBody: Buffer.concat([delivery.rawBody, Buffer.from(' ')]) })).toBe(false);
+      expect(accepts(secret, { ...delivery, rawBody: Buffer.concat([delivery.rawBody, Buffer.from(' ')]) })).toBe(
+        false,
+      );
     });
 
     it('while the grace lasts both secrets sign, and what was before them does not', async () => {
       const first = await kind.secret();
 
-      const { status, json: { secret: second } } = await kind.rotate();
+      const {
+        status,
+        json: { secret: second },
+      } = await kind.rotate();
       const during = await kind.delivery();
-      const { json: { secret: third } } = await kind.rotate({ grace_seconds: 60 });
+      const {
+        json: { secret: third },
+      } = await kind.rotate({ grace_seconds: 60 });
       const later = await kind.delivery();
 
       expect(status).toBe(200);
@@ -107,7 +120,9 @@ describe('signing secrets', () => {
     it('without a grace the old secret stops at once', async () => {
       const old = await kind.secret();
 
-      const { json: { secret } } = await kind.rotate({ grace_seconds: 0 });
+      const {
+        json: { secret },
+      } = await kind.rotate({ grace_seconds: 0 });
       const delivery = await kind.delivery();
 
       expect(signatures(delivery)).toHaveLength(1);
@@ -136,7 +151,8 @@ describe('signing secrets', () => {
 
     it('a repeated rotation with one Idempotency-Key rotates once', async () => {
       const key = crypto.randomUUID();
-      const rotate = (): Promise<ApiAnswer> => server.api('POST', `${kind.path}/rotate`, {}, { 'idempotency-key': key });
+      const rotate = (): Promise<ApiAnswer> =>
+        server.api('POST', `${kind.path}/rotate`, {}, { 'idempotency-key': key });
 
       const [first, second] = [await rotate(), await rotate()];
 
@@ -160,7 +176,12 @@ describe('signing secrets', () => {
   it.each(['', 'whsec_', 'whsec_####', `whsec_${encoded(23)}`, `whsec_${encoded(65)}`, `whpk_${encoded(32)}`])(
     '422: the secret %p is none',
     async (secret) => {
-      const answer = await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: targets.open().url, secret });
+      const answer = await server.api('POST', '/v1/destinations', {
+        name: 'A',
+        type: 'https',
+        url: targets.open().url,
+        secret,
+      });
 
       expectInvalid(answer, 'schema', 'secret');
     },

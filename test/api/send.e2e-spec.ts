@@ -4,8 +4,19 @@ import type { ReceivedRequest } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  eventOf,
+  expectStatus,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  startTargets,
+} from './scene.js';
 
 const MEGABYTE = 1_048_576;
 
@@ -34,11 +45,15 @@ describe('POST /v1/send', () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
 
-      const answer = await server.api('POST', '/v1/send', { destination, event_type: 'invoice.paid', payload: { amount: 4200 } });
+      const answer = await server.api('POST', '/v1/send', {
+        destination,
+        event_type: 'invoice.paid',
+        payload: { amount: 4200 },
+      });
 
       expect(answer.status).toBe(202);
       expect(answer.json).toEqual({ message_id: expect.stringMatching(/^msg_[0-9A-HJKMNP-TV-Z]{26}$/) });
-      const [post] = await target.arrived(1) as [ReceivedRequest];
+      const [post] = (await target.arrived(1)) as [ReceivedRequest];
       expect(post.rawBody.toString()).toBe('{"amount":4200}');
       expect(post.headers).toMatchObject({
         'content-type': 'application/json',
@@ -50,7 +65,9 @@ describe('POST /v1/send', () => {
       expect(post.headers).not.toHaveProperty('webhook-replayed');
       const webhook = new Webhook(await secretOf(destination));
       expect(webhook.verify(post.rawBody, post.headers as Record<string, string>)).toEqual({ amount: 4200 });
-      expect(() => webhook.verify('{"amount": 4200}', post.headers as Record<string, string>)).toThrow('No matching signature');
+      expect(() => webhook.verify('{"amount": 4200}', post.headers as Record<string, string>)).toThrow(
+        'No matching signature',
+      );
       await eventIn(server, answer.json.message_id, 'delivered');
       expect(target.posts()).toHaveLength(1);
     });
@@ -60,9 +77,11 @@ describe('POST /v1/send', () => {
 
       const messageId = await send(server, target.url);
 
-      const [post] = await target.arrived(1) as [ReceivedRequest];
+      const [post] = (await target.arrived(1)) as [ReceivedRequest];
       const { secret } = expectStatus(await server.api('GET', '/v1/signing-secret'), 200).json;
-      expect(new Webhook(secret).verify(post.rawBody, post.headers as Record<string, string>)).toEqual({ hello: 'world' });
+      expect(new Webhook(secret).verify(post.rawBody, post.headers as Record<string, string>)).toEqual({
+        hello: 'world',
+      });
       expect((await eventIn(server, messageId, 'delivered')).destination).toBe(target.url);
     });
 
@@ -71,7 +90,10 @@ describe('POST /v1/send', () => {
       const destination = await destinationAt(server, target.url);
       const first = await secretOf(destination);
       const rotate = async (graceSeconds: number): Promise<string> =>
-        expectStatus(await server.api('POST', `/v1/destinations/${destination}/secret/rotate`, { grace_seconds: graceSeconds }), 200).json.secret;
+        expectStatus(
+          await server.api('POST', `/v1/destinations/${destination}/secret/rotate`, { grace_seconds: graceSeconds }),
+          200,
+        ).json.secret;
       const verifiers = (post: ReceivedRequest, secrets: string[]): string[] =>
         secrets.filter((secret) => {
           try {
@@ -87,7 +109,7 @@ describe('POST /v1/send', () => {
       const third = await rotate(0);
       await send(server, destination);
 
-      const [during, behind] = await target.arrived(2) as [ReceivedRequest, ReceivedRequest];
+      const [during, behind] = (await target.arrived(2)) as [ReceivedRequest, ReceivedRequest];
       expect(verifiers(during, [first, second, third])).toEqual([first, second]);
       expect(verifiers(behind, [first, second, third])).toEqual([third]);
     });
@@ -130,7 +152,9 @@ describe('POST /v1/send', () => {
       const destination = await destinationAt(server, target.url, PATIENT);
 
       const answer = await server.api(
-        'POST', '/v1/send', `{"event_type":"a", "payload" : ${payload}\n, "destination":"${destination}"}`,
+        'POST',
+        '/v1/send',
+        `{"event_type":"a", "payload" : ${payload}\n, "destination":"${destination}"}`,
       );
 
       const messageId: string = expectStatus(answer, 202).json.message_id;
@@ -139,14 +163,16 @@ describe('POST /v1/send', () => {
       const posts = await target.arrived(2);
       expect(posts.map(({ rawBody }) => rawBody.toString())).toEqual([payload, payload]);
       const webhook = new Webhook(await secretOf(destination));
-      for (const post of posts) webhook.verify(post.rawBody, post.headers as Record<string, string>, { jsonParse: false });
+      for (const post of posts)
+        webhook.verify(post.rawBody, post.headers as Record<string, string>, { jsonParse: false });
       expect((await server.api('GET', `/v1/events/${messageId}`)).text).toContain(`"payload":${payload}`);
     });
 
     it('a payload of 1 MB arrives whole; one byte more is 413 and nothing is stored', async () => {
       const target = targets.open();
       const payload = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
-      const body = (bytes: number): string => `{"destination":"${target.url}","event_type":"a","payload":${payload(bytes)}}`;
+      const body = (bytes: number): string =>
+        `{"destination":"${target.url}","event_type":"a","payload":${payload(bytes)}}`;
 
       const refused = await server.api('POST', '/v1/send', body(MEGABYTE + 1));
       const accepted = await server.api('POST', '/v1/send', body(MEGABYTE));
@@ -161,33 +187,66 @@ describe('POST /v1/send', () => {
   describe('headers', () => {
     it('202: those of the message win over those of the destination, and ours over both', async () => {
       const target = targets.open();
-      const destination = await destinationAt(server, target.url, { headers: { 'X-Both': 'destination', 'x-static': 'yes' } });
+      const destination = await destinationAt(server, target.url, {
+        headers: { 'X-Both': 'destination', 'x-static': 'yes' },
+      });
 
-      await send(server, destination, { headers: { 'x-both': 'message', 'X-Tenant': '42', authorization: 'Bearer theirs' } });
+      await send(server, destination, {
+        headers: { 'x-both': 'message', 'X-Tenant': '42', authorization: 'Bearer theirs' },
+      });
 
-      const [post] = await target.arrived(1) as [ReceivedRequest];
+      const [post] = (await target.arrived(1)) as [ReceivedRequest];
       expect(post.headers).toMatchObject({
-        'x-both': 'message', 'x-static': 'yes', 'x-tenant': '42', authorization: 'Bearer theirs',
-        'content-type': 'application/json', 'user-agent': expect.stringMatching(/^Posthorn\//),
+        'x-both': 'message',
+        'x-static': 'yes',
+        'x-tenant': '42',
+        authorization: 'Bearer theirs',
+        'content-type': 'application/json',
+        'user-agent': expect.stringMatching(/^Posthorn\//),
       });
     });
 
     it.each([
-      'webhook-id', 'Webhook-Signature', 'Webhook-Event-Type', 'webhook-anything', 'svix-id', 'Host', 'content-length', 'Content-Type', 'transfer-encoding',
-      'connection', 'cookie', 'proxy-authorization', 'x-amz-date', 'traceparent', 'user-agent', 'in valid', '',
+      'webhook-id',
+      'Webhook-Signature',
+      'Webhook-Event-Type',
+      'webhook-anything',
+      'svix-id',
+      'Host',
+      'content-length',
+      'Content-Type',
+      'transfer-encoding',
+      'connection',
+      'cookie',
+      'proxy-authorization',
+      'x-amz-date',
+      'traceparent',
+      'user-agent',
+      'in valid',
+      '',
     ])('422: %p is forwarded for nobody', async (name) => {
       const target = targets.open();
 
       const answer = await server.api('POST', '/v1/send', {
-        destination: target.url, event_type: 'a', payload: {}, headers: { 'x-fine': '1', [name]: 'x' },
+        destination: target.url,
+        event_type: 'a',
+        payload: {},
+        headers: { 'x-fine': '1', [name]: 'x' },
       });
 
       expect(expectInvalid(answer, 'schema')).toEqual([`headers.${name}`]);
     });
 
-    it.each([['a line break', 'a\r\nx-evil: 1'], ['NUL', 'a\0b'], ['a character beyond Latin-1', '日']])('422: a value with %s', async (_what, value) => {
+    it.each([
+      ['a line break', 'a\r\nx-evil: 1'],
+      ['NUL', 'a\0b'],
+      ['a character beyond Latin-1', '日'],
+    ])('422: a value with %s', async (_what, value) => {
       const answer = await server.api('POST', '/v1/send', {
-        destination: targets.open().url, event_type: 'a', payload: {}, headers: { 'x-a': value },
+        destination: targets.open().url,
+        event_type: 'a',
+        payload: {},
+        headers: { 'x-a': value },
       });
 
       expectInvalid(answer, 'schema');
@@ -248,7 +307,10 @@ describe('POST /v1/send', () => {
       const messageId = await send(server, created.json.id, { payload: { waits: true } });
 
       expect(await eventOf(server, messageId)).toMatchObject({
-        status: 'delivered', destination: created.json.id, payload: { waits: true }, attempts: [],
+        status: 'delivered',
+        destination: created.json.id,
+        payload: { waits: true },
+        attempts: [],
       });
     });
   });
@@ -278,7 +340,12 @@ describe('POST /v1/send', () => {
     expect(expectStatus(answer, 200).json).toEqual({
       message_id: target.posts()[0]?.headers['webhook-id'],
       attempt: {
-        number: 1, status: 418, duration_ms: expect.any(Number), at: expect.any(String), response_excerpt: 'short and stout', error: null,
+        number: 1,
+        status: 418,
+        duration_ms: expect.any(Number),
+        at: expect.any(String),
+        response_excerpt: 'short and stout',
+        error: null,
       },
     });
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { listen } from './listening.js';
 import { until } from './polling.js';
@@ -31,12 +31,14 @@ describe('a session at the API', () => {
     await targets?.close();
   });
 
-  const isIn = async (cookie: string, at = server): Promise<boolean> => (await at.api('GET', '/v1/session', undefined, asPage(cookie, null))).status === 200;
+  const isIn = async (cookie: string, at = server): Promise<boolean> =>
+    (await at.api('GET', '/v1/session', undefined, asPage(cookie, null))).status === 200;
 
   describe('lets in', () => {
     it('a member, in both environments, with the role of that moment', async () => {
       const { id, cookie } = await signedInMember(server, sql, 'read');
-      const make = (environment: string): ReturnType<PosthornServer['api']> => server.api('POST', '/v1/destinations', { name: environment, type: 'pull' }, asPage(cookie, environment));
+      const make = (environment: string): ReturnType<PosthornServer['api']> =>
+        server.api('POST', '/v1/destinations', { name: environment, type: 'pull' }, asPage(cookie, environment));
       const refused = await make('live');
       expectRefusal(refused, 403);
       expect(refused.json.error.details).toEqual({ required: 'write', scope: 'read' });
@@ -44,12 +46,16 @@ describe('a session at the API', () => {
       expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'write' }), 200);
       const made = [expectStatus(await make('live'), 201).json, expectStatus(await make('test'), 201).json];
 
-      const shown = await Promise.all(['live', 'test'].map((environment) => server.api('GET', `/v1/destinations/${made[1].id}`, undefined, asPage(cookie, environment))));
+      const shown = await Promise.all(
+        ['live', 'test'].map((environment) =>
+          server.api('GET', `/v1/destinations/${made[1].id}`, undefined, asPage(cookie, environment)),
+        ),
+      );
       expect(shown.map(({ status }) => status)).toEqual([404, 200]);
       expect((await server.api('GET', `/v1/destinations/${made[0].id}`)).status).toBe(200);
     });
 
-    it('whoever signed in with a key, in the key\'s environment and no other', async () => {
+    it("whoever signed in with a key, in the key's environment and no other", async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
       const cookie = await cookieOf(server, key);
 
@@ -63,7 +69,12 @@ describe('a session at the API', () => {
     it('our own origin, and nobody whose answer a shared cache may keep', async () => {
       const cookie = await cookieOf(server);
 
-      const answer = await server.api('GET', '/v1/events', undefined, asPage(cookie, 'live', { origin: server.url, 'sec-fetch-site': 'same-origin' }));
+      const answer = await server.api(
+        'GET',
+        '/v1/events',
+        undefined,
+        asPage(cookie, 'live', { origin: server.url, 'sec-fetch-site': 'same-origin' }),
+      );
 
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
       expectRateLimitHeaders(answer.headers);
@@ -73,15 +84,33 @@ describe('a session at the API', () => {
       const cookie = await cookieOf(server);
       const port = new URL(server.url).port;
 
-      const answers = await Promise.all(['127.0.0.1', 'localhost', '[::1]'].map((host) =>
-        server.api('POST', '/v1/destinations', { name: host, type: 'pull' }, asPage(cookie, 'live', { host: `${host}:${port}`, 'x-forwarded-host': `${host}:${port}`, origin: `http://${host}:${port}` }))));
+      const answers = await Promise.all(
+        ['127.0.0.1', 'localhost', '[::1]'].map((host) =>
+          server.api(
+            'POST',
+            '/v1/destinations',
+            { name: host, type: 'pull' },
+            asPage(cookie, 'live', {
+              host: `${host}:${port}`,
+              'x-forwarded-host': `${host}:${port}`,
+              origin: `http://${host}:${port}`,
+            }),
+          ),
+        ),
+      );
 
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     });
 
-    it.each([null, 'production', '', 'LIVE'])('400: nobody who does not say which environment: %j', async (environment) => {
-      expectRefusal(await server.api('GET', '/v1/events', undefined, asPage(await cookieOf(server), environment)), 400);
-    });
+    it.each([null, 'production', '', 'LIVE'])(
+      '400: nobody who does not say which environment: %j',
+      async (environment) => {
+        expectRefusal(
+          await server.api('GET', '/v1/events', undefined, asPage(await cookieOf(server), environment)),
+          400,
+        );
+      },
+    );
 
     it('a key goes before a cookie, and a key that is none is not made good by one', async () => {
       const cookie = await cookieOf(server);
@@ -96,27 +125,56 @@ describe('a session at the API', () => {
   describe('401', () => {
     const page = 'x-posthorn-console';
     it.each<[string, Record<string, string>]>([
-      ['the cookie alone, as every site can make a browser send it', { [page]: '' }], ['another value of the header', { [page]: 'true' }],
-      ['another site', { origin: 'https://evil.example' }], ['a page without an origin', { origin: 'null' }], ['another port of this host', { origin: 'http://127.0.0.1:1' }],
-      ['a site that the browser calls another', { 'sec-fetch-site': 'cross-site' }], ['one that it calls a neighbour', { 'sec-fetch-site': 'same-site' }], ['an address that somebody typed', { 'sec-fetch-site': 'none' }],
-      ['two origins', { origin: 'https://evil.example, http://127.0.0.1' }], ['no session', { cookie: `posthorn_session_00000000=${'a'.repeat(43)}` }], ['no cookie', { cookie: 'a=b' }],
+      ['the cookie alone, as every site can make a browser send it', { [page]: '' }],
+      ['another value of the header', { [page]: 'true' }],
+      ['another site', { origin: 'https://evil.example' }],
+      ['a page without an origin', { origin: 'null' }],
+      ['another port of this host', { origin: 'http://127.0.0.1:1' }],
+      ['a site that the browser calls another', { 'sec-fetch-site': 'cross-site' }],
+      ['one that it calls a neighbour', { 'sec-fetch-site': 'same-site' }],
+      ['an address that somebody typed', { 'sec-fetch-site': 'none' }],
+      ['two origins', { origin: 'https://evil.example, http://127.0.0.1' }],
+      ['no session', { cookie: `posthorn_session_00000000=${'a'.repeat(43)}` }],
+      ['no cookie', { cookie: 'a=b' }],
     ])('%s', async (_what, headers) => {
       const cookie = await cookieOf(server);
 
-      const answers = [await server.api('GET', '/v1/org', undefined, asPage(cookie, 'live', headers)), await server.api('POST', '/v1/destinations', { name: 'x', type: 'pull' }, asPage(cookie, 'live', headers))];
+      const answers = [
+        await server.api('GET', '/v1/org', undefined, asPage(cookie, 'live', headers)),
+        await server.api('POST', '/v1/destinations', { name: 'x', type: 'pull' }, asPage(cookie, 'live', headers)),
+      ];
 
       for (const answer of answers) expectRefusal(answer, 401);
       expect(answers[0]?.headers.get('access-control-allow-origin')).toBeNull();
     });
 
     it('agents have keys of their own: no cookie opens /mcp', async () => {
-      expectRefusal(await server.api('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, asPage(await cookieOf(server))), 401);
+      expectRefusal(
+        await server.api(
+          'POST',
+          '/mcp',
+          { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+          asPage(await cookieOf(server)),
+        ),
+        401,
+      );
     });
 
     it('the question that a browser asks before it sends the header is answered to nobody', async () => {
-      const answer = await fetch(`${server.url}/v1/events`, { method: 'OPTIONS', headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET', 'access-control-request-headers': page } });
+      const answer = await fetch(`${server.url}/v1/events`, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://evil.example',
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': page,
+        },
+      });
 
-      expect([answer.ok, answer.headers.get('access-control-allow-origin'), answer.headers.get('access-control-allow-headers')]).toEqual([false, null, null]);
+      expect([
+        answer.ok,
+        answer.headers.get('access-control-allow-origin'),
+        answer.headers.get('access-control-allow-headers'),
+      ]).toEqual([false, null, null]);
     });
   });
 
@@ -125,7 +183,11 @@ describe('a session at the API', () => {
       expect([await isIn(cookie), await isIn(cookie, second)]).toEqual([true, true]);
       await end();
       expect(await isIn(cookie)).toBe(false);
-      await until(() => isIn(cookie, second), (still) => !still, ENDED_WITHIN_MS);
+      await until(
+        () => isIn(cookie, second),
+        (still) => !still,
+        ENDED_WITHIN_MS,
+      );
       expectRefusal(await asked(second, cookie, 'GET', '/v1/events'), 401);
     };
 
@@ -134,7 +196,10 @@ describe('a session at the API', () => {
 
       await ends(cookie, async () => {
         const answer = await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null));
-        expect([answer.status, answer.headers.get('set-cookie')]).toEqual([204, `${await sessionCookieName(server)}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`]);
+        expect([answer.status, answer.headers.get('set-cookie')]).toEqual([
+          204,
+          `${await sessionCookieName(server)}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`,
+        ]);
       });
       expectRefusal(await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null)), 401);
     });
@@ -143,7 +208,9 @@ describe('a session at the API', () => {
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
 
-      await ends(browser.cookie, async () => browser.post('/signout', { csrf_token: fieldOf((await browser.get('/signin')).text, 'csrf_token') }));
+      await ends(browser.cookie, async () =>
+        browser.post('/signout', { csrf_token: fieldOf((await browser.get('/signin')).text, 'csrf_token') }),
+      );
     });
 
     it('when the member is removed', async () => {
@@ -155,17 +222,31 @@ describe('a session at the API', () => {
     it('when the key is revoked that opened it', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
 
-      await ends(await cookieOf(server, key), async () => expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204));
+      await ends(await cookieOf(server, key), async () =>
+        expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204),
+      );
     });
 
     it('after twelve hours without a request, and after seven days with them: by the time of PostgreSQL', async () => {
       const [idle, old] = [await signedInMember(server, sql, 'read'), await signedInMember(server, sql, 'read')];
       expect([await isIn(idle.cookie), await isIn(old.cookie)]).toEqual([true, true]);
 
-      await sql.rows(`update sessions s set last_seen_at = now() - interval '12 hours 1 second' from members m where m.id = s.member_id and m.email = $1`, [idle.email]);
-      await sql.rows(`update sessions s set expires_at = now() from members m where m.id = s.member_id and m.email = $1`, [old.email]);
+      await sql.rows(
+        `update sessions s set last_seen_at = now() - interval '12 hours 1 second' from members m where m.id = s.member_id and m.email = $1`,
+        [idle.email],
+      );
+      await sql.rows(
+        `update sessions s set expires_at = now() from members m where m.id = s.member_id and m.email = $1`,
+        [old.email],
+      );
 
-      for (const { cookie } of [idle, old]) for (const node of [server, second]) await until(() => isIn(cookie, node), (still) => !still, ENDED_WITHIN_MS);
+      for (const { cookie } of [idle, old])
+        for (const node of [server, second])
+          await until(
+            () => isIn(cookie, node),
+            (still) => !still,
+            ENDED_WITHIN_MS,
+          );
     });
 
     it('when another one takes its place: a browser that signs in again has a new cookie, and the old one is worth nothing', async () => {
@@ -197,18 +278,39 @@ describe('a session at the API', () => {
       const { json } = expectStatus(await server.api('GET', '/v1/session', undefined, asPage(cookie, null)), 200);
 
       expect(json).toEqual({
-        id: expect.stringMatching(/^ses_/), how: 'code', name: expect.any(String), member: { id, email, name: expect.any(String) }, key: null,
-        organization: { id: org.id, name: org.name, slug: org.slug }, scope: 'write', environments: ['live', 'test'], expires_at: expect.any(String), idle_seconds: 43_200,
+        id: expect.stringMatching(/^ses_/),
+        how: 'code',
+        name: expect.any(String),
+        member: { id, email, name: expect.any(String) },
+        key: null,
+        organization: { id: org.id, name: org.name, slug: org.slug },
+        scope: 'write',
+        environments: ['live', 'test'],
+        expires_at: expect.any(String),
+        idle_seconds: 43_200,
       });
       expect(Date.parse(json.expires_at)).toBeLessThanOrEqual(Date.now() + 7 * 86_400_000 + 60_000);
     });
 
     it('200: a key, which ends its session when it ends itself', async () => {
-      const made = await createKey(server, { scope: 'read', environment: 'test', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+      const made = await createKey(server, {
+        scope: 'read',
+        environment: 'test',
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      });
 
-      const { json } = expectStatus(await server.api('GET', '/v1/session', undefined, asPage(await cookieOf(server, made.key), null)), 200);
+      const { json } = expectStatus(
+        await server.api('GET', '/v1/session', undefined, asPage(await cookieOf(server, made.key), null)),
+        200,
+      );
 
-      expect(json).toMatchObject({ member: null, key: { id: made.id }, scope: 'read', environments: ['test'], how: 'key' });
+      expect(json).toMatchObject({
+        member: null,
+        key: { id: made.id },
+        scope: 'read',
+        environments: ['test'],
+        how: 'key',
+      });
       expect(Date.parse(json.expires_at)).toBeLessThan(Date.now() + 3_700_000);
     });
 
@@ -222,26 +324,40 @@ describe('a session at the API', () => {
   });
 
   describe('counts and is told as a key is', () => {
-    it('the sessions of a member share one quota, and that of a key is the key\'s own', async () => {
-      const remaining = async (headers: Record<string, string>): Promise<number> => Number((await server.api('GET', '/v1/org', undefined, headers)).headers.get('ratelimit-remaining'));
+    it("the sessions of a member share one quota, and that of a key is the key's own", async () => {
+      const remaining = async (headers: Record<string, string>): Promise<number> =>
+        Number((await server.api('GET', '/v1/org', undefined, headers)).headers.get('ratelimit-remaining'));
       const { key } = await createKey(server, { scope: 'read' });
       const cookies = [await cookieOf(server, key), await cookieOf(server, key)];
 
       const first = await remaining(as(key));
-      const then = [await remaining(asPage(cookies[0] ?? '')), await remaining(asPage(cookies[1] ?? '')), await remaining(as(key))];
+      const then = [
+        await remaining(asPage(cookies[0] ?? '')),
+        await remaining(asPage(cookies[1] ?? '')),
+        await remaining(as(key)),
+      ];
 
       expect(then).toEqual([first - 1, first - 2, first - 3]);
       const { cookie, email } = await signedInMember(server, sql, 'read');
-      const own = [await remaining(asPage(cookie)), await remaining(asPage(cookie, 'test')), await remaining(asPage(await openSession(server, sql, email)))];
+      const own = [
+        await remaining(asPage(cookie)),
+        await remaining(asPage(cookie, 'test')),
+        await remaining(asPage(await openSession(server, sql, email))),
+      ];
       expect(own).toEqual([4999, 4998, 4997]);
     });
 
     it('an Idempotency-Key is of the environment, whoever sends it', async () => {
       const { cookie } = await signedInMember(server, sql, 'write');
       const key = randomUUID();
-      const make = (headers: Record<string, string>): ReturnType<PosthornServer['api']> => server.api('POST', '/v1/destinations', { name: 'once', type: 'pull' }, { ...headers, 'idempotency-key': key });
+      const make = (headers: Record<string, string>): ReturnType<PosthornServer['api']> =>
+        server.api('POST', '/v1/destinations', { name: 'once', type: 'pull' }, { ...headers, 'idempotency-key': key });
 
-      const [first, again, elsewhere] = [await make(asPage(cookie)), await make({}), await make(asPage(cookie, 'test'))];
+      const [first, again, elsewhere] = [
+        await make(asPage(cookie)),
+        await make({}),
+        await make(asPage(cookie, 'test')),
+      ];
 
       expect([first.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true']);
       expect(elsewhere.json.id).not.toBe(first.json.id);
@@ -250,24 +366,52 @@ describe('a session at the API', () => {
     it('the audit log names the member and the session, or the key and the session, and who signed out', async () => {
       const { id, email, cookie } = await signedInMember(server, sql, 'write');
       const session = (await server.api('GET', '/v1/session', undefined, asPage(cookie, null))).json.id as string;
-      const made = expectStatus(await asked(server, cookie, 'POST', '/v1/destinations', { name: 'audited', type: 'pull' }), 201).json;
+      const made = expectStatus(
+        await asked(server, cookie, 'POST', '/v1/destinations', { name: 'audited', type: 'pull' }),
+        201,
+      ).json;
       const ofKey = await createKey(server, { scope: 'write' });
-      const byKey = expectStatus(await asked(server, await cookieOf(server, ofKey.key), 'POST', '/v1/destinations', { name: 'audited', type: 'pull' }), 201).json;
+      const byKey = expectStatus(
+        await asked(server, await cookieOf(server, ofKey.key), 'POST', '/v1/destinations', {
+          name: 'audited',
+          type: 'pull',
+        }),
+        201,
+      ).json;
       await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null));
 
-      const entries = async (query: string): Promise<unknown[]> => (await server.api('GET', `/v1/audit?${query}`)).json.data.map(({ action, actor }: { action: string; actor: object }) => [action, actor]);
+      const entries = async (query: string): Promise<unknown[]> =>
+        (await server.api('GET', `/v1/audit?${query}`)).json.data.map(
+          ({ action, actor }: { action: string; actor: object }) => [action, actor],
+        );
 
       const member = { kind: 'member', id, name: email, source: null, session };
-      expect(await entries(`actor=${id}`)).toEqual([['sign-out', member], ['POST /v1/destinations', member]]);
+      expect(await entries(`actor=${id}`)).toEqual([
+        ['sign-out', member],
+        ['POST /v1/destinations', member],
+      ]);
       expect(await entries(`resource=${made.id}`)).toEqual([['POST /v1/destinations', member]]);
-      expect(await entries(`resource=${byKey.id}`)).toEqual([['POST /v1/destinations', expect.objectContaining({ kind: 'key', id: ofKey.id, session: expect.stringMatching(/^ses_/) })]]);
+      expect(await entries(`resource=${byKey.id}`)).toEqual([
+        [
+          'POST /v1/destinations',
+          expect.objectContaining({ kind: 'key', id: ofKey.id, session: expect.stringMatching(/^ses_/) }),
+        ],
+      ]);
       expect((await server.api('GET', `/v1/audit/export?actor=${id}&format=csv`)).text).toContain(session);
     });
 
     it('the document offers the cookie beside the key, which comes first', async () => {
-      const document = await (await fetch(`${server.url}/openapi.json`)).json() as { components: { securitySchemes: Record<string, object> }; paths: Record<string, Record<string, { security: object[] }>> };
+      const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+        components: { securitySchemes: Record<string, object> };
+        paths: Record<string, Record<string, { security: object[] }>>;
+      };
 
-      expect(document.components.securitySchemes['session']).toMatchObject({ type: 'apiKey', in: 'cookie', name: 'posthorn_session', description: expect.stringContaining('X-Posthorn-Console') });
+      expect(document.components.securitySchemes['session']).toMatchObject({
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'posthorn_session',
+        description: expect.stringContaining('X-Posthorn-Console'),
+      });
       expect(document.paths['/v1/keys']?.['get']?.security).toEqual([{ apiKey: ['admin'] }, { session: ['admin'] }]);
       expect(document.paths['/mcp']?.['post']?.security).toEqual([{ apiKey: ['read'] }]);
     });
@@ -275,13 +419,21 @@ describe('a session at the API', () => {
 
   describe('listens to the stream', () => {
     /** As an `EventSource` of ours sends it: no header of its own. */
-    const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({ authorization: '', cookie, accept: 'text/event-stream', ...more });
+    const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({
+      authorization: '',
+      cookie,
+      accept: 'text/event-stream',
+      ...more,
+    });
     const STREAM = '/v1/events/stream';
 
     it('200: with the cookie alone, in the environment of the query, and hears what happens there', async () => {
       const { cookie } = await signedInMember(server, sql, 'read');
       const target = targets.open();
-      const [live, test] = [await listen(server, '?environment=live', source(cookie, { 'sec-fetch-site': 'same-origin' })), await listen(second, '?environment=test', source(cookie))];
+      const [live, test] = [
+        await listen(server, '?environment=live', source(cookie, { 'sec-fetch-site': 'same-origin' })),
+        await listen(second, '?environment=test', source(cookie)),
+      ];
 
       const message = await send(server, await destinationAt(server, target.url), { event_type: 'a.b' });
 
@@ -293,10 +445,17 @@ describe('a session at the API', () => {
     });
 
     it.each<[number, string, string, Record<string, string>]>([
-      [400, 'no environment', '', {}], [400, 'another word', '?environment=all', {}], [401, 'another site', '?environment=live', { origin: 'https://evil.example' }],
-      [401, 'a neighbour', '?environment=live', { 'sec-fetch-site': 'same-site' }], [401, 'an image, a frame, a link', '?environment=live', { accept: '*/*' }], [401, 'a page', '?environment=live', { accept: 'text/html,text/event-stream' }],
+      [400, 'no environment', '', {}],
+      [400, 'another word', '?environment=all', {}],
+      [401, 'another site', '?environment=live', { origin: 'https://evil.example' }],
+      [401, 'a neighbour', '?environment=live', { 'sec-fetch-site': 'same-site' }],
+      [401, 'an image, a frame, a link', '?environment=live', { accept: '*/*' }],
+      [401, 'a page', '?environment=live', { accept: 'text/html,text/event-stream' }],
     ])('%i: %s', async (status, _what, query, headers) => {
-      expectRefusal(await server.api('GET', `${STREAM}${query}`, undefined, source(await cookieOf(server), headers)), status);
+      expectRefusal(
+        await server.api('GET', `${STREAM}${query}`, undefined, source(await cookieOf(server), headers)),
+        status,
+      );
     });
 
     it('401: the cookie alone reads nothing else, and changes nothing', async () => {
@@ -313,11 +472,16 @@ describe('a session at the API', () => {
     it('ends with session_ended once the session has, on every node: signed out of, or idle while it listened', async () => {
       const [out, idle] = [await signedInMember(server, sql, 'read'), await signedInMember(server, sql, 'read')];
       const listeners = [
-        await listen(server, '?environment=live', source(out.cookie)), await listen(second, '', asPage(out.cookie)), await listen(second, '?environment=test', source(idle.cookie)),
+        await listen(server, '?environment=live', source(out.cookie)),
+        await listen(second, '', asPage(out.cookie)),
+        await listen(second, '?environment=test', source(idle.cookie)),
       ];
 
       await server.api('DELETE', '/v1/session', undefined, asPage(out.cookie, null));
-      await sql.rows(`update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`, [idle.email]);
+      await sql.rows(
+        `update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`,
+        [idle.email],
+      );
 
       for (const listener of listeners) expect((await listener.heard('end')).data).toEqual({ reason: 'session_ended' });
     });

@@ -4,12 +4,28 @@ import { expectStatus, type Sql } from './scene.js';
 import { PlainBrowser } from './signing-in.js';
 
 /** What the service's own pages send with their cookie. */
-export function asPage(cookie: string, environment: string | null = 'live', more: Record<string, string> = {}): Record<string, string> {
-  return { authorization: '', cookie, 'x-posthorn-console': '1', ...(environment !== null && { 'x-posthorn-environment': environment }), ...more };
+export function asPage(
+  cookie: string,
+  environment: string | null = 'live',
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    authorization: '',
+    cookie,
+    'x-posthorn-console': '1',
+    ...(environment !== null && { 'x-posthorn-environment': environment }),
+    ...more,
+  };
 }
 
 /** A call as a page of ours makes it, in the live environment. */
-export const asked = (server: Pick<PosthornServer, 'api'>, cookie: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> => server.api(method, path, body, asPage(cookie));
+export const asked = (
+  server: Pick<PosthornServer, 'api'>,
+  cookie: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<ApiAnswer> => server.api(method, path, body, asPage(cookie));
 
 /** The cookie of a session that a key opens. */
 export async function cookieOf(server: PosthornServer, key = server.apiKey): Promise<string> {
@@ -30,7 +46,11 @@ export function sessionCookieName(server: PosthornServer): Promise<string> {
 }
 
 /** A member who is signed in, whose code nobody had to mail. */
-export async function signedInMember(server: PosthornServer, sql: Sql, role: 'read' | 'write' | 'admin'): Promise<{ id: string; email: string; cookie: string }> {
+export async function signedInMember(
+  server: PosthornServer,
+  sql: Sql,
+  role: 'read' | 'write' | 'admin',
+): Promise<{ id: string; email: string; cookie: string }> {
   const email = `${randomUUID()}@customer.example`;
   const { id } = expectStatus(await server.api('POST', '/v1/members', { email, role }), 201).json as { id: string };
   return { id, email, cookie: await openSession(server, sql, email) };

@@ -22,19 +22,31 @@ afterAll(async () => {
 beforeEach(() => direct.query('truncate seats'));
 
 const seat = (name: string): Statement => ({ name, text: 'insert into seats (id) select $1::int returning id' });
-const seats = async (): Promise<{ id: number; xid: string }[]> => (await direct.query('select id, xid from seats order by id')).rows;
+const seats = async (): Promise<{ id: number; xid: string }[]> =>
+  (await direct.query('select id, xid from seats order by id')).rows;
 
 /** A statement that is taken along; `arrived` has its rows. */
 function ride(statement: Statement, values: unknown[]): Ride & { rows: unknown[] | null } {
-  const taken = { statement, values, rows: null as unknown[] | null, arrived: (rows: unknown[]) => void (taken.rows = rows) };
+  const taken = {
+    statement,
+    values,
+    rows: null as unknown[] | null,
+    arrived: (rows: unknown[]) => void (taken.rows = rows),
+  };
   return taken;
 }
 
-describe.each([{ way: 'on connections of its own', isPooled: false }, { way: 'through a pooler', isPooled: true }])('a statement that takes another one along, $way', ({ isPooled }) => {
+describe.each([
+  { way: 'on connections of its own', isPooled: false },
+  { way: 'through a pooler', isPooled: true },
+])('a statement that takes another one along, $way', ({ isPooled }) => {
   let kernel: Database;
 
   beforeAll(async () => {
-    kernel = new Database(await dataSource(database.url, 1).initialize(), { databaseUrl: database.url, isPooled } as Config);
+    kernel = new Database(await dataSource(database.url, 1).initialize(), {
+      databaseUrl: database.url,
+      isPooled,
+    } as Config);
   });
 
   afterAll(() => kernel.close());
@@ -53,20 +65,23 @@ describe.each([{ way: 'on connections of its own', isPooled: false }, { way: 'th
   it.each([
     { which: 'the first', own: 7, along: 2 },
     { which: 'the one that was taken along', own: 1, along: 7 },
-  ])('neither holds where $which fails, and both can be had apart, and together, directly after', async ({ which, own, along }) => {
-    await direct.query('insert into seats (id) values (7)');
-    const name = which.length;
-    const taken = ride(seat(`along_${name}`), [along]);
+  ])(
+    'neither holds where $which fails, and both can be had apart, and together, directly after',
+    async ({ which, own, along }) => {
+      await direct.query('insert into seats (id) values (7)');
+      const name = which.length;
+      const taken = ride(seat(`along_${name}`), [along]);
 
-    await expect(kernel.hot(seat(`own_${name}`), [own], taken)).rejects.toMatchObject({ code: '23505' });
-    expect([taken.rows, (await seats()).map(({ id }) => id)]).toEqual([null, [7]]);
+      await expect(kernel.hot(seat(`own_${name}`), [own], taken)).rejects.toMatchObject({ code: '23505' });
+      expect([taken.rows, (await seats()).map(({ id }) => id)]).toEqual([null, [7]]);
 
-    await kernel.hot(seat(`own_${name}`), [3]);
-    await kernel.hot(seat(`along_${name}`), [4]);
-    const again = ride(seat(`along_${name}`), [6]);
-    await kernel.hot(seat(`own_${name}`), [5], again);
-    expect([again.rows, (await seats()).map(({ id }) => id)]).toEqual([[{ id: 6 }], [3, 4, 5, 6, 7]]);
-  });
+      await kernel.hot(seat(`own_${name}`), [3]);
+      await kernel.hot(seat(`along_${name}`), [4]);
+      const again = ride(seat(`along_${name}`), [6]);
+      await kernel.hot(seat(`own_${name}`), [5], again);
+      expect([again.rows, (await seats()).map(({ id }) => id)]).toEqual([[{ id: 6 }], [3, 4, 5, 6, 7]]);
+    },
+  );
 
   it('what is taken along does not wait for rows that somebody else holds', async () => {
     await direct.query('insert into seats (id) values (7)');
@@ -85,7 +100,10 @@ describe.each([{ way: 'on connections of its own', isPooled: false }, { way: 'th
   it('a statement alone waits for locks as ever, also after it has taken one along', async () => {
     await kernel.hot(seat('own'), [1], ride(seat('along'), [2]));
 
-    const [row] = await kernel.hot<{ lock_timeout: string }>({ name: 'limit', text: `select current_setting('lock_timeout') as lock_timeout` }, []);
+    const [row] = await kernel.hot<{ lock_timeout: string }>(
+      { name: 'limit', text: `select current_setting('lock_timeout') as lock_timeout` },
+      [],
+    );
 
     expect(row).toEqual({ lock_timeout: '0' });
   });

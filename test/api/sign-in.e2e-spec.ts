@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { CALLBACK, codeFor as codeForClient, form, pkce, registered } from './oauth.js';
 import { until } from './polling.js';
@@ -21,15 +21,23 @@ describe('sign-in', () => {
 
   beforeAll(async () => {
     relay = new SMTPServer({
-      authOptional: true, disabledCommands: ['STARTTLS'], logger: false,
-      onData: (stream, session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
-        mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
-        callback();
-      }, callback),
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      logger: false,
+      onData: (stream, session, callback) =>
+        void text(stream.setEncoding('latin1')).then((raw) => {
+          mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
+          callback();
+        }, callback),
     });
     await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.server.address() as AddressInfo;
-    server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, PLATFORM_DOMAIN: 'hooks.example.com', TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
+    server = await startServer({
+      EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`,
+      PLATFORM_DOMAIN: 'hooks.example.com',
+      TRUST_PROXY: '127.0.0.0/8',
+      OPERATOR_KEY,
+    });
     second = await startServer(server.env);
     sql = openSql(server);
   });
@@ -50,7 +58,11 @@ describe('sign-in', () => {
 
   async function codeFor(browser: PlainBrowser, email: string): Promise<{ ticket: string; code: string }> {
     const page = await browser.post('/signin/email', { email });
-    const mail = await until(async () => mails.find(({ to }) => to.includes(email)), (found) => found !== undefined, 20_000);
+    const mail = await until(
+      async () => mails.find(({ to }) => to.includes(email)),
+      (found) => found !== undefined,
+      20_000,
+    );
     return { ticket: fieldOf(page.text, 'ticket'), code: /Subject: (\d{6})/.exec(mail?.raw ?? '')?.[1] ?? '' };
   }
 
@@ -75,7 +87,9 @@ describe('sign-in', () => {
 
       expect(page.status).toBe(200);
       expect(page.text).not.toMatch(/<script|<style|style="|onclick=/);
-      expect(page.headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+      expect(page.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
       expect(page.headers.get('referrer-policy')).toBe('same-origin');
       expect(page.headers.get('cache-control')).toBe('no-store');
       expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
@@ -102,13 +116,15 @@ describe('sign-in', () => {
   });
 
   describe('with an API key', () => {
-    it('303: the cookie is nobody else\'s to read, and the page leads back', async () => {
+    it("303: the cookie is nobody else's to read, and the page leads back", async () => {
       const browser = new PlainBrowser(server);
 
       const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: '/signin?a=b' });
 
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin?a=b']);
-      expect(answer.headers.get('set-cookie')).toMatch(/^posthorn_session_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+      expect(answer.headers.get('set-cookie')).toMatch(
+        /^posthorn_session_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+      );
       expect(await isIn(browser)).toBe(true);
       expect(await isIn(browser, second)).toBe(true);
     });
@@ -122,11 +138,14 @@ describe('sign-in', () => {
       expect(answer.text).toContain('role="alert"');
     });
 
-    it.each(['https://evil.example/', '//evil.example', '/\\evil.example'])('303: leads to nobody else: %s', async (return_to) => {
-      const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey, return_to });
+    it.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
+      '303: leads to nobody else: %s',
+      async (return_to) => {
+        const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey, return_to });
 
-      expect(answer.headers.get('location')).toBe('/signin');
-    });
+        expect(answer.headers.get('location')).toBe('/signin');
+      },
+    );
 
     it('revoking the key ends its sessions, on every node', async () => {
       const browser = new PlainBrowser(server);
@@ -137,7 +156,11 @@ describe('sign-in', () => {
       expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204);
 
       expect(await isIn(browser)).toBe(false);
-      await until(() => isIn(browser, second), (still) => !still, ENDED_WITHIN_MS);
+      await until(
+        () => isIn(browser, second),
+        (still) => !still,
+        ENDED_WITHIN_MS,
+      );
     });
   });
 
@@ -147,13 +170,20 @@ describe('sign-in', () => {
       const browser = new PlainBrowser(server);
       const given = await codeFor(browser, email);
 
-      const [first, again] = [await browser.post('/signin/code', given), await new PlainBrowser(server).post('/signin/code', given)];
+      const [first, again] = [
+        await browser.post('/signin/code', given),
+        await new PlainBrowser(server).post('/signin/code', given),
+      ];
 
       expect([first.status, again.status]).toEqual([303, 401]);
       expect((await browser.get('/signin')).text).toContain(email);
       expect((await server.api('GET', `/v1/members/${id}`)).json.last_signed_in_at).not.toBeNull();
       const { data } = (await server.api('GET', '/v1/sessions')).json;
-      expect(data.find((session: { email: string }) => session.email === email)).toMatchObject({ how: 'code', member: id, key: null });
+      expect(data.find((session: { email: string }) => session.email === email)).toMatchObject({
+        how: 'code',
+        member: id,
+        key: null,
+      });
     });
 
     it('401: after five wrong ones the right one is none either', async () => {
@@ -180,7 +210,15 @@ describe('sign-in', () => {
 
     it('a member of several organizations says which, and the code is used up by that alone', async () => {
       const { email } = await member();
-      const other = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'other', name: 'The Other One', admin: { email } }, as(OPERATOR_KEY)), 201).json;
+      const other = expectStatus(
+        await server.api(
+          'POST',
+          '/v1/orgs',
+          { slug: 'other', name: 'The Other One', admin: { email } },
+          as(OPERATOR_KEY),
+        ),
+        201,
+      ).json;
       const browser = new PlainBrowser(server);
       const given = await codeFor(browser, email);
 
@@ -196,7 +234,10 @@ describe('sign-in', () => {
     it('a stranger sees what a member sees, and gets no mail', async () => {
       const { email } = await member();
       const shown = (page: string): string => page.replace(/value="[A-Za-z0-9_-]{43}"/, '');
-      const [known, unknown] = [await new PlainBrowser(server).post('/signin/email', { email }), await new PlainBrowser(server).post('/signin/email', { email: `nobody-${people}@customer.example` })];
+      const [known, unknown] = [
+        await new PlainBrowser(server).post('/signin/email', { email }),
+        await new PlainBrowser(server).post('/signin/email', { email: `nobody-${people}@customer.example` }),
+      ];
 
       expect([unknown.status, shown(unknown.text)]).toEqual([known.status, shown(known.text)]);
       await until(async () => mails.some(({ to }) => to.includes(email)), Boolean, 20_000);
@@ -210,7 +251,9 @@ describe('sign-in', () => {
 
       const answers = await Promise.all(Array.from({ length: 12 }, () => browser.post('/signin/email', { email })));
 
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429, 429, 429, 429, 429, 429, 429, 429]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([
+        200, 200, 200, 200, 429, 429, 429, 429, 429, 429, 429, 429,
+      ]);
       expect(answers.find(({ status }) => status === 429)?.text).toContain('still counts');
       expect(await sql.rows('select 1 from sign_in_codes where email = $1', [email])).toHaveLength(5);
       expect((await browser.post('/signin/code', given)).status).toBe(303);
@@ -220,22 +263,33 @@ describe('sign-in', () => {
       const { email } = await member();
       const home = await signedIn(email);
       const strangers = Array.from({ length: 8 }, () => new PlainBrowser(server));
-      const asked = (await Promise.all(strangers.map(async (stranger) => Promise.all(Array.from({ length: 6 }, () => stranger.post('/signin/email', { email })))))).flat();
+      const asked = (
+        await Promise.all(
+          strangers.map(async (stranger) =>
+            Promise.all(Array.from({ length: 6 }, () => stranger.post('/signin/email', { email }))),
+          ),
+        )
+      ).flat();
 
       expect(asked.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(8 * 6 - 20);
       expect((await new PlainBrowser(server).post('/signin/email', { email })).status).toBe(429);
       home.cookie = '';
       // Theirs are on their way for a while: one of them would be taken for the code that is asked for now.
       const codes = asked.filter(({ status }) => status === 200).length + 1;
-      await until(async () => mails.filter(({ to }) => to.includes(email)).length, (count) => count >= codes, 20_000);
+      await until(
+        async () => mails.filter(({ to }) => to.includes(email)).length,
+        (count) => count >= codes,
+        20_000,
+      );
       mails.length = 0;
       expect((await home.post('/signin/code', await codeFor(home, email))).status).toBe(303);
     });
 
-    it('429: the same for an address that is nobody\'s', async () => {
+    it("429: the same for an address that is nobody's", async () => {
       const browser = new PlainBrowser(server);
       const answers = [];
-      for (let i = 0; i < 6; i += 1) answers.push(await browser.post('/signin/email', { email: `nobody-${people}@customer.example` }));
+      for (let i = 0; i < 6; i += 1)
+        answers.push(await browser.post('/signin/email', { email: `nobody-${people}@customer.example` }));
 
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
     });
@@ -243,7 +297,10 @@ describe('sign-in', () => {
     it('the code is in no table, and in no log', async () => {
       const { email } = await member();
       const { code, ticket } = await codeFor(new PlainBrowser(server), email);
-      const [row] = await sql.rows<{ row: string }>('select sign_in_codes::text as row from sign_in_codes where email = $1', [email]);
+      const [row] = await sql.rows<{ row: string }>(
+        'select sign_in_codes::text as row from sign_in_codes where email = $1',
+        [email],
+      );
 
       expect(row?.row).not.toContain(code);
       expect(row?.row).not.toContain(ticket);
@@ -257,7 +314,8 @@ describe('sign-in', () => {
       expectStatus(await server.api('POST', '/v1/members', { email, role: 'admin' }), 201);
       return email;
     };
-    const notices = (email: string): { raw: string }[] => mails.filter(({ to, raw }) => to.includes(email) && raw.includes('An application was given access'));
+    const notices = (email: string): { raw: string }[] =>
+      mails.filter(({ to, raw }) => to.includes(email) && raw.includes('An application was given access'));
 
     it('the admins and the member who approved it are told by mail, and nobody else', async () => {
       const [boss, other, { email }] = [await admin(), `other-${people}@customer.example`, await member('read')];
@@ -268,11 +326,21 @@ describe('sign-in', () => {
       const code = await codeForClient(browser, clientId, challenge);
       expect([notices(boss), notices(email)]).toEqual([[], []]);
 
-      const exchanged = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier });
+      const exchanged = await form(server, '/oauth/token', {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        redirect_uri: CALLBACK,
+        code,
+        code_verifier: verifier,
+      });
       expect(exchanged.status).toBe(200);
 
       for (const address of [boss, email]) {
-        const [mail] = await until(async () => notices(address), (found) => found.length > 0, 20_000);
+        const [mail] = await until(
+          async () => notices(address),
+          (found) => found.length > 0,
+          20_000,
+        );
         const raw = mail?.raw.replaceAll('=\r\n', '') ?? '';
         expect(raw).toContain(`Approved by: ${email}`);
         expect(raw).toMatch(/Key: ek_[0-9A-Z]{26}/);
@@ -288,14 +356,32 @@ describe('sign-in', () => {
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
       const device = (await form(server, '/oauth/device', { client_id: 'posthorn-cli' })).json;
-      const page = await browser.post('/oauth/device/code', { csrf_token: fieldOf((await browser.get('/oauth/device')).text, 'csrf_token'), user_code: device.user_code });
-      const answer = await browser.post('/oauth/device/decision', { csrf_token: fieldOf(page.text, 'csrf_token'), user_code: device.user_code, scope: 'read', environment: 'live', lifetime: '1', decision: 'allow' });
+      const page = await browser.post('/oauth/device/code', {
+        csrf_token: fieldOf((await browser.get('/oauth/device')).text, 'csrf_token'),
+        user_code: device.user_code,
+      });
+      const answer = await browser.post('/oauth/device/decision', {
+        csrf_token: fieldOf(page.text, 'csrf_token'),
+        user_code: device.user_code,
+        scope: 'read',
+        environment: 'live',
+        lifetime: '1',
+        decision: 'allow',
+      });
       expect(answer.status).toBe(200);
 
-      const issued = await form(server, '/oauth/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'posthorn-cli', device_code: device.device_code });
+      const issued = await form(server, '/oauth/token', {
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        client_id: 'posthorn-cli',
+        device_code: device.device_code,
+      });
 
       expect(issued.status).toBe(200);
-      await until(async () => notices(boss), (found) => found.length > 0, 20_000);
+      await until(
+        async () => notices(boss),
+        (found) => found.length > 0,
+        20_000,
+      );
       await sql.rows(`update members set role = 'read' where email = $1`, [boss]);
     });
   });
@@ -309,13 +395,20 @@ describe('sign-in', () => {
       expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
 
       expect(await isIn(browser)).toBe(false);
-      await until(() => isIn(browser, second), (still) => !still, ENDED_WITHIN_MS);
+      await until(
+        () => isIn(browser, second),
+        (still) => !still,
+        ENDED_WITHIN_MS,
+      );
     });
 
     it('ends when an administrator ends it, and is listed no more', async () => {
       const { email } = await member();
       const browser = await signedIn(email);
-      const find = async () => (await server.api('GET', '/v1/sessions')).json.data.find((session: { email: string }) => session.email === email);
+      const find = async () =>
+        (await server.api('GET', '/v1/sessions')).json.data.find(
+          (session: { email: string }) => session.email === email,
+        );
 
       expectStatus(await server.api('DELETE', `/v1/sessions/${(await find()).id}`), 204);
 
@@ -337,12 +430,23 @@ describe('sign-in', () => {
       const { email } = await member();
       const [idle, old] = [await signedIn(email), new PlainBrowser(server)];
       await old.post('/signin/key', { key: server.apiKey });
-      await sql.rows(`update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`, [email]);
+      await sql.rows(
+        `update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`,
+        [email],
+      );
       await sql.rows(`update sessions set expires_at = now() - interval '1 second' where key_id is not null`);
       await sql.rows(`select pg_notify('posthorn', 'session:*')`);
 
-      await until(() => isIn(idle), (still) => !still, ENDED_WITHIN_MS);
-      await until(() => isIn(old), (still) => !still, ENDED_WITHIN_MS);
+      await until(
+        () => isIn(idle),
+        (still) => !still,
+        ENDED_WITHIN_MS,
+      );
+      await until(
+        () => isIn(old),
+        (still) => !still,
+        ENDED_WITHIN_MS,
+      );
     });
 
     it('sign-out asks for its own token, ends it, and takes the cookie away', async () => {
@@ -367,12 +471,18 @@ describe('sign-in', () => {
 
       const rows = await sql.rows<{ row: string }>('select sessions::text as row from sessions');
 
-      expect(rows.filter(({ row }) => row.includes(token) || row.includes(Buffer.from(token).toString('hex')))).toEqual([]);
+      expect(rows.filter(({ row }) => row.includes(token) || row.includes(Buffer.from(token).toString('hex')))).toEqual(
+        [],
+      );
     });
   });
 
   describe('what another site sends', () => {
-    it.each<Record<string, string>>([{ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'same-site' }])('403: %j signs nobody in', async (headers) => {
+    it.each<Record<string, string>>([
+      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      { origin: 'null', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'same-site' },
+    ])('403: %j signs nobody in', async (headers) => {
       const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey }, headers);
 
       expect([answer.status, answer.cookie]).toEqual([403, null]);
@@ -380,7 +490,10 @@ describe('sign-in', () => {
     });
 
     it('415: a form is taken by pages alone, and pages take nothing else', async () => {
-      expectRefusal(await server.api('POST', '/v1/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }), 415);
+      expectRefusal(
+        await server.api('POST', '/v1/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }),
+        415,
+      );
       expect((await server.api('POST', '/signin/key', { key: server.apiKey })).status).toBe(415);
     });
   });
@@ -389,7 +502,10 @@ describe('sign-in', () => {
     it('403: a key of the test environment makes nobody a member of both', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
-      expectRefusal(await server.api('POST', '/v1/members', { email: 'me@customer.example', role: 'admin' }, as(key)), 403);
+      expectRefusal(
+        await server.api('POST', '/v1/members', { email: 'me@customer.example', role: 'admin' }, as(key)),
+        403,
+      );
     });
 
     it('409: one admin stays, and an address is a member once', async () => {
@@ -402,16 +518,22 @@ describe('sign-in', () => {
     });
 
     it('422: what is no address', async () => {
-      expectRefusal(await server.api('POST', '/v1/members', { email: 'Ada <ada@customer.example>', role: 'read' }), 422);
+      expectRefusal(
+        await server.api('POST', '/v1/members', { email: 'Ada <ada@customer.example>', role: 'read' }),
+        422,
+      );
     });
   });
 
   it('429: tries are counted by client address, over every way', async () => {
     const browser = new PlainBrowser(second);
     const answers = [];
-    for (let i = 0; i < 25 && answers.at(-1) !== 429; i += 1) answers.push((await browser.post('/signin/key', { key: 'ek_live_none' })).status);
+    for (let i = 0; i < 25 && answers.at(-1) !== 429; i += 1)
+      answers.push((await browser.post('/signin/key', { key: 'ek_live_none' })).status);
 
     expect(answers.at(-1)).toBe(429);
-    expect((await browser.post('/signin/code', { ticket: 'a', code: '1' })).headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await browser.post('/signin/code', { ticket: 'a', code: '1' })).headers.get('retry-after')).toMatch(
+      /^\d+$/,
+    );
   });
 });

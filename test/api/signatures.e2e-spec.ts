@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { verify as verifyGithub } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
+import { hasPythonModules, hasTool } from '../support/optional-tools.js';
 import type { ReceivedRequest } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { destinationAt, expectStatus, send, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
-import { hasPythonModules, hasTool } from '../support/optional-tools.js';
+import { destinationAt, expectStatus, send, startTargets } from './scene.js';
 
 /** What `GET …/secret` says. */
 interface Keys {
@@ -21,7 +21,12 @@ interface Keys {
 
 const OLD_SECRET = 'an old shared secret';
 const GITHUB = { header: 'X-Hub-Signature-256', format: 'sha256={signature}', secret: OLD_SECRET };
-const STRIPE = { header: 'Stripe-Signature', content: '{timestamp}.{body}', format: 't={timestamp},v1={signature}', secret: OLD_SECRET };
+const STRIPE = {
+  header: 'Stripe-Signature',
+  content: '{timestamp}.{body}',
+  format: 't={timestamp},v1={signature}',
+  secret: OLD_SECRET,
+};
 const PAYLOAD = { id: 'evt_1', object: 'event', name: 'Zoë 😀', amount: 12.5 };
 
 /** A mode: the settings, and whether the keys are rotated before the delivery. */
@@ -30,14 +35,24 @@ const MODES: [string, object, boolean][] = [
   ['v1 and v1a', { asymmetric: true }, false],
   ['v1 during a rotation', {}, true],
   ['v1 and v1a during a rotation', { asymmetric: true }, true],
-  ['v1 with the old header of GitHub\'s kind', { legacy_signature: GITHUB }, false],
-  ['v1 and v1a with the old header of Stripe\'s kind, during a rotation', { asymmetric: true, legacy_signature: STRIPE }, true],
+  ["v1 with the old header of GitHub's kind", { legacy_signature: GITHUB }, false],
+  [
+    "v1 and v1a with the old header of Stripe's kind, during a rotation",
+    { asymmetric: true, legacy_signature: STRIPE },
+    true,
+  ],
 ];
 
 /** A package for this is in few machines' Python: the path of one that has both. */
 const { POSTHORN_TEST_PYTHON: PYTHON } = process.env;
-const hasVerifiers = hasTool({ skipped: 'the Python verifiers', tool: 'Python with standardwebhooks and svix', install: 'set POSTHORN_TEST_PYTHON, as .ci/run does' }, () =>
-  hasPythonModules(PYTHON, 'standardwebhooks', 'svix'));
+const hasVerifiers = hasTool(
+  {
+    skipped: 'the Python verifiers',
+    tool: 'Python with standardwebhooks and svix',
+    install: 'set POSTHORN_TEST_PYTHON, as .ci/run does',
+  },
+  () => hasPythonModules(PYTHON, 'standardwebhooks', 'svix'),
+);
 
 /** Reads deliveries as JSON; prints why one is refused, and nothing else. */
 const PYTHON_VERIFIERS = `
@@ -60,7 +75,13 @@ describe('signatures', () => {
   let server: PosthornServer;
   let targets: Targets;
   /** What was delivered, with a secret and whether it must verify: for verifiers in other languages. */
-  const delivered: { mode: string; secret: string; expected: boolean; body: string; headers: Record<string, string> }[] = [];
+  const delivered: {
+    mode: string;
+    secret: string;
+    expected: boolean;
+    body: string;
+    headers: Record<string, string>;
+  }[] = [];
 
   beforeAll(async () => {
     [server, targets] = await Promise.all([startServer(), startTargets()]);
@@ -71,10 +92,12 @@ describe('signatures', () => {
     await targets.close();
   });
 
-  const keysOf = async (id: string): Promise<Keys> => expectStatus(await server.api('GET', `/v1/destinations/${id}/secret`), 200).json;
+  const keysOf = async (id: string): Promise<Keys> =>
+    expectStatus(await server.api('GET', `/v1/destinations/${id}/secret`), 200).json;
   const rotate = async (id: string, body: object = {}): Promise<Keys> =>
     expectStatus(await server.api('POST', `/v1/destinations/${id}/secret/rotate`, body), 200).json;
-  const patch = async (id: string, body: object): Promise<void> => void expectStatus(await server.api('PATCH', `/v1/destinations/${id}`, body), 200);
+  const patch = async (id: string, body: object): Promise<void> =>
+    void expectStatus(await server.api('PATCH', `/v1/destinations/${id}`, body), 200);
 
   async function nextPost(target: TargetPath, destination: string, fields: object = {}): Promise<ReceivedRequest> {
     const before = target.posts().length;
@@ -83,7 +106,10 @@ describe('signatures', () => {
   }
 
   const header = ({ headers }: ReceivedRequest, name: string): string => String(headers[name]);
-  const versions = (post: ReceivedRequest): string[] => header(post, 'webhook-signature').split(' ').map((part) => part.slice(0, part.indexOf(',')));
+  const versions = (post: ReceivedRequest): string[] =>
+    header(post, 'webhook-signature')
+      .split(' ')
+      .map((part) => part.slice(0, part.indexOf(',')));
 
   /** Which of the official JavaScript verifiers accept a delivery. */
   function accepted(secret: string, { rawBody, headers }: ReceivedRequest): boolean[] {
@@ -101,33 +127,51 @@ describe('signatures', () => {
   function acceptsAsymmetric(publicKey: string, post: ReceivedRequest): boolean {
     const x = Buffer.from(publicKey.slice('whpk_'.length), 'base64').toString('base64url');
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    const signed = Buffer.concat([Buffer.from(`${header(post, 'webhook-id')}.${header(post, 'webhook-timestamp')}.`), post.rawBody]);
-    return header(post, 'webhook-signature').split(' ').filter((part) => part.startsWith('v1a,'))
+    const signed = Buffer.concat([
+      Buffer.from(`${header(post, 'webhook-id')}.${header(post, 'webhook-timestamp')}.`),
+      post.rawBody,
+    ]);
+    return header(post, 'webhook-signature')
+      .split(' ')
+      .filter((part) => part.startsWith('v1a,'))
       .some((part) => verify(null, signed, key, Buffer.from(part.slice('v1a,'.length), 'base64')));
   }
 
   function note(mode: string, secret: string, { rawBody, headers }: ReceivedRequest, expected = true): void {
-    delivered.push({ mode, secret, expected, body: rawBody.toString('base64'), headers: headers as Record<string, string> });
+    delivered.push({
+      mode,
+      secret,
+      expected,
+      body: rawBody.toString('base64'),
+      headers: headers as Record<string, string>,
+    });
   }
 
-  it.each(MODES)('%s: every official verifier accepts the delivery, with every key in force and with no other', async (mode, settings, rotates) => {
-    const target = targets.open();
-    const id = await destinationAt(server, target.url, settings);
-    const keys = [await keysOf(id), ...rotates ? [await rotate(id)] : []];
+  it.each(MODES)(
+    '%s: every official verifier accepts the delivery, with every key in force and with no other',
+    async (mode, settings, rotates) => {
+      const target = targets.open();
+      const id = await destinationAt(server, target.url, settings);
+      const keys = [await keysOf(id), ...(rotates ? [await rotate(id)] : [])];
 
-    const post = await nextPost(target, id);
+      const post = await nextPost(target, id);
 
-    const isAsymmetric = 'asymmetric' in settings;
-    expect(versions(post)).toEqual([...keys.map(() => 'v1'), ...isAsymmetric ? keys.map(() => 'v1a') : []]);
-    for (const { secret, public_key: publicKey } of keys) {
-      expect([secret, ...accepted(secret, post)]).toEqual([secret, true, true]);
-      expect(publicKey === null ? null : acceptsAsymmetric(publicKey, post)).toBe(isAsymmetric ? true : null);
-      note(mode, secret, post);
-    }
-    const other = await keysOf(await destinationAt(server, target.url, { asymmetric: true }));
-    expect([...accepted(other.secret, post), acceptsAsymmetric(other.public_key ?? '', post)]).toEqual([false, false, false]);
-    note(mode, other.secret, post, false);
-  });
+      const isAsymmetric = 'asymmetric' in settings;
+      expect(versions(post)).toEqual([...keys.map(() => 'v1'), ...(isAsymmetric ? keys.map(() => 'v1a') : [])]);
+      for (const { secret, public_key: publicKey } of keys) {
+        expect([secret, ...accepted(secret, post)]).toEqual([secret, true, true]);
+        expect(publicKey === null ? null : acceptsAsymmetric(publicKey, post)).toBe(isAsymmetric ? true : null);
+        note(mode, secret, post);
+      }
+      const other = await keysOf(await destinationAt(server, target.url, { asymmetric: true }));
+      expect([...accepted(other.secret, post), acceptsAsymmetric(other.public_key ?? '', post)]).toEqual([
+        false,
+        false,
+        false,
+      ]);
+      note(mode, other.secret, post, false);
+    },
+  );
 
   it('the verifiers of GitHub and Stripe accept the old header, also of a replay', async () => {
     const target = targets.open();
@@ -139,19 +183,31 @@ describe('signatures', () => {
 
     expect(await verifyGithub(OLD_SECRET, github.rawBody.toString(), header(github, 'x-hub-signature-256'))).toBe(true);
     expect(await verifyGithub('another', github.rawBody.toString(), header(github, 'x-hub-signature-256'))).toBe(false);
-    expect(Stripe.webhooks.constructEvent(stripe.rawBody, header(stripe, 'stripe-signature'), OLD_SECRET)).toEqual(PAYLOAD);
-    expect(() => Stripe.webhooks.constructEvent(stripe.rawBody, header(stripe, 'stripe-signature'), 'another')).toThrow();
+    expect(Stripe.webhooks.constructEvent(stripe.rawBody, header(stripe, 'stripe-signature'), OLD_SECRET)).toEqual(
+      PAYLOAD,
+    );
+    expect(() =>
+      Stripe.webhooks.constructEvent(stripe.rawBody, header(stripe, 'stripe-signature'), 'another'),
+    ).toThrow();
     expect([github.headers['stripe-signature'], stripe.headers['x-hub-signature-256']]).toEqual([undefined, undefined]);
   });
 
   it('an old header carries timestamp and id where the receiver looks for them, and no message overrides it', async () => {
     const target = targets.open();
-    const legacy = { ...GITHUB, content: '{id}.{timestamp}.{body}', timestamp_header: 'X-Old-Time', id_header: 'X-Old-Id' };
+    const legacy = {
+      ...GITHUB,
+      content: '{id}.{timestamp}.{body}',
+      timestamp_header: 'X-Old-Time',
+      id_header: 'X-Old-Id',
+    };
     const id = await destinationAt(server, target.url, { legacy_signature: legacy });
 
     const post = await nextPost(target, id, { headers: { 'X-Old-Id': 'forged', 'X-Hub-Signature-256': 'forged' } });
 
-    expect([post.headers['x-old-time'], post.headers['x-old-id']]).toEqual([post.headers['webhook-timestamp'], post.headers['webhook-id']]);
+    expect([post.headers['x-old-time'], post.headers['x-old-id']]).toEqual([
+      post.headers['webhook-timestamp'],
+      post.headers['webhook-id'],
+    ]);
     const signed = `${header(post, 'x-old-id')}.${header(post, 'x-old-time')}.${post.rawBody.toString()}`;
     expect(await verifyGithub(OLD_SECRET, signed, header(post, 'x-hub-signature-256'))).toBe(true);
   });
@@ -173,7 +229,11 @@ describe('signatures', () => {
 
     expect(plain).toEqual({ secret: first.secret, public_key: null });
     expect(first.public_key).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
-    expect([acceptsAsymmetric(first.public_key ?? '', signed), versions(signed), versions(unsigned)]).toEqual([true, ['v1', 'v1a'], ['v1']]);
+    expect([acceptsAsymmetric(first.public_key ?? '', signed), versions(signed), versions(unsigned)]).toEqual([
+      true,
+      ['v1', 'v1a'],
+      ['v1'],
+    ]);
     expect(second.secret).toBe(first.secret);
     expect(second.public_key).not.toBe(first.public_key);
   });

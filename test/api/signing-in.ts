@@ -28,13 +28,23 @@ export class PlainBrowser {
 
   post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<PageAnswer> {
     return this.ask(path, {
-      method: 'POST', body: new URLSearchParams(fields).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(this.server.url).origin, 'sec-fetch-site': 'same-origin', ...headers },
+      method: 'POST',
+      body: new URLSearchParams(fields).toString(),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        origin: new URL(this.server.url).origin,
+        'sec-fetch-site': 'same-origin',
+        ...headers,
+      },
     });
   }
 
   private async ask(path: string, init: RequestInit): Promise<PageAnswer> {
-    const headers = { 'x-forwarded-for': this.address, ...(init.headers as Record<string, string>), ...(this.cookie === '' ? {} : { cookie: this.cookie }) };
+    const headers = {
+      'x-forwarded-for': this.address,
+      ...(init.headers as Record<string, string>),
+      ...(this.cookie === '' ? {} : { cookie: this.cookie }),
+    };
     const response = await this.fetching(new URL(path, this.server.url), { ...init, headers, redirect: 'manual' });
     const set = response.headers.get('set-cookie');
     const cookie = set === null ? null : (set.split(';', 1)[0] ?? '');

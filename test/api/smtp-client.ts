@@ -17,10 +17,14 @@ export class SmtpTalk {
   private readonly wake = new Set<() => void>();
 
   private constructor(readonly socket: Socket) {
-    socket.setEncoding('latin1').on('data', (chunk: string) => this.heard(chunk)).on('error', () => undefined).on('close', () => {
-      this.closed = true;
-      this.heard('');
-    });
+    socket
+      .setEncoding('latin1')
+      .on('data', (chunk: string) => this.heard(chunk))
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.closed = true;
+        this.heard('');
+      });
   }
 
   /** With its greeting read, unless something else is to be said first. */
@@ -88,7 +92,12 @@ export class SmtpTalk {
 }
 
 /** One message over a connection of its own. */
-export async function sendMail(port: number, to: string | readonly string[], message: string, from?: string): Promise<string> {
+export async function sendMail(
+  port: number,
+  to: string | readonly string[],
+  message: string,
+  from?: string,
+): Promise<string> {
   const talk = await SmtpTalk.greeted(port);
   try {
     return await talk.send(to, message, from);
@@ -102,14 +111,27 @@ let made = 0;
 /** A message that no other is like. */
 export function mailText(subject = 'Hello', fields: readonly string[] = ['From: Anna <anna@example.org>']): string {
   made += 1;
-  return [...fields, `Subject: ${subject}`, `Message-ID: <${made}.${process.pid}@example.org>`, '', `Body ${made}`].join('\r\n');
+  return [
+    ...fields,
+    `Subject: ${subject}`,
+    `Message-ID: <${made}.${process.pid}@example.org>`,
+    '',
+    `Body ${made}`,
+  ].join('\r\n');
 }
 
 /** An alias that nobody else has; the answer of the API. */
-export async function createAlias(server: PosthornServer, fields: object = {}): Promise<{ id: string; address: string; localPart: string }> {
+export async function createAlias(
+  server: PosthornServer,
+  fields: object = {},
+): Promise<{ id: string; address: string; localPart: string }> {
   made += 1;
   const body = { kind: 'platform', localPart: `a${made}`, ...fields };
-  return expectStatus(await server.api('POST', '/v1/aliases', body), 201).json as { id: string; address: string; localPart: string };
+  return expectStatus(await server.api('POST', '/v1/aliases', body), 201).json as {
+    id: string;
+    address: string;
+    localPart: string;
+  };
 }
 
 /** A recipient's first answer while caches of five seconds may still know better. */

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { once } from 'node:events';
 import { createTransport } from 'nodemailer';
-import { startServer, type PosthornServer } from '../support/server.js';
-import { openLink, type DatabaseLink } from './database-link.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { until } from './polling.js';
-import { expectStatus, openSql, uuidOf, type Sql } from './scene.js';
-import { createAlias, mailText, rcpt, sendMail, smtpPortOf, SmtpTalk } from './smtp-client.js';
 import { isSwaksUsable } from '../support/optional-tools.js';
+import { type PosthornServer, startServer } from '../support/server.js';
+import { type DatabaseLink, openLink } from './database-link.js';
+import { until } from './polling.js';
+import { expectStatus, openSql, type Sql, uuidOf } from './scene.js';
+import { createAlias, mailText, rcpt, sendMail, smtpPortOf, SmtpTalk } from './smtp-client.js';
 
 const PLATFORM = 'posthorn.example';
 const MX = `mx.${PLATFORM}`;
@@ -50,9 +50,18 @@ describe('mail that comes in', () => {
   beforeAll(async () => {
     database = await createDatabase();
     link = await openLink(database.url);
-    server = await startServer({ DATABASE_URL: database.url, PLATFORM_DOMAIN: PLATFORM, LOG_LEVEL: 'info', METRICS_TOKEN });
+    server = await startServer({
+      DATABASE_URL: database.url,
+      PLATFORM_DOMAIN: PLATFORM,
+      LOG_LEVEL: 'info',
+      METRICS_TOKEN,
+    });
     edge = await startServer({
-      ...server.env, ROLE: 'smtp', DATABASE_URL: link.url, SMTP_TLS_CERT: path.join(TLS_FOLDER, 'localhost-cert.pem'), SMTP_TLS_KEY: path.join(TLS_FOLDER, 'localhost-key.pem'),
+      ...server.env,
+      ROLE: 'smtp',
+      DATABASE_URL: link.url,
+      SMTP_TLS_CERT: path.join(TLS_FOLDER, 'localhost-cert.pem'),
+      SMTP_TLS_KEY: path.join(TLS_FOLDER, 'localhost-key.pem'),
       SMTP_TRUST_PROXY: `${BALANCER}/32`,
     });
     sql = openSql(server);
@@ -68,11 +77,18 @@ describe('mail that comes in', () => {
     await database?.drop();
   });
 
-  const rowsOf = (alias: { id: string }): Promise<Row[]> => sql.rows<Row>('select * from inbox_messages where alias_id = $1 order by id', [uuidOf(alias.id)]);
+  const rowsOf = (alias: { id: string }): Promise<Row[]> =>
+    sql.rows<Row>('select * from inbox_messages where alias_id = $1 order by id', [uuidOf(alias.id)]);
 
   async function receivingDomain(host: string): Promise<string> {
-    const { id } = expectStatus(await server.api('POST', '/v1/domains', { domain: host, kind: 'email', acknowledge_mx_conflict: true }), 201).json;
-    await sql.rows(`update domains set state = 'verified', is_owner = true, receiving_enabled = true, next_check_at = now() + interval '1 day' where id = $1`, [uuidOf(id)]);
+    const { id } = expectStatus(
+      await server.api('POST', '/v1/domains', { domain: host, kind: 'email', acknowledge_mx_conflict: true }),
+      201,
+    ).json;
+    await sql.rows(
+      `update domains set state = 'verified', is_owner = true, receiving_enabled = true, next_check_at = now() + interval '1 day' where id = $1`,
+      [uuidOf(id)],
+    );
     return id as string;
   }
 
@@ -87,8 +103,15 @@ describe('mail that comes in', () => {
       expect(uuidOf(answer.split(' ').at(-1) ?? '')).toBe(row?.id);
       expect(row?.raw?.toString()).toBe(`${text}\r\n`);
       expect(row).toMatchObject({
-        reason: null, envelope_from: 'sender@example.org', envelope_to: [expect.stringMatching(/@/)], client_ip: '127.0.0.1', helo: 'client.example', tls: null,
-        size_bytes: Buffer.byteLength(text) + 2, sha256: createHash('sha256').update(`${text}\r\n`).digest(), message_id: expect.stringMatching(/^<.*@example\.org>$/),
+        reason: null,
+        envelope_from: 'sender@example.org',
+        envelope_to: [expect.stringMatching(/@/)],
+        client_ip: '127.0.0.1',
+        helo: 'client.example',
+        tls: null,
+        size_bytes: Buffer.byteLength(text) + 2,
+        sha256: createHash('sha256').update(`${text}\r\n`).digest(),
+        message_id: expect.stringMatching(/^<.*@example\.org>$/),
       });
     });
 
@@ -97,7 +120,9 @@ describe('mail that comes in', () => {
       const tagged = alias.address.replace('@', '+invoice.42@');
 
       await sendMail(port, [tagged, alias.address], mailText(), '');
-      expect((await rowsOf(alias)).map((row) => [row.envelope_from, row.envelope_to])).toEqual([['', [tagged, alias.address]]]);
+      expect((await rowsOf(alias)).map((row) => [row.envelope_from, row.envelope_to])).toEqual([
+        ['', [tagged, alias.address]],
+      ]);
     });
 
     it('an exact alias comes before the catch-all, which takes everything else of its domain', async () => {
@@ -105,7 +130,8 @@ describe('mail that comes in', () => {
       const all = await createAlias(server, { kind: 'custom', domainId, localPart: '*' });
       const exact = await createAlias(server, { kind: 'custom', domainId, localPart: 'support' });
 
-      for (const local of ['support', 'Support+x', 'anything', 'postmaster', 'b+nothing-of-ours']) await sendMail(port, `${local}@Exact.Customer.example`, mailText());
+      for (const local of ['support', 'Support+x', 'anything', 'postmaster', 'b+nothing-of-ours'])
+        await sendMail(port, `${local}@Exact.Customer.example`, mailText());
       // What begins as a return path does belongs to nobody's alias.
       expect([(await rowsOf(exact)).length, (await rowsOf(all)).length]).toEqual([2, 2]);
     });
@@ -114,7 +140,13 @@ describe('mail that comes in', () => {
       const aliases = await Promise.all([1, 2, 3].map(() => createAlias(server)));
       const talk = await SmtpTalk.greeted(port);
 
-      for (let i = 0; i < 3; i += 1) expect(await talk.send(aliases.map(({ address }) => address), mailText())).toMatch(/^250/);
+      for (let i = 0; i < 3; i += 1)
+        expect(
+          await talk.send(
+            aliases.map(({ address }) => address),
+            mailText(),
+          ),
+        ).toMatch(/^250/);
       expect(await talk.say('QUIT')).toMatch(/^221/);
       expect(await Promise.all(aliases.map(async (alias) => (await rowsOf(alias)).length))).toEqual([3, 3, 3]);
     });
@@ -124,11 +156,21 @@ describe('mail that comes in', () => {
       const text = mailText();
       const bare = 'From: anna@example.org\r\nSubject: none\r\n\r\nx';
 
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       const first = await sendMail(port, alias.address, text);
       const again = [await sendMail(port, alias.address, text), await sendMail(edgePort, alias.address, text)];
-      expect([first, ...again]).toEqual([expect.stringMatching(/^250 2\.6\.0 Accepted as/), '250 2.6.0 Accepted.', '250 2.6.0 Accepted.']);
-      await Promise.all([sendMail(port, alias.address, text, 'other@example.org'), sendMail(port, alias.address, bare)]);
+      expect([first, ...again]).toEqual([
+        expect.stringMatching(/^250 2\.6\.0 Accepted as/),
+        '250 2.6.0 Accepted.',
+        '250 2.6.0 Accepted.',
+      ]);
+      await Promise.all([
+        sendMail(port, alias.address, text, 'other@example.org'),
+        sendMail(port, alias.address, bare),
+      ]);
       await sendMail(port, alias.address, bare);
       expect(await rowsOf(alias)).toHaveLength(4);
     });
@@ -144,47 +186,96 @@ describe('mail that comes in', () => {
 
     it('nodemailer delivers, over STARTTLS too', async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
 
-      for (const [at, requireTLS] of [[port, false], [edgePort, true]] as const) {
-        const transport = createTransport({ host: '127.0.0.1', port: at, requireTLS, tls: { rejectUnauthorized: false } });
-        await transport.sendMail({ from: 'Anna <anna@example.org>', to: alias.address, subject: 'By nodemailer', text: 'Hello', attachments: [{ filename: 'a.bin', content: Buffer.alloc(300_000, 7) }] });
+      for (const [at, requireTLS] of [
+        [port, false],
+        [edgePort, true],
+      ] as const) {
+        const transport = createTransport({
+          host: '127.0.0.1',
+          port: at,
+          requireTLS,
+          tls: { rejectUnauthorized: false },
+        });
+        await transport.sendMail({
+          from: 'Anna <anna@example.org>',
+          to: alias.address,
+          subject: 'By nodemailer',
+          text: 'Hello',
+          attachments: [{ filename: 'a.bin', content: Buffer.alloc(300_000, 7) }],
+        });
         transport.close();
       }
       const rows = await rowsOf(alias);
       expect(rows.map(({ tls }) => tls?.split(' ')[0] ?? null)).toEqual([null, expect.stringMatching(/^TLSv1\.[23]$/)]);
       // Large ones are blobs under the message's id.
       expect(rows.map(({ raw }) => raw)).toEqual([null, null]);
-      const chunks = await sql.rows<{ content: Buffer }>('select content from blob_chunks where id = $1 order by ordinal', [rows[0]?.id]);
+      const chunks = await sql.rows<{ content: Buffer }>(
+        'select content from blob_chunks where id = $1 order by ordinal',
+        [rows[0]?.id],
+      );
       const whole = Buffer.concat(chunks.map(({ content }) => content));
-      expect([whole.length, createHash('sha256').update(whole).digest()]).toEqual([rows[0]?.size_bytes, rows[0]?.sha256]);
+      expect([whole.length, createHash('sha256').update(whole).digest()]).toEqual([
+        rows[0]?.size_bytes,
+        rows[0]?.sha256,
+      ]);
     });
 
     it('mail to the operator is kept as a report, cut at 1 MB, and comes to no alias', async () => {
       const before = await sql.rows('select 1 from inbox_messages');
 
       for (const to of ['postmaster', `Abuse@${PLATFORM}`, `postmaster@bounce.${PLATFORM}`]) {
-        expect(await sendMail(port, to, mailText('Undelivered', ['From: mailer-daemon@example.org']), '')).toBe('250 2.6.0 Accepted.');
+        expect(await sendMail(port, to, mailText('Undelivered', ['From: mailer-daemon@example.org']), '')).toBe(
+          '250 2.6.0 Accepted.',
+        );
       }
-      expect(await sendMail(port, `postmaster@${MX}`, `${mailText('Large')}\r\n${`${'x'.repeat(900)}\r\n`.repeat(1_500)}`, '')).toBe('250 2.6.0 Accepted.');
-      const kept = await sql.rows<{ bytes: number }>('select length(raw) as bytes from mail_reports where recipient ~* $1 order by 1', ['postmaster|abuse']);
+      expect(
+        await sendMail(
+          port,
+          `postmaster@${MX}`,
+          `${mailText('Large')}\r\n${`${'x'.repeat(900)}\r\n`.repeat(1_500)}`,
+          '',
+        ),
+      ).toBe('250 2.6.0 Accepted.');
+      const kept = await sql.rows<{ bytes: number }>(
+        'select length(raw) as bytes from mail_reports where recipient ~* $1 order by 1',
+        ['postmaster|abuse'],
+      );
       expect([kept.length, kept.at(-1)?.bytes]).toEqual([4, 1_048_576]);
       expect(await sql.rows('select 1 from inbox_messages')).toHaveLength(before.length);
     });
 
     (hasSwaks ? it : it.skip)('swaks delivers, with pipelining and over STARTTLS', async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       // This process must not stand still meanwhile: the link to the database is in it.
       const swaks = async (at: number, ...more: string[]): Promise<string> => {
-        const child = spawn('swaks', ['--server', '127.0.0.1', '--port', String(at), '--to', alias.address, '--from', 'swaks@example.org', ...more]);
+        const child = spawn('swaks', [
+          '--server',
+          '127.0.0.1',
+          '--port',
+          String(at),
+          '--to',
+          alias.address,
+          '--from',
+          'swaks@example.org',
+          ...more,
+        ]);
         let said = '';
         child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
         await once(child, 'close');
         return said;
       };
 
-      for (const said of [await swaks(port, '--pipeline'), await swaks(edgePort, '--tls')]) expect(said).toContain('250 2.6.0 Accepted as evt_');
+      for (const said of [await swaks(port, '--pipeline'), await swaks(edgePort, '--tls')])
+        expect(said).toContain('250 2.6.0 Accepted as evt_');
       expect(await rowsOf(alias)).toHaveLength(2);
     });
   });
@@ -198,7 +289,14 @@ describe('mail that comes in', () => {
       expect(await rcpt(port, `b+${'0'.repeat(56)}@bounce.${PLATFORM}`)).toMatch(/^550 5\.1\.1 /);
     });
 
-    it.each(['a@example.com', 'a@[127.0.0.1]', 'a@sub.posthorn.example', `a%example.com@example.org`, `"a@${PLATFORM}"@example.com`, '@relay.example:a@example.com'])('550 5.7.1 for %s: nothing is relayed', async (address) => {
+    it.each([
+      'a@example.com',
+      'a@[127.0.0.1]',
+      'a@sub.posthorn.example',
+      `a%example.com@example.org`,
+      `"a@${PLATFORM}"@example.com`,
+      '@relay.example:a@example.com',
+    ])('550 5.7.1 for %s: nothing is relayed', async (address) => {
       expect(await rcpt(port, address)).toMatch(/^(?:550 5\.7\.1|501 5\.1\.3) /);
     });
 
@@ -220,14 +318,21 @@ describe('mail that comes in', () => {
       expect(await sendMail(port, small.address, text)).toMatch(/^552 5\.3\.4 /);
       expect(await rowsOf(small)).toEqual([]);
       expect(await sendMail(port, [small.address, large.address], text)).toMatch(/^250 /);
-      expect([(await rowsOf(small)).map(({ reason }) => reason), (await rowsOf(large)).map(({ reason }) => reason)]).toEqual([['too_large'], [null]]);
+      expect([
+        (await rowsOf(small)).map(({ reason }) => reason),
+        (await rowsOf(large)).map(({ reason }) => reason),
+      ]).toEqual([['too_large'], [null]]);
     });
 
     it('552 5.3.4 above what the listener takes', async () => {
       const alias = await createAlias(server);
 
-      expect(await rcpt(port, alias.address, `MAIL FROM:<a@example.org> SIZE=${41 * 1024 * 1024}`)).toMatch(/^552 5\.3\.4 /);
-      expect(await sendMail(port, alias.address, `${mailText()}\r\n${`${'x'.repeat(998)}\r\n`.repeat(42_000)}`)).toMatch(/^552 5\.3\.4 /);
+      expect(await rcpt(port, alias.address, `MAIL FROM:<a@example.org> SIZE=${41 * 1024 * 1024}`)).toMatch(
+        /^552 5\.3\.4 /,
+      );
+      expect(
+        await sendMail(port, alias.address, `${mailText()}\r\n${`${'x'.repeat(998)}\r\n`.repeat(42_000)}`),
+      ).toMatch(/^552 5\.3\.4 /);
       expect(await rowsOf(alias)).toEqual([]);
     });
 
@@ -237,7 +342,13 @@ describe('mail that comes in', () => {
       const from = (...fields: string[]) => mailText('x', fields);
 
       expect(await sendMail(port, picky.address, from('From: Anna <anna@EXAMPLE.org>'))).toMatch(/^250 /);
-      for (const fields of [['From: eve@evil.example'], [], ['From: anna@example.org', 'From: eve@evil.example'], ['From: anna@example.org, eve@evil.example'], ['From: eve@evil.example\rFrom: anna@example.org']]) {
+      for (const fields of [
+        ['From: eve@evil.example'],
+        [],
+        ['From: anna@example.org', 'From: eve@evil.example'],
+        ['From: anna@example.org, eve@evil.example'],
+        ['From: eve@evil.example\rFrom: anna@example.org'],
+      ]) {
         expect(await sendMail(port, picky.address, from(...fields))).toMatch(/^550 5\.7\.1 /);
       }
       expect(await rowsOf(picky)).toHaveLength(1);
@@ -248,7 +359,14 @@ describe('mail that comes in', () => {
 
     it('554 5.4.6 for mail that goes round in circles', async () => {
       const alias = await createAlias(server);
-      const hops = (count: number, by: string): string => mailText('x', Array.from({ length: count }, () => `Received: from a.example\r\n\tby ${by} with ESMTP; Sun, 22 Nov 2026 09:00:00 +0000`));
+      const hops = (count: number, by: string): string =>
+        mailText(
+          'x',
+          Array.from(
+            { length: count },
+            () => `Received: from a.example\r\n\tby ${by} with ESMTP; Sun, 22 Nov 2026 09:00:00 +0000`,
+          ),
+        );
 
       expect(await sendMail(port, alias.address, hops(101, 'b.example'))).toMatch(/^554 5\.4\.6 /);
       expect(await sendMail(port, alias.address, hops(5, MX))).toMatch(/^554 5\.4\.6 /);
@@ -261,7 +379,8 @@ describe('mail that comes in', () => {
       const talk = await SmtpTalk.greeted(port);
       await talk.say('MAIL FROM:<a@example.org>');
 
-      for (let i = 0; i < 100; i += 1) expect(await talk.say(`RCPT TO:<${alias.address.replace('@', `+${i}@`)}>`)).toMatch(/^250/);
+      for (let i = 0; i < 100; i += 1)
+        expect(await talk.say(`RCPT TO:<${alias.address.replace('@', `+${i}@`)}>`)).toMatch(/^250/);
       expect(await talk.say(`RCPT TO:<${alias.address}>`)).toMatch(/^452 4\.5\.3 /);
       expect(await talk.say('DATA')).toMatch(/^354/);
       talk.write(`${mailText()}\r\n.\r\n`);
@@ -270,14 +389,22 @@ describe('mail that comes in', () => {
       talk.close();
     });
 
-    it('503 and 501 for what comes out of order or can\'t be read; AUTH is not there, nor STARTTLS without a certificate', async () => {
+    it("503 and 501 for what comes out of order or can't be read; AUTH is not there, nor STARTTLS without a certificate", async () => {
       const talk = await SmtpTalk.open(port);
       expect(await talk.answer()).toBe(`220 ${MX} ESMTP`);
       const offers = await talk.say('EHLO client.example');
       expect(offers).toMatch(/SIZE 41943040/);
       expect(offers).not.toMatch(/AUTH|STARTTLS/);
 
-      for (const [line, code] of [['RCPT TO:<a@b.example>', 503], ['DATA', 503], ['MAIL FROM:a b', 501], ['AUTH PLAIN AGEAYg==', 500], ['STARTTLS', 500], ['XCLIENT ADDR=1.2.3.4', 550], ['WIZ x', 500]] as const) {
+      for (const [line, code] of [
+        ['RCPT TO:<a@b.example>', 503],
+        ['DATA', 503],
+        ['MAIL FROM:a b', 501],
+        ['AUTH PLAIN AGEAYg==', 500],
+        ['STARTTLS', 500],
+        ['XCLIENT ADDR=1.2.3.4', 550],
+        ['WIZ x', 500],
+      ] as const) {
         expect(await talk.say(line)).toMatch(new RegExp(`^${code} `));
       }
       talk.close();
@@ -285,7 +412,10 @@ describe('mail that comes in', () => {
 
     it('451 4.3.0 while storage is away, with nothing stored; and the same message is taken once it is back', async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       const talk = await SmtpTalk.greeted(edgePort);
       const text = mailText();
       await talk.say('MAIL FROM:<sender@example.org>');
@@ -295,23 +425,36 @@ describe('mail that comes in', () => {
       link.cut();
       talk.write(`${text}\r\n.\r\n`);
       expect(await talk.answer()).toMatch(/^451 4\.3\.0 /);
-      await until(() => rcpt(edgePort, `unheard.default@${PLATFORM}`), (answer) => answer.startsWith('451 4.3.0 '));
+      await until(
+        () => rcpt(edgePort, `unheard.default@${PLATFORM}`),
+        (answer) => answer.startsWith('451 4.3.0 '),
+      );
       expect(await rowsOf(alias)).toEqual([]);
       link.restore();
-      await until(() => sendMail(edgePort, alias.address, text), (answer) => answer.startsWith('250'));
+      await until(
+        () => sendMail(edgePort, alias.address, text),
+        (answer) => answer.startsWith('250'),
+      );
       expect(await rowsOf(alias)).toHaveLength(1);
       talk.close();
     });
 
     it('a removed alias is refused by every process within five seconds, also in a conversation that had named it', async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       const talk = await SmtpTalk.greeted(edgePort);
       await talk.say('MAIL FROM:<sender@example.org>');
       await talk.say(`RCPT TO:<${alias.address}>`);
       expectStatus(await server.api('DELETE', `/v1/aliases/${alias.id}`), 204);
 
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('550 5.1.1 '), 5_000);
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('550 5.1.1 '),
+        5_000,
+      );
       expect(await rcpt(port, alias.address)).toMatch(/^550 5\.1\.1 /);
       await talk.say('DATA');
       talk.write(`${mailText()}\r\n.\r\n`);
@@ -322,25 +465,43 @@ describe('mail that comes in', () => {
   });
 
   describe('clients that mean no good', () => {
-    it.each([['LF.LF', '\n.\n'], ['CRLF.LF', '\r\n.\n'], ['LF.CRLF', '\n.\r\n'], ['CR.CR', '\r.\r'], ['CRLF.CR', '\r\n.\r'], ['CR.CRLF', '\r.\r\n'], ['LF.CR', '\n.\r'], ['CRLF NUL.CRLF', '\r\n\0.\r\n'], ['CRLF.NUL CRLF', '\r\n.\0\r\n'], ['CR LF LF.CRLF', '\r\n\n.\r\n'], ['CRLF .. CRLF', '\r\n..\r\n']])(
-      'smuggling with %s: one message, and no command of it is obeyed', async (_name, end) => {
-        const [alias, other] = await Promise.all([createAlias(server), createAlias(server)]);
-        const talk = await SmtpTalk.greeted(port);
-        await talk.say('MAIL FROM:<sender@example.org>');
-        await talk.say(`RCPT TO:<${alias.address}>`);
-        await talk.say('DATA');
+    it.each([
+      ['LF.LF', '\n.\n'],
+      ['CRLF.LF', '\r\n.\n'],
+      ['LF.CRLF', '\n.\r\n'],
+      ['CR.CR', '\r.\r'],
+      ['CRLF.CR', '\r\n.\r'],
+      ['CR.CRLF', '\r.\r\n'],
+      ['LF.CR', '\n.\r'],
+      ['CRLF NUL.CRLF', '\r\n\0.\r\n'],
+      ['CRLF.NUL CRLF', '\r\n.\0\r\n'],
+      ['CR LF LF.CRLF', '\r\n\n.\r\n'],
+      ['CRLF .. CRLF', '\r\n..\r\n'],
+    ])('smuggling with %s: one message, and no command of it is obeyed', async (_name, end) => {
+      const [alias, other] = await Promise.all([createAlias(server), createAlias(server)]);
+      const talk = await SmtpTalk.greeted(port);
+      await talk.say('MAIL FROM:<sender@example.org>');
+      await talk.say(`RCPT TO:<${alias.address}>`);
+      await talk.say('DATA');
 
-        talk.write(`${mailText()}${end}MAIL FROM:<evil@example.org>\r\nRCPT TO:<${other.address}>\r\nDATA\r\nSubject: smuggled\r\n\r\nx\r\n.\r\n`);
-        expect(await talk.answer()).toMatch(/^250 2\.6\.0 /);
-        expect(await talk.say('NOOP')).toMatch(/^250 2\.0\.0 /);
-        expect([(await rowsOf(alias)).length, (await rowsOf(other)).length]).toEqual([1, 0]);
-        expect((await rowsOf(alias))[0]?.raw?.toString('latin1')).toContain('Subject: smuggled');
-        talk.close();
-      });
+      talk.write(
+        `${mailText()}${end}MAIL FROM:<evil@example.org>\r\nRCPT TO:<${other.address}>\r\nDATA\r\nSubject: smuggled\r\n\r\nx\r\n.\r\n`,
+      );
+      expect(await talk.answer()).toMatch(/^250 2\.6\.0 /);
+      expect(await talk.say('NOOP')).toMatch(/^250 2\.0\.0 /);
+      expect([(await rowsOf(alias)).length, (await rowsOf(other)).length]).toEqual([1, 0]);
+      expect((await rowsOf(alias))[0]?.raw?.toString('latin1')).toContain('Subject: smuggled');
+      talk.close();
+    });
 
     it('a client that goes away in the middle of DATA leaves nothing, however it goes, and everybody else is served', async () => {
       const alias = await createAlias(server);
-      for (const [size, isReset] of [[100, false], [100, true], [600_000, false], [600_000, true]] as const) {
+      for (const [size, isReset] of [
+        [100, false],
+        [100, true],
+        [600_000, false],
+        [600_000, true],
+      ] as const) {
         const talk = await SmtpTalk.greeted(port);
         await talk.say('MAIL FROM:<sender@example.org>');
         await talk.say(`RCPT TO:<${alias.address}>`);
@@ -364,7 +525,8 @@ describe('mail that comes in', () => {
 
       const guesser = await SmtpTalk.greeted(port);
       await guesser.say('MAIL FROM:<a@example.org>');
-      for (let i = 0; i < 5; i += 1) expect(await guesser.say(`RCPT TO:<guess${i}.default@${PLATFORM}>`)).toMatch(/^550 5\.1\.1 /);
+      for (let i = 0; i < 5; i += 1)
+        expect(await guesser.say(`RCPT TO:<guess${i}.default@${PLATFORM}>`)).toMatch(/^550 5\.1\.1 /);
       guesser.close();
     });
 
@@ -405,28 +567,47 @@ describe('mail that comes in', () => {
     it('ROLE=smtp answers for its health, and takes nothing else', async () => {
       const ready = await edge.api('GET', '/health/ready');
 
-      expect([ready.status, ready.json.parts?.smtp ?? ready.json]).toEqual([200, expect.objectContaining({ ready: true })]);
+      expect([ready.status, ready.json.parts?.smtp ?? ready.json]).toEqual([
+        200,
+        expect.objectContaining({ ready: true }),
+      ]);
       expect((await fetch(`${edge.url}/in/default/none`, { method: 'POST', body: '{}' })).status).toBe(404);
     });
 
-    it('a balancer\'s PROXY header names the client; without one it gets no greeting, and nobody else may send one', async () => {
+    it("a balancer's PROXY header names the client; without one it gets no greeting, and nobody else may send one", async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       const proxied = connect({ port: edgePort, host: '127.0.0.1', localAddress: BALANCER });
       await once(proxied, 'connect');
       proxied.write('PROXY TCP4 203.0.113.7 192.0.2.1 40000 25\r\n');
-      const script = ['EHLO client.example', 'MAIL FROM:<sender@example.org>', `RCPT TO:<${alias.address}>`, 'DATA', `${mailText()}\r\n.`, 'QUIT'];
+      const script = [
+        'EHLO client.example',
+        'MAIL FROM:<sender@example.org>',
+        `RCPT TO:<${alias.address}>`,
+        'DATA',
+        `${mailText()}\r\n.`,
+        'QUIT',
+      ];
       let heard = '';
-      proxied.setEncoding('latin1').on('data', (text: string) => {
-        heard += text;
-        if (/(?:^|\n)\d{3} [^\n]*\n$/.test(heard)) proxied.write(`${script.shift() ?? 'NOOP'}\r\n`);
-      }).on('error', () => undefined);
+      proxied
+        .setEncoding('latin1')
+        .on('data', (text: string) => {
+          heard += text;
+          if (/(?:^|\n)\d{3} [^\n]*\n$/.test(heard)) proxied.write(`${script.shift() ?? 'NOOP'}\r\n`);
+        })
+        .on('error', () => undefined);
       await once(proxied, 'close');
 
       expect((await rowsOf(alias)).map(({ client_ip: ip }) => ip)).toEqual(['203.0.113.7']);
       const silent = connect({ port: edgePort, host: '127.0.0.1', localAddress: BALANCER });
       let said = '';
-      silent.setEncoding('latin1').on('data', (text: string) => (said += text)).on('error', () => undefined);
+      silent
+        .setEncoding('latin1')
+        .on('data', (text: string) => (said += text))
+        .on('error', () => undefined);
       silent.write('EHLO client.example\r\n');
       await once(silent, 'close');
       expect(said).toBe('* BAD Invalid PROXY header\r\n');
@@ -438,7 +619,10 @@ describe('mail that comes in', () => {
 
     it('what was said in plain text before STARTTLS is not obeyed behind it', async () => {
       const alias = await createAlias(server);
-      await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
+      await until(
+        () => rcpt(edgePort, alias.address),
+        (answer) => answer.startsWith('250'),
+      );
       const talk = await SmtpTalk.greeted(edgePort);
       talk.write(`STARTTLS\r\nMAIL FROM:<evil@example.org>\r\nRCPT TO:<${alias.address}>\r\n`);
       expect(await talk.answer()).toMatch(/^220 /);
@@ -456,8 +640,16 @@ describe('mail that comes in', () => {
     it('metrics tell connections, messages, refusals by code, bytes and the time to the commit', async () => {
       const { text } = await server.api('GET', '/metrics', undefined, { authorization: `Bearer ${METRICS_TOKEN}` });
 
-      for (const line of [/^posthorn_smtp_connections \d/m, /^posthorn_smtp_connections_total [1-9]/m, /^posthorn_smtp_messages_accepted_total [1-9]/m, /^posthorn_smtp_refused_total\{code="550 5\.1\.1"\} [1-9]/m,
-        /^posthorn_smtp_received_bytes_total [1-9]/m, /^posthorn_smtp_commit_seconds_count [1-9]/m, /^posthorn_inbox_messages_total\{outcome="stored"\} [1-9]/m, /^posthorn_inbox_group_messages_count [1-9]/m]) {
+      for (const line of [
+        /^posthorn_smtp_connections \d/m,
+        /^posthorn_smtp_connections_total [1-9]/m,
+        /^posthorn_smtp_messages_accepted_total [1-9]/m,
+        /^posthorn_smtp_refused_total\{code="550 5\.1\.1"\} [1-9]/m,
+        /^posthorn_smtp_received_bytes_total [1-9]/m,
+        /^posthorn_smtp_commit_seconds_count [1-9]/m,
+        /^posthorn_inbox_messages_total\{outcome="stored"\} [1-9]/m,
+        /^posthorn_inbox_group_messages_count [1-9]/m,
+      ]) {
         expect(text).toMatch(line);
       }
     });

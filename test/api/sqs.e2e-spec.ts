@@ -1,11 +1,16 @@
-import {
-  CreateQueueCommand, DeleteMessageCommand, DeleteQueueCommand, type Message, ReceiveMessageCommand, SQSClient,
-} from '@aws-sdk/client-sqs';
 import { randomUUID } from 'node:crypto';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  DeleteQueueCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { Webhook } from 'standardwebhooks';
 import { isMotoInstalled, Moto } from '../support/moto.js';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { expectInvalid } from './answers.js';
 import { until } from './polling.js';
 import { eventAfter, eventIn, eventOf, expectStatus, send, sendMany, WITHIN_MS } from './scene.js';
@@ -18,7 +23,15 @@ const REGION = 'eu-west-1';
   let sqs: SQSClient;
 
   beforeAll(async () => {
-    [moto, server] = await Promise.all([Moto.start(), startServer({ LOG_LEVEL: 'debug', AWS_ACCESS_KEY_ID: 'WRONG', AWS_SECRET_ACCESS_KEY: 'WRONG', AWS_REGION: 'wrong-1' })]);
+    [moto, server] = await Promise.all([
+      Moto.start(),
+      startServer({
+        LOG_LEVEL: 'debug',
+        AWS_ACCESS_KEY_ID: 'WRONG',
+        AWS_SECRET_ACCESS_KEY: 'WRONG',
+        AWS_REGION: 'wrong-1',
+      }),
+    ]);
     sqs = new SQSClient({ region: REGION, endpoint: moto.url, credentials: { ...moto.credentials } });
   }, 90_000);
 
@@ -30,36 +43,56 @@ const REGION = 'eu-west-1';
 
   async function makeQueue(attributes: Record<string, string> = {}): Promise<string> {
     const name = randomUUID() + (attributes['FifoQueue'] === 'true' ? '.fifo' : '');
-    const { QueueUrl: queueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+    const { QueueUrl: queueUrl = '' } = await sqs.send(
+      new CreateQueueCommand({ QueueName: name, Attributes: attributes }),
+    );
     return queueUrl;
   }
 
   /** Takes messages out of a queue until there are so many. */
   async function received(queueUrl: string, count: number): Promise<Message[]> {
     const messages: Message[] = [];
-    await until(async () => {
-      const command = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'], MessageSystemAttributeNames: ['All'] });
-      for (const message of (await sqs.send(command)).Messages ?? []) {
-        messages.push(message);
-        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }));
-      }
-      return messages.length;
-    }, (found) => found >= count, WITHIN_MS);
+    await until(
+      async () => {
+        const command = new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: 10,
+          MessageAttributeNames: ['All'],
+          MessageSystemAttributeNames: ['All'],
+        });
+        for (const message of (await sqs.send(command)).Messages ?? []) {
+          messages.push(message);
+          await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }));
+        }
+        return messages.length;
+      },
+      (found) => found >= count,
+      WITHIN_MS,
+    );
     return messages;
   }
 
-  const isEmpty = async (queueUrl: string): Promise<boolean> => (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }))).Messages === undefined;
+  const isEmpty = async (queueUrl: string): Promise<boolean> =>
+    (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }))).Messages === undefined;
 
   const create = (queueUrl: string, fields: object = {}, config: object = {}): Promise<ApiAnswer> =>
-    server.api('POST', '/v1/destinations', { name: 'A queue', type: 'sqs', credentials: moto.credentials, ...fields, config: { queueUrl, region: REGION, ...config } });
+    server.api('POST', '/v1/destinations', {
+      name: 'A queue',
+      type: 'sqs',
+      credentials: moto.credentials,
+      ...fields,
+      config: { queueUrl, region: REGION, ...config },
+    });
 
   async function destinationFor(queueUrl: string, fields: object = {}, config: object = {}): Promise<string> {
     return expectStatus(await create(queueUrl, fields, config), 201).json.id as string;
   }
 
-  const validate = async (id: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('POST', `/v1/destinations/${id}/validate`), 200).json;
+  const validate = async (id: string): Promise<ApiAnswer['json']> =>
+    expectStatus(await server.api('POST', `/v1/destinations/${id}/validate`), 200).json;
   const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
-  const valueOf = ({ MessageAttributes: attributes = {} }: Message, name: string): string | undefined => attributes[name]?.StringValue;
+  const valueOf = ({ MessageAttributes: attributes = {} }: Message, name: string): string | undefined =>
+    attributes[name]?.StringValue;
 
   const headersOf = ({ MessageAttributes: attributes = {} }: Message): Record<string, string> =>
     Object.fromEntries(Object.entries(attributes).map(([name, { StringValue = '' }]) => [name, StringValue]));
@@ -81,7 +114,8 @@ const REGION = 'eu-west-1';
     it('422 credentials, or schema for half of them and none: those that are stored stay', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);
-      const patch = (credentials: object | null): Promise<ApiAnswer> => server.api('PATCH', `/v1/destinations/${id}`, { credentials });
+      const patch = (credentials: object | null): Promise<ApiAnswer> =>
+        server.api('PATCH', `/v1/destinations/${id}`, { credentials });
 
       expectInvalid(await patch({ ...moto.credentials, secretAccessKey: 'AnotherOne12345' }), 'credentials');
       expectInvalid(await patch({ accessKeyId: 'AKIA' }), 'schema', 'credentials.secretAccessKey');
@@ -98,8 +132,11 @@ const REGION = 'eu-west-1';
       const id = created.json.id as string;
       await send(server, id);
       const others = await Promise.all([
-        server.api('GET', `/v1/destinations/${id}`), server.api('GET', '/v1/destinations?type=sqs'), server.api('POST', `/v1/destinations/${id}/validate`),
-        server.api('PATCH', `/v1/destinations/${id}`, { name: 'Renamed' }), server.api('POST', `/v1/destinations/${id}/test`),
+        server.api('GET', `/v1/destinations/${id}`),
+        server.api('GET', '/v1/destinations?type=sqs'),
+        server.api('POST', `/v1/destinations/${id}/validate`),
+        server.api('PATCH', `/v1/destinations/${id}`, { name: 'Renamed' }),
+        server.api('POST', `/v1/destinations/${id}/test`),
       ]);
 
       expect(created).toMatchObject({ status: 201, json: { type: 'sqs', validation: 'valid', status: 'active' } });
@@ -111,10 +148,14 @@ const REGION = 'eu-west-1';
       expect(server.logs()).not.toContain(moto.credentials.secretAccessKey);
     });
 
-    it('201: an endpoint of its own wins over the host of the queue\'s URL', async () => {
+    it("201: an endpoint of its own wins over the host of the queue's URL", async () => {
       const queueUrl = await makeQueue();
 
-      const created = await create(queueUrl.replace(moto.url, 'https://sqs.eu-west-1.amazonaws.com'), {}, { endpoint: moto.url });
+      const created = await create(
+        queueUrl.replace(moto.url, 'https://sqs.eu-west-1.amazonaws.com'),
+        {},
+        { endpoint: moto.url },
+      );
 
       expect(created).toMatchObject({ status: 201, json: { validation: 'valid' } });
     });
@@ -130,7 +171,9 @@ const REGION = 'eu-west-1';
     });
 
     it.each(['accessKeyId', 'secretAccessKey'])('422 credentials: another %s', async (key) => {
-      const answer = await create(await makeQueue(), { credentials: { ...moto.credentials, [key]: 'AnotherOne12345' } });
+      const answer = await create(await makeQueue(), {
+        credentials: { ...moto.credentials, [key]: 'AnotherOne12345' },
+      });
 
       expectInvalid(answer, 'credentials');
       expect(answer.text).not.toContain('AnotherOne12345');
@@ -153,28 +196,41 @@ const REGION = 'eu-west-1';
     });
 
     it('200 {ok: false} from check, which takes no config', async () => {
-      const answer = await server.api('POST', '/v1/destinations/check', { type: 'sqs', url: `${moto.url}/123456789012/q` });
+      const answer = await server.api('POST', '/v1/destinations/check', {
+        type: 'sqs',
+        url: `${moto.url}/123456789012/q`,
+      });
 
       expect(answer).toMatchObject({ status: 200, json: { ok: false, detail: 'config.queueUrl: is required' } });
     });
   });
 
   describe('deliver', () => {
-    it('the body is the payload\'s very characters, and verifies with the attributes', async () => {
+    it("the body is the payload's very characters, and verifies with the attributes", async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl, { headers: { 'x-tenant': '42' } });
       const payload = '{"amount": 1.50, "who":"J\u00f6rg \u{1f600}"}';
 
-      const answer = await server.api('POST', '/v1/send', `{"destination":"${id}","event_type":"invoice.paid","payload":${payload}}`);
+      const answer = await server.api(
+        'POST',
+        '/v1/send',
+        `{"destination":"${id}","event_type":"invoice.paid","payload":${payload}}`,
+      );
       const messageId = expectStatus(answer, 202).json.message_id as string;
 
       const [message = {}] = await received(queueUrl, 1);
       const { secret } = (await server.api('GET', `/v1/destinations/${id}/secret`)).json;
       expect(message.Body).toBe(payload);
       expect(() => new Webhook(secret as string).verify(payload, headersOf(message))).not.toThrow();
-      expect(headersOf(message)).toMatchObject({ 'webhook-id': messageId, 'webhook-event-type': 'invoice.paid', 'x-tenant': '42' });
+      expect(headersOf(message)).toMatchObject({
+        'webhook-id': messageId,
+        'webhook-event-type': 'invoice.paid',
+        'x-tenant': '42',
+      });
       const { attempts } = await eventIn(server, messageId, 'delivered');
-      expect(attempts).toEqual([expect.objectContaining({ status: 200, error: null, response_excerpt: `MessageId ${message.MessageId}` })]);
+      expect(attempts).toEqual([
+        expect.objectContaining({ status: 200, error: null, response_excerpt: `MessageId ${message.MessageId}` }),
+      ]);
     });
 
     it('many at once arrive once each', async () => {
@@ -193,7 +249,8 @@ const REGION = 'eu-west-1';
       const queueUrl = await makeQueue({ FifoQueue: 'true' });
       const id = await destinationFor(queueUrl);
       const sent: string[] = [];
-      for (let index = 0; index < 15; index += 1) sent.push(await send(server, id, { event_type: 'order.paid', payload: { index } }));
+      for (let index = 0; index < 15; index += 1)
+        sent.push(await send(server, id, { event_type: 'order.paid', payload: { index } }));
       const [first = ''] = sent;
 
       const messages = await received(queueUrl, 15);
@@ -209,7 +266,7 @@ const REGION = 'eu-west-1';
       expect(valueOf(replay, 'webhook-replayed')).toBe('true');
     });
 
-    it('FIFO: the destination\'s own group', async () => {
+    it("FIFO: the destination's own group", async () => {
       const queueUrl = await makeQueue({ FifoQueue: 'true' });
       const id = await destinationFor(queueUrl, {}, { messageGroupId: 'all' });
 
@@ -222,11 +279,18 @@ const REGION = 'eu-west-1';
       const queueUrl = await makeQueue({ MaximumMessageSize: '1024' });
       const id = await destinationFor(queueUrl, {}, { circuit_breaker: { failure_threshold: 1 } });
 
-      const [small, large] = await Promise.all([send(server, id), send(server, id, { payload: { text: 'a'.repeat(2000) } })]);
+      const [small, large] = await Promise.all([
+        send(server, id),
+        send(server, id, { payload: { text: 'a'.repeat(2000) } }),
+      ]);
 
       const event = await eventIn(server, large, 'failed');
-      expect(event.deliveries).toEqual([expect.objectContaining({ status: 'failed', reason: 'refused', next_attempt_at: null })]);
-      expect(event.attempts).toEqual([expect.objectContaining({ status: 400, response_excerpt: expect.stringMatching(/shorter than 1024/) })]);
+      expect(event.deliveries).toEqual([
+        expect.objectContaining({ status: 'failed', reason: 'refused', next_attempt_at: null }),
+      ]);
+      expect(event.attempts).toEqual([
+        expect.objectContaining({ status: 400, response_excerpt: expect.stringMatching(/shorter than 1024/) }),
+      ]);
       await eventIn(server, small, 'delivered');
       expect((await server.api('GET', `/v1/destinations/${id}`)).json.circuit.state).toBe('closed');
     });
@@ -242,9 +306,19 @@ const REGION = 'eu-west-1';
 
       const { attempts, status } = await eventAfter(server, messageId, 1);
       expect(status).toBe('retrying');
-      expect(attempts[0]).toMatchObject({ status: 400, error: null, response_excerpt: expect.stringMatching(/queue does not exist/) });
-      await until(async () => (await server.api('GET', `/v1/destinations/${id}`)).json.circuit.state as string, (state) => state === 'open');
-      expect(await validate(id)).toMatchObject({ validation: 'stale', checks: { schema: true, credentials: true, connectivity: false } });
+      expect(attempts[0]).toMatchObject({
+        status: 400,
+        error: null,
+        response_excerpt: expect.stringMatching(/queue does not exist/),
+      });
+      await until(
+        async () => (await server.api('GET', `/v1/destinations/${id}`)).json.circuit.state as string,
+        (state) => state === 'open',
+      );
+      expect(await validate(id)).toMatchObject({
+        validation: 'stale',
+        checks: { schema: true, credentials: true, connectivity: false },
+      });
       expect((await eventOf(server, messageId)).status).toBe('retrying');
     });
 
@@ -256,9 +330,16 @@ const REGION = 'eu-west-1';
 
       const messageId = await send(server, id);
 
-      expect((await eventAfter(server, messageId, 1)).attempts[0]).toMatchObject({ status: null, error: 'connection', response_excerpt: expect.stringMatching(/refused|closed/) });
+      expect((await eventAfter(server, messageId, 1)).attempts[0]).toMatchObject({
+        status: null,
+        error: 'connection',
+        response_excerpt: expect.stringMatching(/refused|closed/),
+      });
       expectInvalid(await create(queueUrl), 'connectivity');
-      expect(await validate(id)).toMatchObject({ validation: 'stale', checks: { schema: true, credentials: true, connectivity: false } });
+      expect(await validate(id)).toMatchObject({
+        validation: 'stale',
+        checks: { schema: true, credentials: true, connectivity: false },
+      });
     });
   });
 });

@@ -13,9 +13,26 @@ const URL_LENGTH_MAX = 2048;
 
 /** Spellings of this host, to be tried on the port of a listener that would notice. */
 const LOOPBACK_HOSTS = [
-  '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '0', '0.0.0.0', '127.127.127.127',
-  'localhost', 'LOCALHOST.', 'a.localhost', 'localhost.localdomain',
-  '[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]',
+  '127.0.0.1',
+  '127.1',
+  '2130706433',
+  '0x7f000001',
+  '0177.0.0.1',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
+  '0',
+  '0.0.0.0',
+  '127.127.127.127',
+  'localhost',
+  'LOCALHOST.',
+  'a.localhost',
+  'localhost.localdomain',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
 ];
 
 class Hostile {
@@ -70,28 +87,43 @@ describe('SSRF', () => {
       if (details.check === 'connectivity') expect(message).toBe(details.fields[0].message);
     }
 
-    it.each(['http://127.0.0.1/', 'http://169.254.169.254/latest/meta-data/', 'http://10.0.0.1/', 'http://localhost/', 'https://example.com:22/'])(
-      '422: what the gate refuses is of check connectivity, with its sentence: %s', async (url) => {
-        for (const answer of [await hostile.create(url), await hostile.send(url), await server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'mirror', url })]) {
-          expect(expectInvalid(answer, 'connectivity')).toHaveLength(1);
-          expect(answer.json.error.message).toMatch(/^[A-Z"].*\.$/);
-        }
-      });
+    it.each([
+      'http://127.0.0.1/',
+      'http://169.254.169.254/latest/meta-data/',
+      'http://10.0.0.1/',
+      'http://localhost/',
+      'https://example.com:22/',
+    ])('422: what the gate refuses is of check connectivity, with its sentence: %s', async (url) => {
+      for (const answer of [
+        await hostile.create(url),
+        await hostile.send(url),
+        await server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'mirror', url }),
+      ]) {
+        expect(expectInvalid(answer, 'connectivity')).toHaveLength(1);
+        expect(answer.json.error.message).toMatch(/^[A-Z"].*\.$/);
+      }
+    });
 
     it('there are enough of them', () => {
       expect(HOSTILE_URLS.length).toBeGreaterThanOrEqual(60);
     });
 
-    it.each(HOSTILE_URLS.map((hostileUrl): [string, string, HostileUrl] => [hostileUrl.why, hostileUrl.url.slice(0, 80), hostileUrl]))(
-      'refused on create, check and send: %s (%j)',
-      async (_why, _url, hostileUrl) => {
-        await expectRefused(hostileUrl);
-      },
-    );
+    it.each(
+      HOSTILE_URLS.map((hostileUrl): [string, string, HostileUrl] => [
+        hostileUrl.why,
+        hostileUrl.url.slice(0, 80),
+        hostileUrl,
+      ]),
+    )('refused on create, check and send: %s (%j)', async (_why, _url, hostileUrl) => {
+      await expectRefused(hostileUrl);
+    });
 
     it('a listener on this host sees no connection, however its address is written', async () => {
       const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-      const hosts = [...LOOPBACK_HOSTS, ...own.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))];
+      const hosts = [
+        ...LOOPBACK_HOSTS,
+        ...own.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
+      ];
 
       for (const scheme of ['http', 'https']) {
         for (const host of hosts) await expectRefused({ url: `${scheme}://${host}:${canary.port}/` });
@@ -102,13 +134,21 @@ describe('SSRF', () => {
 
     it('a URL that another node let through is refused again at every connect', async () => {
       const open = await startServer({ ...server.env, ROLE: 'api', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
-      const { json } = await open.api('POST', '/v1/destinations', { name: 'Let through', type: 'https', url: `http://127.0.0.1:${canary.port}/` });
+      const { json } = await open.api('POST', '/v1/destinations', {
+        name: 'Let through',
+        type: 'https',
+        url: `http://127.0.0.1:${canary.port}/`,
+      });
       const probes = canary.connections;
 
       const sent = await open.api('POST', '/v1/send', { destination: json.id, event_type: 'let.through', payload: {} });
 
       const event = await eventAfter(server, sent.json.message_id, 1);
-      expect(event.attempts[0]).toMatchObject({ status: null, error: 'blocked', response_excerpt: expect.stringMatching(/loopback/) });
+      expect(event.attempts[0]).toMatchObject({
+        status: null,
+        error: 'blocked',
+        response_excerpt: expect.stringMatching(/loopback/),
+      });
       const validated = await server.api('POST', `/v1/destinations/${json.id}/validate`);
       expect(validated.json).toMatchObject({ validation: 'invalid', checks: { connectivity: false } });
       expect(probes).toBe(1);
@@ -119,11 +159,16 @@ describe('SSRF', () => {
     it('422: PATCH leads no destination to a closed address', async () => {
       const [{ id }] = (await server.api('GET', '/v1/destinations?type=https')).json.data;
 
-      expectRefusal(await server.api('PATCH', `/v1/destinations/${id}`, { url: `http://127.0.0.1:${canary.port}/other` }), 422);
+      expectRefusal(
+        await server.api('PATCH', `/v1/destinations/${id}`, { url: `http://127.0.0.1:${canary.port}/other` }),
+        422,
+      );
     });
 
     it('nothing of what was refused is stored', async () => {
-      const [destinations, events] = await Promise.all(['/v1/destinations', '/v1/events?event_type=hostile'].map((path) => server.api('GET', path)));
+      const [destinations, events] = await Promise.all(
+        ['/v1/destinations', '/v1/events?event_type=hostile'].map((path) => server.api('GET', path)),
+      );
 
       expect(destinations?.json.data.map(({ name }: { name: string }) => name)).not.toContain('Hostile');
       expect(events?.json.data).toEqual([]);
@@ -178,7 +223,10 @@ describe('SSRF', () => {
         const url = `http://${host}:${port}/v1/send`;
 
         expectRefusal(await hostile.create(url), 422);
-        expect((await hostile.check(url)).json).toMatchObject({ ok: false, detail: expect.stringMatching(/listener of this service/) });
+        expect((await hostile.check(url)).json).toMatchObject({
+          ok: false,
+          detail: expect.stringMatching(/listener of this service/),
+        });
         expectRefusal(await hostile.send(url), 422);
       }
     });
@@ -194,14 +242,20 @@ describe('SSRF', () => {
     });
 
     it('networks that are not opened stay closed', async () => {
-      for (const url of ['http://10.0.0.1/', 'http://169.254.169.254/latest/meta-data/', 'http://metadata.google.internal/', 'http://[fc00::1]/']) {
+      for (const url of [
+        'http://10.0.0.1/',
+        'http://169.254.169.254/latest/meta-data/',
+        'http://metadata.google.internal/',
+        'http://[fc00::1]/',
+      ]) {
         expectRefusal(await hostile.create(url), 422);
         expectRefusal(await hostile.send(url), 422);
       }
     });
 
     it('a redirect to a closed address is a failure and is not followed', async () => {
-      const redirect = 'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
+      const redirect =
+        'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
       const redirecting = await rawReceiver((socket) => socket.write(redirect));
 
       const sent = await hostile.send(`http://127.0.0.1:${redirecting.port}/`);

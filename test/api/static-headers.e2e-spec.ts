@@ -1,17 +1,17 @@
 import { Webhook } from 'standardwebhooks';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { applicationOf, emit, endpointAt } from './applications.js';
 import { expectInvalid } from './answers.js';
+import { applicationOf, emit, endpointAt } from './applications.js';
 import { arrived as pulledAt } from './pulling.js';
-import { accepted, change, inbound, json, provide } from './receiving.js';
 import type { Inbound } from './receiving.js';
+import { accepted, change, inbound, json, provide } from './receiving.js';
 import { replayed } from './replaying.js';
-import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets } from './scene.js';
 
 const TOKEN = 'a token that only the receiver and its owner know';
-const EVIL = { 'X-Internal-Token': 'evil', 'x-own': 'the provider\'s' };
+const EVIL = { 'X-Internal-Token': 'evil', 'x-own': "the provider's" };
 
 /** Callers of a receive URL are not trusted. Static headers of a destination always win over theirs. */
 describe('static headers of a destination', () => {
@@ -29,7 +29,10 @@ describe('static headers of a destination', () => {
 
   const HEADERS = { 'X-Internal-Token': '{{secrets.TOK}}', 'X-Static': 'configured' };
 
-  async function receiving(settings: object = {}, more: object = {}): Promise<{ endpoint: Inbound; target: TargetPath; destination: string }> {
+  async function receiving(
+    settings: object = {},
+    more: object = {},
+  ): Promise<{ endpoint: Inbound; target: TargetPath; destination: string }> {
     const target = targets.open();
     const destination = await destinationAt(server, target.url, { headers: HEADERS, ...more });
     return { endpoint: await inbound(server, { destinations: [destination], ...settings }), target, destination };
@@ -46,7 +49,7 @@ describe('static headers of a destination', () => {
     const id = await accepted(server, endpoint, json({ a: 1 }, EVIL));
 
     const headers = await deliveredAt(target, id);
-    expect(headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-static': 'configured', 'x-own': 'the provider\'s' });
+    expect(headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-static': 'configured', 'x-own': "the provider's" });
     const { secret } = (await server.api('GET', `/v1/destinations/${destination}/secret`)).json;
     new Webhook(secret).verify(String(target.posts()[0]?.rawBody), headers as Record<string, string>);
   });
@@ -56,15 +59,20 @@ describe('static headers of a destination', () => {
     ['repeated', { 'x-internal-token': ['evil', 'eviler'] }],
     ['empty', { 'x-internal-token': '' }],
     // RFC 3875, section 4.1.18: CGI and WSGI give both names one variable, HTTP_X_INTERNAL_TOKEN.
-    ['with underscores', { 'X_Internal_Token': 'evil', 'x-internal_token': 'evil' }],
+    ['with underscores', { X_Internal_Token: 'evil', 'x-internal_token': 'evil' }],
   ])('win over the same name %s', async (_how, sent) => {
     const { endpoint, target } = await receiving();
 
-    const { status, json: answer } = await provide(server, endpoint.at, { body: '{}', headers: { 'content-type': 'application/json', ...sent } });
+    const { status, json: answer } = await provide(server, endpoint.at, {
+      body: '{}',
+      headers: { 'content-type': 'application/json', ...sent },
+    });
 
     expect(status).toBe(200);
     const headers = await deliveredAt(target, answer.id as string);
-    expect(Object.entries(headers).filter(([name]) => name.replaceAll('_', '-') === 'x-internal-token')).toEqual([['x-internal-token', TOKEN]]);
+    expect(Object.entries(headers).filter(([name]) => name.replaceAll('_', '-') === 'x-internal-token')).toEqual([
+      ['x-internal-token', TOKEN],
+    ]);
   });
 
   it('win over what a transform sets, which may copy what a stranger sent', async () => {
@@ -89,7 +97,12 @@ describe('static headers of a destination', () => {
     expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/test`, {}), 200);
     await target.arrived(4);
 
-    expect(target.posts().slice(1).map(({ headers }) => headers['x-internal-token'])).toEqual([TOKEN, TOKEN, TOKEN]);
+    expect(
+      target
+        .posts()
+        .slice(1)
+        .map(({ headers }) => headers['x-internal-token']),
+    ).toEqual([TOKEN, TOKEN, TOKEN]);
   });
 
   it('win at a mirror, and are the only ones of their name in what is signed by hand', async () => {
@@ -101,22 +114,37 @@ describe('static headers of a destination', () => {
     await eventIn(server, id, 'delivered');
 
     const [post] = await target.arrived(1);
-    expect(post?.headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-own': 'the provider\'s' });
+    expect(post?.headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-own': "the provider's" });
     expect(post?.headers).not.toHaveProperty('x_internal_token');
     const signed = expectStatus(await server.api('POST', `/v1/events/${id}/sign`, {}), 200).json;
-    expect(signed.headers).toMatchObject({ 'x-internal-token': '(hidden)', 'x-static': 'configured', 'x-own': 'the provider\'s' });
+    expect(signed.headers).toMatchObject({
+      'x-internal-token': '(hidden)',
+      'x-static': 'configured',
+      'x-own': "the provider's",
+    });
   });
 
   it('of a pull destination: what a stranger sent under their names is not shown', async () => {
-    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull', headers: HEADERS }), 201).json.id as string;
+    const pull = expectStatus(
+      await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull', headers: HEADERS }),
+      201,
+    ).json.id as string;
     const endpoint = await inbound(server, { destinations: [pull] });
     await accepted(server, endpoint, json({}, { ...EVIL, X_Static: 'evil' }));
     await send(server, pull, { headers: { 'x-static': 'trusted' } });
 
     const { data } = await pulledAt(server, pull, 2);
 
-    expect(data.map(({ headers }) => [headers['x-internal-token'], headers['x-static'], headers['x_static'], headers['x-own']])).toEqual([
-      [undefined, undefined, undefined, 'the provider\'s'], [undefined, 'trusted', undefined, undefined],
+    expect(
+      data.map(({ headers }) => [
+        headers['x-internal-token'],
+        headers['x-static'],
+        headers['x_static'],
+        headers['x-own'],
+      ]),
+    ).toEqual([
+      [undefined, undefined, undefined, "the provider's"],
+      [undefined, 'trusted', undefined, undefined],
     ]);
   });
 
@@ -134,7 +162,7 @@ describe('static headers of a destination', () => {
     expect(emitted?.headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-static': 'of the caller' });
   });
 
-  it('are still nobody\'s event: the event shows what was received', async () => {
+  it("are still nobody's event: the event shows what was received", async () => {
     const { endpoint } = await receiving();
 
     const id = await accepted(server, endpoint, json({}, EVIL));
@@ -157,34 +185,77 @@ describe('static headers of a destination', () => {
 
       for (const answer of answers) expect(expectInvalid(answer, 'schema')).toEqual(['headers.Authorization']);
       expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'Renamed' }), 200);
-      expect((await server.api('GET', `/v1/destinations/${destination}`)).json.headers).toEqual({ authorization: 'Bearer real' });
+      expect((await server.api('GET', `/v1/destinations/${destination}`)).json.headers).toEqual({
+        authorization: 'Bearer real',
+      });
     });
 
-    it('of an application\'s endpoint, new and changed', async () => {
+    it("of an application's endpoint, new and changed", async () => {
       const application = await applicationOf(server);
       const { id } = await endpointAt(server, application, targets.open().url, { headers: { 'x-token': 'real' } });
 
-      expectInvalid(await server.api('POST', `/v1/app/${application}/endpoints`, { url: targets.open().url, headers: hidden }), 'schema', 'headers.Authorization');
-      expectInvalid(await server.api('PATCH', `/v1/app/${application}/endpoints/${id}`, { headers: { 'x-token': '(hidden)' } }), 'schema', 'headers.x-token');
-      expect((await server.api('GET', `/v1/app/${application}/endpoints/${id}`)).json.headers).toEqual({ 'x-token': 'real' });
+      expectInvalid(
+        await server.api('POST', `/v1/app/${application}/endpoints`, { url: targets.open().url, headers: hidden }),
+        'schema',
+        'headers.Authorization',
+      );
+      expectInvalid(
+        await server.api('PATCH', `/v1/app/${application}/endpoints/${id}`, { headers: { 'x-token': '(hidden)' } }),
+        'schema',
+        'headers.x-token',
+      );
+      expect((await server.api('GET', `/v1/app/${application}/endpoints/${id}`)).json.headers).toEqual({
+        'x-token': 'real',
+      });
     });
 
     it('of a send, an event for an application and an email', async () => {
       const destination = await destinationAt(server, targets.open().url);
       const application = await applicationOf(server);
 
-      expectInvalid(await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers: hidden }), 'schema', 'headers.Authorization');
-      expectInvalid(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {}, headers: hidden }), 'schema', 'headers.Authorization');
-      const email = { from: 'a@localhost', to: 'b@example.com', subject: 'S', text: 'T', headers: { 'X-Tracking': '(hidden)' } };
-      expect((await server.api('POST', '/v1/emails', email)).json.error.details.fields).toContainEqual({ path: 'headers.X-Tracking', message: expect.stringContaining('(hidden)') });
+      expectInvalid(
+        await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers: hidden }),
+        'schema',
+        'headers.Authorization',
+      );
+      expectInvalid(
+        await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {}, headers: hidden }),
+        'schema',
+        'headers.Authorization',
+      );
+      const email = {
+        from: 'a@localhost',
+        to: 'b@example.com',
+        subject: 'S',
+        text: 'T',
+        headers: { 'X-Tracking': '(hidden)' },
+      };
+      expect((await server.api('POST', '/v1/emails', email)).json.error.details.fields).toContainEqual({
+        path: 'headers.X-Tracking',
+        message: expect.stringContaining('(hidden)'),
+      });
     });
 
-    it('of an endpoint\'s answers', async () => {
+    it("of an endpoint's answers", async () => {
       const endpoint = await inbound(server);
-      const rules = { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { headers: { 'x-a': '(hidden)' } } }], default: { headers: { 'x-b': '(hidden)' } } };
+      const rules = {
+        rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { headers: { 'x-a': '(hidden)' } } }],
+        default: { headers: { 'x-b': '(hidden)' } },
+      };
 
-      expectInvalid(await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, { response: { type: 'static', headers: { 'x-a': '(hidden)' } } }), 'schema', 'response.headers.x-a');
-      expectInvalid(await server.api('POST', '/v1/endpoints', { slug: 'hidden', responseRules: rules }), 'schema', 'responseRules.rules.0.respond.headers.x-a', 'responseRules.default.headers.x-b');
+      expectInvalid(
+        await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, {
+          response: { type: 'static', headers: { 'x-a': '(hidden)' } },
+        }),
+        'schema',
+        'response.headers.x-a',
+      );
+      expectInvalid(
+        await server.api('POST', '/v1/endpoints', { slug: 'hidden', responseRules: rules }),
+        'schema',
+        'responseRules.rules.0.respond.headers.x-a',
+        'responseRules.default.headers.x-b',
+      );
       await change(server, endpoint, { response: { type: 'static', headers: { 'x-a': 'hidden' } } });
     });
 
@@ -195,5 +266,4 @@ describe('static headers of a destination', () => {
       expect((await server.api('GET', `/v1/destinations/${destination}`)).json.headers).toEqual(headers);
     });
   });
-
 });

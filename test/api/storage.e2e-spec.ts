@@ -1,13 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
-import { openLink } from './database-link.js';
+import { startServer } from '../support/server.js';
 import type { DatabaseLink } from './database-link.js';
+import { openLink } from './database-link.js';
 import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** A worker goes by a new name every 30 s; claims that it never heard of fall back when the old name goes, 30 s later. */
 const MADE_GOOD_WITHIN_MS = 80_000;
@@ -42,10 +54,14 @@ describe('while PostgreSQL is away', () => {
 
   it('503: nothing is accepted; attempts that end meanwhile are recorded and retries go on when it is back, without a restart', async () => {
     const release: (() => void)[] = [];
-    const target = targets.open((_post, index) => (index < 10 ? new Promise((resolve) => release.push(() => resolve({ status: 200 }))) : {}));
+    const target = targets.open((_post, index) =>
+      index < 10 ? new Promise((resolve) => release.push(() => resolve({ status: 200 }))) : {},
+    );
     const failing = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
     const sent = await sendMany(server, target.url, 10);
-    sent.push(await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } })));
+    sent.push(
+      await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } })),
+    );
     await target.arrived(10);
     await failing.arrived(1);
 
@@ -70,26 +86,42 @@ describe('while PostgreSQL is away', () => {
     const body = { destination: accepted.url, event_type: 'answer.lost', payload: {} };
     const key = { 'idempotency-key': randomUUID() };
     // A connection of before the outage may still be found dead, which is 503 to who had it.
-    const destination = await until(() => destinationAt(server, retried.url, PATIENT).catch(() => ''), (id) => id !== '', WITHIN_MS);
+    const destination = await until(
+      () => destinationAt(server, retried.url, PATIENT).catch(() => ''),
+      (id) => id !== '',
+      WITHIN_MS,
+    );
     const retriedId = await send(server, destination);
     await eventAfter(server, retriedId, 1);
 
     await makeDue(sql, retriedId);
     link.loseAnswerTo('due_claim');
     await until(
-      () => sql.rows('select from due_deliveries where event_id = $1 and claimed_by is null', [uuidOf(retriedId)]), (rows) => rows.length === 0, WITHIN_MS);
+      () => sql.rows('select from due_deliveries where event_id = $1 and claimed_by is null', [uuidOf(retriedId)]),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     link.restore();
     await until(readiness, (status) => status === 200, WITHIN_MS);
     link.loseAnswerTo('ledger_accept_once');
     const sending = server.api('POST', '/v1/send', body, key);
-    await until(() => sql.rows(`select from events where event_type = 'answer.lost'`), (rows) => rows.length === 1, WITHIN_MS);
+    await until(
+      () => sql.rows(`select from events where event_type = 'answer.lost'`),
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
     link.restore();
     const lost = await sending;
-    const found = await until(() => server.api('POST', '/v1/send', body, key), ({ status }) => status !== 503, WITHIN_MS);
+    const found = await until(
+      () => server.api('POST', '/v1/send', body, key),
+      ({ status }) => status !== 503,
+      WITHIN_MS,
+    );
 
     expect(lost.status).toBe(503);
     expect(found.status).toBe(202);
-    for (const messageId of [retriedId, found.json.message_id as string]) await eventIn(server, messageId, 'delivered', MADE_GOOD_WITHIN_MS);
+    for (const messageId of [retriedId, found.json.message_id as string])
+      await eventIn(server, messageId, 'delivered', MADE_GOOD_WITHIN_MS);
     expect([retried.posts().length, accepted.posts().length]).toEqual([2, 1]);
   }, 150_000);
 });

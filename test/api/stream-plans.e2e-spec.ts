@@ -8,11 +8,11 @@ import type { Config } from '../../src/kernel/config.js';
 import { Database, type Statement } from '../../src/kernel/database.js';
 import type { Metrics } from '../../src/kernel/metrics.js';
 import type { Caller } from '../../src/kernel/tenant.js';
+import { EventStream } from '../../src/modules/events/stream.js';
+import { StreamStore } from '../../src/modules/events/stream.store.js';
 import { StreamListener } from '../../src/modules/events/stream-listener.js';
 import type { StreamPosition } from '../../src/modules/events/stream-position.js';
-import { StreamStore } from '../../src/modules/events/stream.store.js';
-import { EventStream } from '../../src/modules/events/stream.js';
-import { explain, recorder, type Plan } from '../architecture/plans.js';
+import { explain, type Plan, recorder } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { until } from './polling.js';
 import { WITHIN_MS } from './scene.js';
@@ -29,8 +29,10 @@ const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
     ['events', 'deliveries', 'attempts'].map(
-      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
-    ));
+      (table) =>
+        `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+    ),
+  );
   const at = `now() - interval '${KEPT_DAYS} days' * (1 - i::float8 / ${EVENTS})`;
   return [
     ...partitions,
@@ -86,29 +88,53 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   });
 
   // Of what is found each costs its joins besides: some 500 changes.
-  it.each(['generic', 'custom'] as const)('%s: what is new within the hour is looked for by ids and block ranges, and then joined by keys', async (mode) => {
-    const plan = await planOf({ ...now, xid: 1n, atMs: now.atMs - 3_600_000 }, mode);
+  it.each(['generic', 'custom'] as const)(
+    '%s: what is new within the hour is looked for by ids and block ranges, and then joined by keys',
+    async (mode) => {
+      const plan = await planOf({ ...now, xid: 1n, atMs: now.atMs - 3_600_000 }, mode);
 
-    expect(plan.scanned).toEqual([]);
-    expect(plan.indexes).toEqual(expect.arrayContaining(['attempts_started_at_idx', 'deliveries_settled_at_idx', 'events_pkey']));
-    expect(plan.pages).toBeLessThan(DAYS * 60 + 520 * 25);
-  });
+      expect(plan.scanned).toEqual([]);
+      expect(plan.indexes).toEqual(
+        expect.arrayContaining(['attempts_started_at_idx', 'deliveries_settled_at_idx', 'events_pkey']),
+      );
+      expect(plan.pages).toBeLessThan(DAYS * 60 + 520 * 25);
+    },
+  );
 
-  it.each([['key', 100, 'This key has 100 streams'], ['organization', 1_000, 'This organization has 1000 streams'], ['process', 2_000, 'Too many streams are']] as const)(
+  it.each([
+    ['key', 100, 'This key has 100 streams'],
+    ['organization', 1_000, 'This organization has 1000 streams'],
+    ['process', 2_000, 'Too many streams are'],
+  ] as const)(
     '429 for one more than a %s may have open, %d, and room again once one has left',
     async (whose, max, said) => {
-      const stream = new EventStream(new StreamStore(kernel), { authenticate: async () => undefined } as unknown as Authenticator, NO_SESSIONS, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
-      const of = (i: number): Caller => ({
-        keyId: whose === 'key' ? 'k' : `k${i}`, scope: 'read', tenant: { organizationId: whose === 'process' ? i : 1, environmentId: 1 },
-      }) as unknown as Caller;
+      const stream = new EventStream(
+        new StreamStore(kernel),
+        { authenticate: async () => undefined } as unknown as Authenticator,
+        NO_SESSIONS,
+        new SystemClock(),
+        { gauge: () => undefined } as unknown as Metrics,
+      );
+      const of = (i: number): Caller =>
+        ({
+          keyId: whose === 'key' ? 'k' : `k${i}`,
+          scope: 'read',
+          tenant: { organizationId: whose === 'process' ? i : 1, environmentId: 1 },
+        }) as unknown as Caller;
       const listeners = Array.from({ length: max }, (_, i) => {
         stream.requireRoom(of(i));
-        const listener = new StreamListener({ caller: of(i), proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true }, new PassThrough().resume(), () => performance.now());
+        const listener = new StreamListener(
+          { caller: of(i), proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true },
+          new PassThrough().resume(),
+          () => performance.now(),
+        );
         stream.join(listener);
         return listener;
       });
 
-      expect(() => stream.requireRoom(of(max))).toThrow(expect.objectContaining({ type: 'rate_limited', message: expect.stringContaining(said) }));
+      expect(() => stream.requireRoom(of(max))).toThrow(
+        expect.objectContaining({ type: 'rate_limited', message: expect.stringContaining(said) }),
+      );
       stream.leave(listeners[0] as StreamListener);
       expect(() => stream.requireRoom(of(max))).not.toThrow();
       await stream.onModuleDestroy();
@@ -117,24 +143,40 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
 
   it('nobody who listens costs no statement, and 200 who do cost one for all of them', async () => {
     const asked: Statement[] = [];
-    const counting = { read: (statement: Statement, values: unknown[]) => (asked.push(statement), kernel.read(statement, values)) } as unknown as Database;
+    const counting = {
+      read: (statement: Statement, values: unknown[]) => (asked.push(statement), kernel.read(statement, values)),
+    } as unknown as Database;
     const caller = { keyId: 'k', scope: 'read', tenant: { organizationId: 1, environmentId: 1 } } as unknown as Caller;
     const authenticator = { authenticate: async () => caller } as unknown as Authenticator;
-    const stream = new EventStream(new StreamStore(counting), authenticator, NO_SESSIONS, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
+    const stream = new EventStream(new StreamStore(counting), authenticator, NO_SESSIONS, new SystemClock(), {
+      gauge: () => undefined,
+    } as unknown as Metrics);
     const texts: string[] = Array.from({ length: 200 }, () => '');
     const listeners = texts.map((_, i) => {
       const answer = new PassThrough();
       answer.setEncoding('utf8').on('data', (text: string) => (texts[i] += text));
-      return new StreamListener({ caller, proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true }, answer, () => performance.now());
+      return new StreamListener(
+        { caller, proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true },
+        answer,
+        () => performance.now(),
+      );
     });
 
     expect(asked).toEqual([]);
     for (const listener of listeners) stream.join(listener);
-    await until(async () => texts.filter((text) => text.includes('event: ready')).length, (count) => count === 200, WITHIN_MS);
+    await until(
+      async () => texts.filter((text) => text.includes('event: ready')).length,
+      (count) => count === 200,
+      WITHIN_MS,
+    );
     asked.length = 0;
     await client.query(`insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
       select 1, (lpad(to_hex(floor(extract(epoch from now()) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid, current_date, gen_random_uuid(), 'outbound', 'told', 2, '{}'`);
-    await until(async () => texts.filter((text) => text.includes('event: accepted')).length, (count) => count === 200, WITHIN_MS);
+    await until(
+      async () => texts.filter((text) => text.includes('event: accepted')).length,
+      (count) => count === 200,
+      WITHIN_MS,
+    );
     const whileTheyListened = asked.length;
     for (const listener of listeners) stream.leave(listener);
     // The turn that was under way may still ask; behind it nobody does, for eight times the time between two.

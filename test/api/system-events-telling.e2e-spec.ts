@@ -6,18 +6,18 @@ import { dataSource } from '../../src/data-source.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { Id } from '../../src/kernel/ids.js';
-import { BatchesStore } from '../../src/modules/system-events/batches.store.js';
 import type { Batch } from '../../src/modules/system-events/batches.store.js';
+import { BatchesStore } from '../../src/modules/system-events/batches.store.js';
 import type { SystemEventType } from '../../src/modules/system-events/contract.js';
 import { SignalsStore } from '../../src/modules/system-events/signals.store.js';
 import { explain, recorder } from '../architecture/plans.js';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
+import { destinationAt, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import { allTold, countOf, endWindows, listen } from './telling.js';
 
 const TYPE: SystemEventType = 'circuit.opened';
@@ -25,11 +25,14 @@ const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-700
 
 /** Signals as if so many destinations had opened their circuits just now. */
 async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
-  await sql.rows(`
+  await sql.rows(
+    `
     insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
     select (select min(id) from environments), '${TYPE}', lpad(to_hex(i % $1), 32, '0')::uuid,
            jsonb_build_object('destination', 'dst_' || lpad((i % $1)::text, 26, '0'), 'name', 'One of many'), 1, now(), now()
-    from generate_series(0, $1::int * $2::int - 1) i`, [subjects, each]);
+    from generate_series(0, $1::int * $2::int - 1) i`,
+    [subjects, each],
+  );
 }
 
 describe('signals in the database', () => {
@@ -40,10 +43,12 @@ describe('signals in the database', () => {
   beforeEach(async () => {
     database = await createDatabase();
     sql = openSql({ databaseUrl: database.url });
-    databases = await Promise.all([1, 2, 3].map(async () => {
-      const source = await dataSource(database.url, 2).initialize();
-      return new Database(source, { databaseUrl: database.url } as Config);
-    }));
+    databases = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const source = await dataSource(database.url, 2).initialize();
+        return new Database(source, { databaseUrl: database.url } as Config);
+      }),
+    );
   });
 
   afterEach(async () => {
@@ -56,9 +61,20 @@ describe('signals in the database', () => {
   const batchesOf = (): BatchesStore[] => databases.map((each) => new BatchesStore(each));
   const note = (store: SignalsStore, subject: Id = ONE, count = 1): Promise<void> =>
     store.insert({ environmentId: 1, type: TYPE, subject, details: { name: subject }, count });
-  const batch = (id: Id, type: SystemEventType = TYPE): Batch => ({ environmentId: 1, type, id, destinationId: null, expiresOnDay: 20_000, failures: 0 });
-  const sums = async (): Promise<{ rows: number; count: number }> => (await sql.rows<{ rows: number; count: number }>(
-    'select count(*)::int as rows, coalesce(sum(count), 0)::int as count from system_signals'))[0] ?? { rows: 0, count: 0 };
+  const batch = (id: Id, type: SystemEventType = TYPE): Batch => ({
+    environmentId: 1,
+    type,
+    id,
+    destinationId: null,
+    expiresOnDay: 20_000,
+    failures: 0,
+  });
+  const sums = async (): Promise<{ rows: number; count: number }> =>
+    (
+      await sql.rows<{ rows: number; count: number }>(
+        'select count(*)::int as rows, coalesce(sum(count), 0)::int as count from system_signals',
+      )
+    )[0] ?? { rows: 0, count: 0 };
 
   it('are noted if and only if the transaction around them commits', async () => {
     const [own] = databases as [Database];
@@ -78,7 +94,10 @@ describe('signals in the database', () => {
   });
 
   it('three that fold at once, while others note and one takes a batch, lose no count and double none', async () => {
-    const [[noting, ...folding], [batches]] = [signalsOf() as [SignalsStore, ...SignalsStore[]], batchesOf() as [BatchesStore]];
+    const [[noting, ...folding], [batches]] = [
+      signalsOf() as [SignalsStore, ...SignalsStore[]],
+      batchesOf() as [BatchesStore],
+    ];
     const noteMany = async (subject: Id): Promise<void> => {
       for (let i = 0; i < 300; i += 1) await note(noting, subject, 3);
     };
@@ -86,7 +105,10 @@ describe('signals in the database', () => {
       for (let i = 0; i < 60; i += 1) await store.fold();
     };
     const take = async (): Promise<void> => {
-      await until(() => batches.ready(), (ready) => ready.length > 0);
+      await until(
+        () => batches.ready(),
+        (ready) => ready.length > 0,
+      );
       await batches.begin(batch(ONE));
     };
 
@@ -100,10 +122,14 @@ describe('signals in the database', () => {
 
   it('folded, are one a subject, with the sum, both ends of the time, and what was said last', async () => {
     const [store] = signalsOf() as [SignalsStore];
-    for (const count of [1, 2, 3]) await store.insert({ environmentId: 1, type: TYPE, subject: ONE, details: { said: count }, count });
+    for (const count of [1, 2, 3])
+      await store.insert({ environmentId: 1, type: TYPE, subject: ONE, details: { said: count }, count });
     await store.insert({ environmentId: 2, type: TYPE, subject: ONE, details: {} });
     await store.insert({ environmentId: 1, type: 'circuit.closed', subject: ONE, details: {} });
-    const [span] = await sql.rows('select min(first_at) as first_at, max(last_at) as last_at from system_signals where environment_id = 1 and type = $1', [TYPE]);
+    const [span] = await sql.rows(
+      'select min(first_at) as first_at, max(last_at) as last_at from system_signals where environment_id = 1 and type = $1',
+      [TYPE],
+    );
 
     expect(await store.fold()).toBe(3);
 
@@ -117,7 +143,9 @@ describe('signals in the database', () => {
     const [store] = signalsOf() as [SignalsStore];
     const stores = batchesOf();
     await note(store);
-    const begun = await Promise.all(stores.map((each, i) => each.begin(batch(`019a9f65-0000-7000-8000-0000000000a${i}`))));
+    const begun = await Promise.all(
+      stores.map((each, i) => each.begin(batch(`019a9f65-0000-7000-8000-0000000000a${i}`))),
+    );
     await note(store, OTHER);
 
     expect(begun.filter(Boolean)).toHaveLength(1);
@@ -133,7 +161,7 @@ describe('signals in the database', () => {
     expect(await stores[0]?.ready()).toEqual([{ environmentId: 1, type: TYPE }]);
   });
 
-  it('that a dead process took are another one\'s once its lease is over, and not before', async () => {
+  it("that a dead process took are another one's once its lease is over, and not before", async () => {
     const [[store], [first, second]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore, BatchesStore]];
     await note(store);
     await first.begin(batch(OTHER));
@@ -165,8 +193,13 @@ describe('signals in the database', () => {
 
     const [all, but] = [await batches.read(batch(ONE), null, 100), await batches.read(batch(ONE), OTHER, 100)];
 
-    expect([all.length, all[0]?.subject, all[0]?.total, all[0]?.subjects]).toEqual([100, OTHER, 1_000 + 250 * 251 / 2, 251]);
-    expect([but.length, but[0]?.count, but[0]?.total, but[0]?.subjects]).toEqual([100, 250, 250 * 251 / 2, 250]);
+    expect([all.length, all[0]?.subject, all[0]?.total, all[0]?.subjects]).toEqual([
+      100,
+      OTHER,
+      1_000 + (250 * 251) / 2,
+      251,
+    ]);
+    expect([but.length, but[0]?.count, but[0]?.total, but[0]?.subjects]).toEqual([100, 250, (250 * 251) / 2, 250]);
   });
 
   it('statements go by the indexes that their comments promise', async () => {
@@ -182,7 +215,9 @@ describe('signals in the database', () => {
       insert into system_signals (environment_id, type, subject, details, count, first_at, last_at, batch)
       select i % 3, 'circuit.opened', gen_random_uuid(), case when i % 50 > 0 then '{}'::jsonb end, 1, now(), now(), case when i % 2 = 0 and i % 50 > 0 then gen_random_uuid() end
       from generate_series(1, 30000) i`);
-    await sql.rows(`insert into system_tellings select i, '${TYPE}', now(), null, null, null, null, 0 from generate_series(1, 3000) i`);
+    await sql.rows(
+      `insert into system_tellings select i, '${TYPE}', now(), null, null, null, null, 0 from generate_series(1, 3000) i`,
+    );
     await sql.rows('vacuum analyze system_signals');
     await sql.rows('analyze system_tellings');
     const pool = new pg.Pool({ connectionString: database.url, max: 1 });
@@ -194,7 +229,11 @@ describe('signals in the database', () => {
 
         const { indexes, scanned } = await explain(client, recorded[0] as (typeof recorded)[number], 'custom');
 
-        expect({ what, indexes, scanned: scanned.filter((table) => table !== 'system_tellings') }).toEqual({ what, indexes: expect.arrayContaining([index]), scanned: [] });
+        expect({ what, indexes, scanned: scanned.filter((table) => table !== 'system_tellings') }).toEqual({
+          what,
+          indexes: expect.arrayContaining([index]),
+          scanned: [],
+        });
       }
     } finally {
       client.release();
@@ -231,7 +270,8 @@ describe('telling, by workers beside an api', () => {
     await targets?.close();
   });
 
-  const eventIds = async (): Promise<string[]> => (await sql.rows<{ id: string }>('select id from events where event_type = $1', [TYPE])).map(({ id }) => id);
+  const eventIds = async (): Promise<string[]> =>
+    (await sql.rows<{ id: string }>('select id from events where event_type = $1', [TYPE])).map(({ id }) => id);
 
   it('20,000 destinations at once are one event, which shows a hundred of them, and no matter of the process that is api only', async () => {
     const ear = await listen(server, targets);
@@ -245,7 +285,9 @@ describe('telling, by workers beside an api', () => {
     await allTold(sql);
     expect(ear.heard(TYPE)).toHaveLength(1);
     const count = async ({ url }: PosthornServer): Promise<string | undefined> =>
-      /^posthorn_system_events_told_total\{type="circuit.opened"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+      /^posthorn_system_events_told_total\{type="circuit.opened"\} (\d+)$/m.exec(
+        await (await fetch(`${url}/metrics`)).text(),
+      )?.[1];
     expect([await count(server), await count(worker)]).toEqual([undefined, '1']);
   }, 90_000);
 
@@ -265,16 +307,24 @@ describe('telling, by workers beside an api', () => {
   it('a process that died before the event was accepted, and one that died after: another one tells it once', async () => {
     const before = await eventIds();
     const ear = await listen(server, targets);
-    await sql.rows(`insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`);
+    await sql.rows(
+      `insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`,
+    );
     await startWorker();
     // The second time the batch is there again, as if it had not been deleted behind the first.
     for (let death = 1; death <= 2; death += 1) {
       await addSignals(sql, 3, 2);
-      await sql.rows(`
+      await sql.rows(
+        `
         with marked as (update system_signals set batch = $1)
         update system_tellings set batch = $1, destination_id = $2, expires_on = current_date + 30, claimed_until = now()`,
-      [ONE, uuidOf(ear.destination)]);
-      await until(() => sql.rows('select from system_signals'), (rows) => rows.length === 0, WITHIN_MS);
+        [ONE, uuidOf(ear.destination)],
+      );
+      await until(
+        () => sql.rows('select from system_signals'),
+        (rows) => rows.length === 0,
+        WITHIN_MS,
+      );
 
       expect((await ear.hears(TYPE)).map(({ data }) => data.count)).toEqual([6]);
       expect((await eventIds()).filter((id) => !before.includes(id))).toEqual([ONE]);
@@ -290,7 +340,12 @@ describe('telling, by workers beside an api', () => {
       await addSignals(sql, 50, 20);
       noted += 1_000;
       await endWindows(sql);
-      await until(() => sql.rows('select from system_tellings where batch is not null or opened_at > now() - interval \'30 minutes\''), (rows) => rows.length > 0, WITHIN_MS);
+      await until(
+        () =>
+          sql.rows("select from system_tellings where batch is not null or opened_at > now() - interval '30 minutes'"),
+        (rows) => rows.length > 0,
+        WITHIN_MS,
+      );
       workers.pop();
       await worker.kill('SIGKILL');
       await sql.rows('update system_tellings set claimed_until = now() where batch is not null');
@@ -298,10 +353,18 @@ describe('telling, by workers beside an api', () => {
     await startWorker();
 
     await allTold(sql);
-    const ids = async (): Promise<Set<unknown>> => new Set(ear.target.posts().map(({ headers }) => headers['webhook-id']));
+    const ids = async (): Promise<Set<unknown>> =>
+      new Set(ear.target.posts().map(({ headers }) => headers['webhook-id']));
     const events = (await eventIds()).filter((id) => !before.includes(id));
     await until(ids, (known) => known.size === events.length, 40_000);
-    const once = new Map(ear.target.posts().map((post) => [post.headers['webhook-id'], JSON.parse(post.rawBody.toString()) as { data: { count: number } }]));
+    const once = new Map(
+      ear.target
+        .posts()
+        .map((post) => [
+          post.headers['webhook-id'],
+          JSON.parse(post.rawBody.toString()) as { data: { count: number } },
+        ]),
+    );
     expect([...once.values()].reduce((sum, { data }) => sum + data.count, 0)).toBe(noted);
   }, 120_000);
 });
@@ -332,14 +395,32 @@ describe('telling, in one process', () => {
     const broken = targets.open(() => ({ status: 500 }));
     const once = { ...PATIENT, retry: { max_attempts: 1 } };
     const dead = await Promise.all(Array.from({ length: 20 }, () => destinationAt(server, broken.url, once)));
-    const open = await Promise.all(Array.from({ length: 25 }, () =>
-      destinationAt(server, broken.url, { retry: { schedule: [0, 36_000] }, config: { circuit_breaker: { failure_threshold: 1 } } })));
+    const open = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        destinationAt(server, broken.url, {
+          retry: { schedule: [0, 36_000] },
+          config: { circuit_breaker: { failure_threshold: 1 } },
+        }),
+      ),
+    );
 
     await Promise.all([...dead.map((id) => sendMany(server, id, 15)), ...open.map((id) => sendMany(server, id, 2))]);
     const dlq = `select count(*)::int as n from deliveries where status = 'dlq'`;
-    await until(() => sql.rows<{ n: number }>(dlq), ([row]) => row?.n === 300, WITHIN_MS);
-    await until(() => sql.rows(`select from circuits where state = 'open'`), (rows) => rows.length === 25, WITHIN_MS);
-    await until(() => sql.rows('select from rollup_parts'), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows<{ n: number }>(dlq),
+      ([row]) => row?.n === 300,
+      WITHIN_MS,
+    );
+    await until(
+      () => sql.rows(`select from circuits where state = 'open'`),
+      (rows) => rows.length === 25,
+      WITHIN_MS,
+    );
+    await until(
+      () => sql.rows('select from rollup_parts'),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     await ear.hears('event.dead_lettered');
     await endWindows(sql);
 
@@ -350,7 +431,10 @@ describe('telling, in one process', () => {
     expect(circuits.length).toBeLessThanOrEqual(2);
     const perTarget = new Map<string, number>();
     for (const item of letters.flatMap(({ data }) => data.items)) {
-      perTarget.set(item['destination'] as string, (perTarget.get(item['destination'] as string) ?? 0) + (item['count'] as number));
+      perTarget.set(
+        item['destination'] as string,
+        (perTarget.get(item['destination'] as string) ?? 0) + (item['count'] as number),
+      );
     }
     expect(perTarget).toEqual(new Map(dead.map((id) => [id, 15])));
   }, 90_000);
@@ -360,7 +444,10 @@ describe('telling, in one process', () => {
     const root = path.resolve(import.meta.dirname, '..', '..');
     mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
     symlinkSync(root, path.join(folder, 'node_modules', 'posthorn'));
-    symlinkSync(path.join(root, 'node_modules', '@nestjs', 'common'), path.join(folder, 'node_modules', '@nestjs', 'common'));
+    symlinkSync(
+      path.join(root, 'node_modules', '@nestjs', 'common'),
+      path.join(folder, 'node_modules', '@nestjs', 'common'),
+    );
     const file = path.join(folder, 'index.mjs');
     writeFileSync(file, LISTENER);
     const told = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
@@ -371,11 +458,18 @@ describe('telling, in one process', () => {
       expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
       const posts = await told.arrived(3);
-      await until(() => sql.rows('select from system_signals'), (rows) => rows.length === 0, WITHIN_MS);
+      await until(
+        () => sql.rows('select from system_signals'),
+        (rows) => rows.length === 0,
+        WITHIN_MS,
+      );
       const events = posts.map(({ rawBody }) => JSON.parse(rawBody.toString()) as object);
       expect(events).toEqual(Array(3).fill(events[0]));
       expect(events[0]).toMatchObject({
-        type: 'destination.disabled', environmentId: expect.any(Number), id: expect.any(String), timestamp: expect.any(String),
+        type: 'destination.disabled',
+        environmentId: expect.any(Number),
+        id: expect.any(String),
+        timestamp: expect.any(String),
         data: { count: 1, items: [{ destination, name: 'Orders', by: 'api', count: 1 }], items_truncated: false },
       });
       expect(await sql.rows(`select from events where event_type = 'destination.disabled'`)).toEqual([]);

@@ -1,15 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid } from './answers.js';
 import { until } from './polling.js';
 import { accepted, inbound, json, provide, setSecret, whsec } from './receiving.js';
 import { emit, endpointOf, eventsOf, LONG_AGO } from './recovering.js';
 import { askReplay, inletTo, receiveMany, startReplay } from './replaying.js';
-import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
-import { allTold, countOf, endWindows, listen } from './telling.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 import type { Ear } from './telling.js';
+import { allTold, countOf, endWindows, listen } from './telling.js';
 
 const ULID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ONCE = { ...PATIENT, retry: { max_attempts: 1 } };
@@ -52,7 +64,9 @@ describe("the service's own events", () => {
     await patch(destination, { status: 'active' });
     const enabled = await itemsOf('destination.enabled');
 
-    expect(disabled).toEqual([{ destination, name: 'Orders', reason: 'Disabled through the API.', by: 'api', count: 1 }]);
+    expect(disabled).toEqual([
+      { destination, name: 'Orders', reason: 'Disabled through the API.', by: 'api', count: 1 },
+    ]);
     expect(enabled).toEqual([{ destination, name: 'Orders', by: 'api', count: 1 }]);
   });
 
@@ -83,17 +97,29 @@ describe("the service's own events", () => {
   it('circuit.opened and circuit.closed: once each, however many probes fail in between', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const config = { circuit_breaker: { failure_threshold: 2 } };
-    const destination = await destinationAt(server, target.url, { name: 'Down', retry: { schedule: [0, 36_000] }, config });
+    const destination = await destinationAt(server, target.url, {
+      name: 'Down',
+      retry: { schedule: [0, 36_000] },
+      config,
+    });
     for (let i = 0; i < 2; i += 1) await eventAfter(server, await send(server, destination), 1);
     const opened = await itemsOf('circuit.opened');
     await send(server, destination);
-    const probe = (): Promise<unknown> => sql.rows(`
+    const probe = (): Promise<unknown> =>
+      sql.rows(
+        `
       with due as (update circuits set probe_at = now() where target_id = $1 and state = 'open' returning environment_id)
-      select pg_notify('posthorn', 'circuit:' || environment_id || ':' || $1::text) from due`, [uuidOf(destination)]);
+      select pg_notify('posthorn', 'circuit:' || environment_id || ':' || $1::text) from due`,
+        [uuidOf(destination)],
+      );
     await probe();
     await target.arrived(3);
-    await until(() => sql.rows(`select from circuits where target_id = $1 and state = 'open' and probes = 1`, [uuidOf(destination)]),
-      (rows) => rows.length === 1, WITHIN_MS);
+    await until(
+      () =>
+        sql.rows(`select from circuits where target_id = $1 and state = 'open' and probes = 1`, [uuidOf(destination)]),
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
 
     target.answerBy(() => ({ status: 200 }));
     await probe();
@@ -108,7 +134,11 @@ describe("the service's own events", () => {
     const target = targets.open(() => ({ status: 500 }));
     const failed = await sendMany(server, target.url, 10);
     const open = `select from circuits where state = 'open' and target_id = (select target_id from events where id = $1)`;
-    await until(() => sql.rows(open, [uuidOf(failed[0] as string)]), (rows) => rows.length === 1, WITHIN_MS);
+    await until(
+      () => sql.rows(open, [uuidOf(failed[0] as string)]),
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
 
     await allTold(sql);
 
@@ -123,14 +153,20 @@ describe("the service's own events", () => {
     const sent = await sendMany(server, destination, 9);
     for (const id of [...sent, ...received]) await eventIn(server, id, 'dlq');
 
-    await until(() => sql.rows('select from rollup_parts'), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows('select from rollup_parts'),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     await ear.hears('event.dead_lettered');
     await endWindows(sql);
 
     const told = await ear.hears('event.dead_lettered', (heard) => countOf(heard) >= 12);
     expect(countOf(told)).toBe(12);
     const items = told.flatMap(({ data }) => data.items);
-    expect(new Set(items.map((item) => `${item['destination']} ${item['name']}`))).toEqual(new Set([`${destination} Dead`]));
+    expect(new Set(items.map((item) => `${item['destination']} ${item['name']}`))).toEqual(
+      new Set([`${destination} Dead`]),
+    );
     const all = new Set([...sent.map((id) => id.replace('msg_', 'evt_')), ...received]);
     const last = items.at(-1)?.['event_ids'] as string[];
     expect(last).toHaveLength(10);
@@ -140,12 +176,21 @@ describe("the service's own events", () => {
   it('endpoint.verification_failing: with the tenth signature in a row that does not hold', async () => {
     const endpoint = await inbound(server, { preset: 'standard-webhooks' });
     await setSecret(server, endpoint, whsec());
-    const forged = json({ forged: true }, { 'webhook-id': 'msg_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' });
+    const forged = json(
+      { forged: true },
+      { 'webhook-id': 'msg_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' },
+    );
 
     for (let i = 0; i < 12; i += 1) expectStatus(await provide(server, endpoint.at, forged), 401);
 
-    const [item] = await itemsOf('endpoint.verification_failing') as { last_event: string }[];
-    expect(item).toEqual({ endpoint: endpoint.id, path: endpoint.path, failures: 10, last_event: expect.any(String), count: 10 });
+    const [item] = (await itemsOf('endpoint.verification_failing')) as { last_event: string }[];
+    expect(item).toEqual({
+      endpoint: endpoint.id,
+      path: endpoint.path,
+      failures: 10,
+      last_event: expect.any(String),
+      count: 10,
+    });
     const event = expectStatus(await server.api('GET', `/v1/events/${item?.last_event}`), 200).json;
     expect(event.status).toBe('quarantined');
   });
@@ -165,44 +210,89 @@ describe("the service's own events", () => {
 
     const job = await startReplay(server, inlet);
 
-    expect(await itemsOf('replay.completed')).toEqual([{
-      replay: job.id, kind: 'range', endpoint: inlet.id, state: 'completed', scanned: 4, replayed: 4, enqueued: 4, skipped: 0, excluded: 0, count: 1,
-    }]);
+    expect(await itemsOf('replay.completed')).toEqual([
+      {
+        replay: job.id,
+        kind: 'range',
+        endpoint: inlet.id,
+        state: 'completed',
+        scanned: 4,
+        replayed: 4,
+        enqueued: 4,
+        skipped: 0,
+        excluded: 0,
+        count: 1,
+      },
+    ]);
   });
 
   it.each([
-    ['a destination', async () => {
-      const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, ONCE);
-      return { subject: { destination }, path: `destinations/${destination}`, message: await send(server, destination) };
-    }],
-    ['an application\'s endpoint', async () => {
-      const app = randomUUID();
-      const endpoint = await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: { max_attempts: 1 } });
-      return { subject: { endpoint }, path: `app/${app}/endpoints/${endpoint}`, message: (await eventsOf(server, await emit(server, app)))[0].id as string };
-    }],
+    [
+      'a destination',
+      async () => {
+        const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, ONCE);
+        return {
+          subject: { destination },
+          path: `destinations/${destination}`,
+          message: await send(server, destination),
+        };
+      },
+    ],
+    [
+      "an application's endpoint",
+      async () => {
+        const app = randomUUID();
+        const endpoint = await endpointOf(server, app, {
+          url: targets.open(() => ({ status: 500 })).url,
+          retry: { max_attempts: 1 },
+        });
+        return {
+          subject: { endpoint },
+          path: `app/${app}/endpoints/${endpoint}`,
+          message: (await eventsOf(server, await emit(server, app)))[0].id as string,
+        };
+      },
+    ],
   ])('replay.completed: of a recovery of %s', async (_name, arrange) => {
     const { subject, path, message } = await arrange();
     await eventIn(server, message, 'dlq');
 
     const { id } = expectStatus(await server.api('POST', `/v1/${path}/recover`, { since: LONG_AGO }), 202).json;
 
-    expect(await itemsOf('replay.completed')).toEqual([{
-      replay: id, kind: 'recover', ...subject, state: 'completed', scanned: 1, replayed: 1, enqueued: 1, skipped: 0, excluded: 0, count: 1,
-    }]);
+    expect(await itemsOf('replay.completed')).toEqual([
+      {
+        replay: id,
+        kind: 'recover',
+        ...subject,
+        state: 'completed',
+        scanned: 1,
+        replayed: 1,
+        enqueued: 1,
+        skipped: 0,
+        excluded: 0,
+        count: 1,
+      },
+    ]);
   });
 
   it('are ordinary events: listed under their type, and sent again with the same id', async () => {
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
     await ear.hears('destination.disabled');
 
-    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}&event_type=destination.disabled`), 200).json;
+    const { data } = expectStatus(
+      await server.api('GET', `/v1/events?endpoint=${ear.destination}&event_type=destination.disabled`),
+      200,
+    ).json;
     expect(data).toHaveLength(1);
     expect(data[0]).toMatchObject({ event_type: 'destination.disabled' });
     await eventIn(server, data[0].id as string, 'delivered');
     expectStatus(await server.api('POST', `/v1/events/${data[0].id}/replay`), 202);
 
     await ear.hears('destination.disabled', (told) => told.length === 2);
-    const ids = ear.target.posts().filter(({ headers }) => headers['webhook-event-type'] === 'destination.disabled').map(({ headers }) => headers['webhook-id']);
+    const ids = ear.target
+      .posts()
+      .filter(({ headers }) => headers['webhook-event-type'] === 'destination.disabled')
+      .map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
   });
 
@@ -211,12 +301,22 @@ describe("the service's own events", () => {
     ear.target.answerBy(() => ({ status: 500 }));
     const other = await destinationAt(server, targets.open().url);
     await patch(other, { status: 'disabled' });
-    await until(() => sql.rows(`select from circuits where target_id = $1 and state = 'open'`, [uuidOf(ear.destination)]), (rows) => rows.length === 1, WITHIN_MS);
-    await until(() => sql.rows('select from rollup_parts'), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows(`select from circuits where target_id = $1 and state = 'open'`, [uuidOf(ear.destination)]),
+      (rows) => rows.length === 1,
+      WITHIN_MS,
+    );
+    await until(
+      () => sql.rows('select from rollup_parts'),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     await patch(ear.destination, { status: 'disabled' });
     await allTold(sql);
 
-    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}`), 200).json as { data: { event_type: string }[] };
+    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}`), 200).json as {
+      data: { event_type: string }[];
+    };
 
     expect(data.map(({ event_type: type }) => type)).toEqual(['destination.disabled']);
     expect(ear.target.posts()).toHaveLength(1);
@@ -239,7 +339,8 @@ describe("the service's own events", () => {
   describe('PATCH /v1/org {system_destination}', () => {
     const change = (value: unknown, key = server.apiKey): ReturnType<PosthornServer['api']> =>
       server.api('PATCH', '/v1/org', { system_destination: value }, as(key));
-    const shown = async (): Promise<string | null> => expectStatus(await server.api('GET', '/v1/org'), 200).json.system_destination;
+    const shown = async (): Promise<string | null> =>
+      expectStatus(await server.api('GET', '/v1/org'), 200).json.system_destination;
 
     it('200: named, kept by other changes, and null for none', async () => {
       expect(await shown()).toBe(ear.destination);
@@ -263,14 +364,20 @@ describe("the service's own events", () => {
       const both = await server.api('PATCH', '/v1/org', { system_destination: `dst_${ULID}`, name: 'Not kept' });
 
       expectInvalid(both, 'schema', 'system_destination');
-      expect((await server.api('GET', '/v1/org')).json).toMatchObject({ system_destination: ear.destination, name: expect.not.stringMatching('Not kept') });
+      expect((await server.api('GET', '/v1/org')).json).toMatchObject({
+        system_destination: ear.destination,
+        name: expect.not.stringMatching('Not kept'),
+      });
     });
 
-    it('422: the destination of an application\'s endpoint', async () => {
+    it("422: the destination of an application's endpoint", async () => {
       const id = uuidOf(`dst_${ULID}`);
-      await sql.rows(`
+      await sql.rows(
+        `
         insert into destinations select (jsonb_populate_record(d, jsonb_build_object('id', $2::text, 'owner_id', $2::text))).*
-        from destinations d where id = $1`, [uuidOf(ear.destination), id]);
+        from destinations d where id = $1`,
+        [uuidOf(ear.destination), id],
+      );
 
       expectInvalid(await change(`dst_${ULID}`), 'schema', 'system_destination');
     });
@@ -281,30 +388,53 @@ describe("the service's own events", () => {
       expect(await shown()).toBeNull();
       await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
       await allTold(sql);
-      const { data } = expectStatus(await server.api('GET', `/v1/events?event_type=destination.disabled&endpoint=${ear.destination}`), 200).json;
+      const { data } = expectStatus(
+        await server.api('GET', `/v1/events?event_type=destination.disabled&endpoint=${ear.destination}`),
+        200,
+      ).json;
       expect(data).toEqual([]);
     });
 
     it('is of one environment: what happens in the other one is not told here', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
-      const test: PosthornServer = { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+      const test: PosthornServer = {
+        ...server,
+        api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }),
+      };
       const testEar = await listen(test, targets);
       const destination = await destinationAt(test, targets.open().url);
 
       expectStatus(await test.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-      expect((await testEar.hears('destination.disabled')).flatMap(({ data }) => data.items)).toMatchObject([{ destination }]);
+      expect((await testEar.hears('destination.disabled')).flatMap(({ data }) => data.items)).toMatchObject([
+        { destination },
+      ]);
       expect(ear.target.posts()).toEqual([]);
       expect(await shown()).toBe(ear.destination);
     });
   });
 
   it('replay.completed: of a job over a list of events its action, and what a cancellation ended', async () => {
-    const { id } = expectStatus(await server.api('POST', '/v1/replays', { action: 'cancel', filter: { event_type: 'nothing' } }), 202).json;
+    const { id } = expectStatus(
+      await server.api('POST', '/v1/replays', { action: 'cancel', filter: { event_type: 'nothing' } }),
+      202,
+    ).json;
 
-    expect(await itemsOf('replay.completed')).toEqual([{
-      replay: id, kind: 'events', action: 'cancel', state: 'completed', scanned: 0, replayed: 0, enqueued: 0, skipped: 0, excluded: 0, cancelled: 0, count: 1,
-    }]);
+    expect(await itemsOf('replay.completed')).toEqual([
+      {
+        replay: id,
+        kind: 'events',
+        action: 'cancel',
+        state: 'completed',
+        scanned: 0,
+        replayed: 0,
+        enqueued: 0,
+        skipped: 0,
+        excluded: 0,
+        cancelled: 0,
+        count: 1,
+      },
+    ]);
   });
 
   it('replay.completed: a job that is stopped before it starts is over at once, and told once', async () => {
@@ -319,7 +449,11 @@ describe("the service's own events", () => {
       await allTold(sql);
       expect(items).toHaveLength(1);
       // A worker may have been faster than the stop: then it is the worker who says so.
-      expect(items[0]).toMatchObject({ replay: id, state: first.json.state === 'stopped' ? 'stopped' : expect.any(String), count: 1 });
+      expect(items[0]).toMatchObject({
+        replay: id,
+        state: first.json.state === 'stopped' ? 'stopped' : expect.any(String),
+        count: 1,
+      });
     } finally {
       await api.stop();
     }

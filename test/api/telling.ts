@@ -4,8 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import type { ReceivedRequest } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
 
 /** A payload of the service's own. */
 export interface Told {
@@ -36,14 +36,21 @@ export async function listen(server: PosthornServer, targets: Targets): Promise<
   const target = targets.open();
   const destination = await destinationAt(server, target.url, { name: 'Ops' });
   expectStatus(await server.api('PATCH', '/v1/org', { system_destination: destination }), 200);
-  const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json as { secret: string };
+  const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json as {
+    secret: string;
+  };
   const check = await checkOf(server);
-  const heard = (type: string): Told[] => target.posts().map((post) => verified(post, secret, check)).filter((told) => told.type === type);
+  const heard = (type: string): Told[] =>
+    target
+      .posts()
+      .map((post) => verified(post, secret, check))
+      .filter((told) => told.type === type);
   return {
     destination,
     target,
     heard,
-    hears: (type, isEnough = (told) => told.length > 0, withinMs = WITHIN_MS) => until(async () => heard(type), isEnough, withinMs),
+    hears: (type, isEnough = (told) => told.length > 0, withinMs = WITHIN_MS) =>
+      until(async () => heard(type), isEnough, withinMs),
   };
 }
 
@@ -75,11 +82,17 @@ async function checkOf(server: PosthornServer): Promise<(told: Told) => void> {
   const { data } = expectStatus(await server.api('GET', '/v1/system-events'), 200).json;
   const ajv = new Ajv2020.Ajv2020({ allErrors: true, strictRequired: false });
   addFormats.default(ajv);
-  const schemas = new Map((data as { type: string; schema: object }[]).map(({ type, schema }) => [type, ajv.compile(schema)]));
+  const schemas = new Map(
+    (data as { type: string; schema: object }[]).map(({ type, schema }) => [type, ajv.compile(schema)]),
+  );
   return (told) => {
     const validate = schemas.get(told.type);
     if (!validate) throw new Error(`${told.type} is not in the catalogue.`);
-    if (!validate(told.data)) throw new Error(`${told.type} breaks its schema: ${JSON.stringify(validate.errors)} ${JSON.stringify(told.data)}`);
-    if (Object.keys(told).join() !== 'type,timestamp,data') throw new Error(`${told.type} is no Standard Webhooks payload.`);
+    if (!validate(told.data))
+      throw new Error(
+        `${told.type} breaks its schema: ${JSON.stringify(validate.errors)} ${JSON.stringify(told.data)}`,
+      );
+    if (Object.keys(told).join() !== 'type,timestamp,data')
+      throw new Error(`${told.type} is no Standard Webhooks payload.`);
   };
 }

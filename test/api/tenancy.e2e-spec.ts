@@ -1,8 +1,8 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js';
 import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
@@ -21,18 +21,36 @@ interface Environment {
   /** The ways in which its people call: by its key, with a session that the key opened, with that of a member, an admin. */
   ways: Record<Way, Record<string, string>>;
   ids: {
-    destinations: string; keys: string; events: string; secrets: string; endpoints: string; pull: string; replays: string; message: string;
-    routeId: string; requestId: string;
+    destinations: string;
+    keys: string;
+    events: string;
+    secrets: string;
+    endpoints: string;
+    pull: string;
+    replays: string;
+    message: string;
+    routeId: string;
+    requestId: string;
     /** An application, and the endpoint that it has. */
-    application: string; app: string;
-    'event-types': string; domains: string; emails: string; suppressions: string; members: string; sessions: string;
+    application: string;
+    app: string;
+    'event-types': string;
+    domains: string;
+    emails: string;
+    suppressions: string;
+    members: string;
+    sessions: string;
   };
   target: TargetPath;
 }
 
 /** A route's path with the ids of one environment. */
 function filled(path: string, id: string, { routeId, requestId, application }: Environment['ids']): string {
-  return path.replace('{app}', application).replace(/\{(id|endpoint|name)\}/, id).replace('{routeId}', routeId).replace('{requestId}', requestId);
+  return path
+    .replace('{app}', application)
+    .replace(/\{(id|endpoint|name)\}/, id)
+    .replace('{routeId}', routeId)
+    .replace('{requestId}', requestId);
 }
 
 /** Bodies that would do something if the id were found. */
@@ -74,7 +92,12 @@ describe('tenancy', () => {
     sql = openSql(server);
     live = await settle('live', server.apiKey);
     test = await settle('test', (await createKey(server, { scope: 'admin', environment: 'test' })).key);
-    const made = await server.api('POST', '/v1/orgs', { slug: 'foreign', name: 'Foreign', admin: { email: 'ada@foreign.example' } }, as(OPERATOR_KEY));
+    const made = await server.api(
+      'POST',
+      '/v1/orgs',
+      { slug: 'foreign', name: 'Foreign', admin: { email: 'ada@foreign.example' } },
+      as(OPERATOR_KEY),
+    );
     foreign = await settle('live', made.json.key, true);
   });
 
@@ -93,71 +116,149 @@ describe('tenancy', () => {
     const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: where });
     const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
     const pull = await owner.api('POST', '/v1/destinations', { name: `Pulled in ${where}`, type: 'pull' });
-    const endpoint = (await owner.api('POST', '/v1/endpoints', { slug: `only-in-${where}`, destinations: [pull.json.id] })).json;
-    const received = await (await fetch(endpoint.url, { method: 'POST', body: where })).json() as { id: string };
+    const endpoint = (
+      await owner.api('POST', '/v1/endpoints', { slug: `only-in-${where}`, destinations: [pull.json.id] })
+    ).json;
+    const received = (await (await fetch(endpoint.url, { method: 'POST', body: where })).json()) as { id: string };
     const replay = await owner.api('POST', `/v1/endpoints/${endpoint.id}/replay`, {});
     const application = (await owner.api('POST', '/v1/app', { name: `Only in ${where}` })).json.id as string;
-    const { id: app } = (await owner.api('POST', `/v1/app/${application}/endpoints`, { url: target.url })).json as { id: string };
-    const domain = await owner.api('POST', '/v1/domains', { domain: `only-in-${where}.example.com`, kind: 'email-send' });
+    const { id: app } = (await owner.api('POST', `/v1/app/${application}/endpoints`, { url: target.url })).json as {
+      id: string;
+    };
+    const domain = await owner.api('POST', '/v1/domains', {
+      domain: `only-in-${where}.example.com`,
+      kind: 'email-send',
+    });
     const suppression = await owner.api('POST', '/v1/suppressions', { email: `only-in-${where}@example.com` });
     const email = await owner.api('POST', '/v1/emails', {
-      from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: where, text: `Only in ${where}.`,
+      from: 'shop@simulator.localhost',
+      to: 'delivered@simulator.localhost',
+      subject: where,
+      text: `Only in ${where}.`,
     });
     await eventIn(owner, email.json.id, 'delivered');
     const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${where}` });
-    const members = mode === 'test' ? live.ids.members : (await owner.api('POST', '/v1/members', { email: `only-in-${where}@example.com`, role: 'read' })).json.id as string;
+    const members =
+      mode === 'test'
+        ? live.ids.members
+        : ((await owner.api('POST', '/v1/members', { email: `only-in-${where}@example.com`, role: 'read' })).json
+            .id as string);
     const opened = await cookieOf(server, key);
     const member = await signedInMember(mode === 'test' ? server : owner, sql, 'admin');
-    const ways = { key: as(key), 'session of a key': asPage(opened, mode), 'session of a member': asPage(member.cookie, mode) };
+    const ways = {
+      key: as(key),
+      'session of a key': asPage(opened, mode),
+      'session of a member': asPage(member.cookie, mode),
+    };
     const [session] = (await owner.api('GET', '/v1/sessions')).json.data;
     const ids = {
-      members, sessions: session.id,
-      application, app, 'event-types': type.json.name, domains: domain.json.id, emails: email.json.id, suppressions: suppression.json.id,
-      destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
-      replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
+      members,
+      sessions: session.id,
+      application,
+      app,
+      'event-types': type.json.name,
+      domains: domain.json.id,
+      emails: email.json.id,
+      suppressions: suppression.json.id,
+      destinations: destination,
+      keys: own.json.data.at(-1).id,
+      events: event.id,
+      secrets: secret.json.id,
+      endpoints: endpoint.id,
+      pull: pull.json.id,
+      replays: replay.json.id,
+      message,
+      routeId: endpoint.routes[0].id,
+      requestId: `req_${received.id.slice(4)}`,
     };
     return { mode, isForeign, key, ways, target, ids };
   }
 
   /** The server as the owner of a key sees it. */
   function actingAs(key: string): PosthornServer {
-    return { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+    return {
+      ...server,
+      api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }),
+    };
   }
 
-  const pairs = (): [Environment, Environment][] => [[live, test], [test, live], [foreign, live], [foreign, test], [live, foreign]];
+  const pairs = (): [Environment, Environment][] => [
+    [live, test],
+    [test, live],
+    [foreign, live],
+    [foreign, test],
+    [live, foreign],
+  ];
 
   /** Calls every route that takes an id, with the ids that `owner` has. */
-  async function knock(headers: Record<string, string>, { isForeign, ids }: Environment, strangerIsForeign: boolean): Promise<[string, ApiAnswer][]> {
-    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Record<string, Record<string, unknown>> };
-    const routes = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const));
+  async function knock(
+    headers: Record<string, string>,
+    { isForeign, ids }: Environment,
+    strangerIsForeign: boolean,
+  ): Promise<[string, ApiAnswer][]> {
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const routes = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => [method.toUpperCase(), path] as const),
+    );
     const withId = routes.filter(([, path]) => path.includes('{') && !path.startsWith('/v1/orgs/'));
     expect(withId.length).toBeGreaterThanOrEqual(30);
     const answers: [string, ApiAnswer][] = [];
     for (const [method, path] of withId) {
-      const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions' | 'members' | 'sessions';
+      const kind = path.split('/')[2] as
+        | 'destinations'
+        | 'keys'
+        | 'events'
+        | 'secrets'
+        | 'endpoints'
+        | 'pull'
+        | 'replays'
+        | 'app'
+        | 'event-types'
+        | 'domains'
+        | 'emails'
+        | 'suppressions'
+        | 'members'
+        | 'sessions';
       if (OF_BOTH.has(kind) && strangerIsForeign === isForeign) continue;
-      const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
+      const body = method === 'GET' || method === 'DELETE' ? undefined : (BODIES[`${method} ${path}`] ?? {});
       answers.push([`${method} ${path}`, await server.api(method, filled(path, ids[kind], ids), body, headers)]);
     }
     return answers;
   }
 
-  it.each(WAYS)('404: every route with the id of a thing of another environment or organization, by the %s of a stranger, and the thing stays as it is', async (way) => {
-    const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
+  it.each(WAYS)(
+    '404: every route with the id of a thing of another environment or organization, by the %s of a stranger, and the thing stays as it is',
+    async (way) => {
+      const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
 
-    for (const [stranger, owner] of pairs()) answers.push(...await knock(stranger.ways[way], owner, stranger.isForeign));
+      for (const [stranger, owner] of pairs())
+        answers.push(...(await knock(stranger.ways[way], owner, stranger.isForeign)));
 
-    expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 404`));
-    for (const [, answer] of answers) expectRefusal(answer, 404);
-    expect(await snapshot()).toEqual(before);
-  });
+      expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(
+        answers.map(([route]) => `${route} 404`),
+      );
+      for (const [, answer] of answers) expectRefusal(answer, 404);
+      expect(await snapshot()).toEqual(before);
+    },
+  );
 
   it('403: every route with the ids of the other environment, by the session of a key that says it is there', async () => {
     const before = await snapshot();
 
-    for (const [stranger, owner] of [[live, test], [test, live]] as const) {
-      const answers = await knock({ ...stranger.ways['session of a key'], 'x-posthorn-environment': owner.mode }, owner, false);
-      expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 403`));
+    for (const [stranger, owner] of [
+      [live, test],
+      [test, live],
+    ] as const) {
+      const answers = await knock(
+        { ...stranger.ways['session of a key'], 'x-posthorn-environment': owner.mode },
+        owner,
+        false,
+      );
+      expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(
+        answers.map(([route]) => `${route} 403`),
+      );
       for (const [, { json }] of answers) expect(json.error.details).toEqual({ environment: stranger.mode });
     }
 
@@ -169,18 +270,36 @@ describe('tenancy', () => {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test, foreign]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, `/v1/domains/${ids.domains}`, `/v1/emails/${ids.emails}`, `/v1/suppressions/${ids.suppressions}`, '/v1/signing-secret', '/v1/org']) {
+      for (const path of [
+        destination,
+        `${destination}/secret`,
+        `/v1/events/${ids.events}`,
+        `/v1/secrets/${ids.secrets}`,
+        `/v1/endpoints/${ids.endpoints}`,
+        `/v1/app/${ids.application}`,
+        `/v1/event-types/${ids['event-types']}`,
+        `/v1/app/${ids.application}/endpoints/${ids.app}`,
+        `/v1/domains/${ids.domains}`,
+        `/v1/emails/${ids.emails}`,
+        `/v1/suppressions/${ids.suppressions}`,
+        '/v1/signing-secret',
+        '/v1/org',
+      ]) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
-      const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
+      const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key)))
+        .json;
       seen.push(own, target.posts().length);
     }
     return seen;
   }
 
   it('404: an id of the other environment is answered like one that does not exist', async () => {
-    const [others, unknown] = await Promise.all([test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
-      server.api('GET', `/v1/destinations/${id}`, undefined, as(live.key))));
+    const [others, unknown] = await Promise.all(
+      [test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
+        server.api('GET', `/v1/destinations/${id}`, undefined, as(live.key)),
+      ),
+    );
 
     expect(others?.json.error).toEqual({ ...unknown?.json.error, request_id: expect.any(String) });
   });
@@ -188,7 +307,10 @@ describe('tenancy', () => {
   it('404: a message id of the other environment finds no event', async () => {
     for (const [stranger, owner] of pairs()) {
       expectRefusal(await server.api('GET', `/v1/events/${owner.ids.message}`, undefined, as(stranger.key)), 404);
-      expectRefusal(await server.api('POST', `/v1/events/${owner.ids.message}/replay`, undefined, as(stranger.key)), 404);
+      expectRefusal(
+        await server.api('POST', `/v1/events/${owner.ids.message}/replay`, undefined, as(stranger.key)),
+        404,
+      );
     }
   });
 
@@ -196,7 +318,12 @@ describe('tenancy', () => {
     for (const [stranger, owner] of pairs()) {
       const before = [owner.target.posts().length, (await listed(stranger, '/v1/events')).length];
 
-      const answer = await server.api('POST', '/v1/send', { destination: owner.ids.destinations, event_type: 'a', payload: {} }, as(stranger.key));
+      const answer = await server.api(
+        'POST',
+        '/v1/send',
+        { destination: owner.ids.destinations, event_type: 'a', payload: {} },
+        as(stranger.key),
+      );
 
       expectInvalid(answer, 'schema', 'destination');
       expect([owner.target.posts().length, (await listed(stranger, '/v1/events')).length]).toEqual(before);
@@ -211,13 +338,26 @@ describe('tenancy', () => {
 
   it('lists show one environment, whatever they are filtered by', async () => {
     for (const [stranger, owner] of pairs()) {
-      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https', '/v1/endpoints', '/v1/secrets', '/v1/replays', '/v1/app']) {
+      for (const path of [
+        '/v1/destinations',
+        '/v1/keys',
+        '/v1/events',
+        '/v1/destinations?type=https',
+        '/v1/endpoints',
+        '/v1/secrets',
+        '/v1/replays',
+        '/v1/app',
+      ]) {
         const own = await listed(owner, path);
         const seen = await listed(stranger, path);
         expect(own).not.toHaveLength(0);
         expect(seen.filter(({ id }) => own.some((each) => each.id === id))).toEqual([]);
       }
-      for (const query of [`endpoint=${owner.ids.destinations}`, `message_id=${owner.ids.message}`, `event_type=only.in.${owner.isForeign ? 'foreign' : owner.mode}`]) {
+      for (const query of [
+        `endpoint=${owner.ids.destinations}`,
+        `message_id=${owner.ids.message}`,
+        `event_type=only.in.${owner.isForeign ? 'foreign' : owner.mode}`,
+      ]) {
         expect(await listed(owner, `/v1/events?${query}`)).toHaveLength(1);
         expect(await listed(stranger, `/v1/events?${query}`)).toEqual([]);
       }
@@ -225,7 +365,9 @@ describe('tenancy', () => {
   });
 
   it('each environment signs ad-hoc URLs with a secret of its own', async () => {
-    const [one, other] = await Promise.all([live, test].map(({ key }) => server.api('GET', '/v1/signing-secret', undefined, as(key))));
+    const [one, other] = await Promise.all(
+      [live, test].map(({ key }) => server.api('GET', '/v1/signing-secret', undefined, as(key))),
+    );
 
     expect(one?.json.secret).toMatch(/^whsec_/);
     expect(one?.json.secret).not.toBe(other?.json.secret);
@@ -250,10 +392,16 @@ describe('tenancy', () => {
     const key = crypto.randomUUID();
     const body = { name: 'Once in each', type: 'pull' };
 
-    const answers = await Promise.all([live, test].map((environment) =>
-      server.api('POST', '/v1/destinations', body, { ...as(environment.key), 'idempotency-key': key })));
+    const answers = await Promise.all(
+      [live, test].map((environment) =>
+        server.api('POST', '/v1/destinations', body, { ...as(environment.key), 'idempotency-key': key }),
+      ),
+    );
 
-    expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([[201, null], [201, null]]);
+    expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
+      [201, null],
+      [201, null],
+    ]);
     expect(answers[0]?.json.id).not.toBe(answers[1]?.json.id);
   });
 });

@@ -2,8 +2,8 @@ import twilio from 'twilio';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
-import { accepted, inbound, provide, requestOf, setSecret } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
+import { accepted, inbound, provide, requestOf, setSecret } from './receiving.js';
 
 /** As many calls as this are let in from one address. */
 const QUOTA = 60;
@@ -13,7 +13,11 @@ describe('TRUST_PROXY', () => {
   let endpoint: Inbound;
 
   beforeAll(async () => {
-    server = await startServer({ TRUST_PROXY: '127.0.0.0/8, 10.0.0.0/8', RATE_LIMIT_KEY: `${QUOTA}/3600`, RATE_LIMIT_ORG: 'off' });
+    server = await startServer({
+      TRUST_PROXY: '127.0.0.0/8, 10.0.0.0/8',
+      RATE_LIMIT_KEY: `${QUOTA}/3600`,
+      RATE_LIMIT_ORG: 'off',
+    });
     endpoint = await inbound(server);
   });
 
@@ -27,14 +31,15 @@ describe('TRUST_PROXY', () => {
     ['IPv6 in brackets', '[2001:db8::7]:4711', '2001:db8::7'],
     ['garbage before it', '<x>, 203.0.113.7', '203.0.113.7'],
     ['nothing but garbage', 'unknown', '127.0.0.1'],
-  ])('the client\'s address: %s', async (_what, forwarded, expected) => {
+  ])("the client's address: %s", async (_what, forwarded, expected) => {
     const id = await accepted(server, endpoint, { headers: { 'x-forwarded-for': forwarded } });
 
     expect((await requestOf(server, endpoint, id)).ip).toBe(expected);
   });
 
   it('limits count by the client, not by the balancer', async () => {
-    const call = (from: string): ReturnType<typeof provide> => provide(server, '/v1/events', { method: 'GET', headers: { 'x-forwarded-for': from } });
+    const call = (from: string): ReturnType<typeof provide> =>
+      provide(server, '/v1/events', { method: 'GET', headers: { 'x-forwarded-for': from } });
     for (let i = 0; i < QUOTA; i += 1) expectRefusal(await call('203.0.113.50'), 401);
 
     expectRefusal(await call('203.0.113.50'), 429);
@@ -45,9 +50,18 @@ describe('TRUST_PROXY', () => {
     const signed = await inbound(server, { preset: 'twilio' });
     await setSecret(server, signed, 'token');
     const signature = twilio.getExpectedTwilioSignature('token', `https://hooks.example.com${signed.at}`, {});
-    const sent: Sent = { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'hooks.example.com', 'x-twilio-signature': signature } };
+    const sent: Sent = {
+      headers: {
+        'x-forwarded-proto': 'https',
+        'x-forwarded-host': 'hooks.example.com',
+        'x-twilio-signature': signature,
+      },
+    };
 
     expect((await provide(server, signed.at, sent)).status).toBe(200);
-    expectRefusal(await provide(server, signed.at, { headers: { ...sent.headers, 'x-forwarded-host': 'evil.example.com' } }), 401);
+    expectRefusal(
+      await provide(server, signed.at, { headers: { ...sent.headers, 'x-forwarded-host': 'evil.example.com' } }),
+      401,
+    );
   });
 });

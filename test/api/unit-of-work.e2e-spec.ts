@@ -13,7 +13,10 @@ describe('a unit of work', () => {
   beforeAll(async () => {
     database = await createDatabase();
     // One connection: one that is not given back is missed at once.
-    kernel = new Database(await dataSource(database.url, 1).initialize(), { databaseUrl: database.url, isPooled: false } as Config);
+    kernel = new Database(await dataSource(database.url, 1).initialize(), {
+      databaseUrl: database.url,
+      isPooled: false,
+    } as Config);
     await kernel.query({ name: 'seats_made', text: 'create table seats (id int primary key)' });
   });
 

@@ -35,12 +35,15 @@ describe('domains for mail', () => {
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
     const store = new VerifiedDomainsStore(database);
-    const sender = (zoneOf: Config): VerifiedSendingDomains => new VerifiedSendingDomains(store, new PlatformZone(zoneOf, keys), keys);
+    const sender = (zoneOf: Config): VerifiedSendingDomains =>
+      new VerifiedSendingDomains(store, new PlatformZone(zoneOf, keys), keys);
     sending = sender(config);
     sendingWithoutPlatform = sender(loadConfig({ ...scene.server.env, PLATFORM_DOMAIN: 'localhost' }));
     receiving = new VerifiedReceivingDomains(store);
     const { id } = await scene.create('webhook');
-    const [row] = await scene.sql.rows<{ environment_id: number }>('select environment_id from domains where id = $1', [uuidOf(id)]);
+    const [row] = await scene.sql.rows<{ environment_id: number }>('select environment_id from domains where id = $1', [
+      uuidOf(id),
+    ]);
     environment = row?.environment_id ?? 0;
   });
 
@@ -53,12 +56,17 @@ describe('domains for mail', () => {
     const { id, domain } = await scene.verified('email-send');
 
     expect(await sending.find(environment, domain)).toMatchObject({ id: uuidOf(id), domain });
-    for (const host of [`sub.${domain}`, domain.slice(domain.indexOf('.') + 1), 'example.com', '']) expect(await sending.find(environment, host)).toBeNull();
+    for (const host of [`sub.${domain}`, domain.slice(domain.indexOf('.') + 1), 'example.com', ''])
+      expect(await sending.find(environment, host)).toBeNull();
     expect(await sending.find(environment + 1, domain)).toBeNull();
   });
 
   it('none is sent from a pending domain, a webhook domain, and one that lost its proof for good', async () => {
-    const [pending, webhook, lost] = [await scene.create('email-send'), await scene.verified('webhook'), await scene.verified('email-send')];
+    const [pending, webhook, lost] = [
+      await scene.create('email-send'),
+      await scene.verified('webhook'),
+      await scene.verified('email-send'),
+    ];
     scene.withdraw(recordsOf(lost, 'ownership'));
     await scene.verify(lost.id);
     expect(await sending.find(environment, lost.domain)).not.toBeNull();
@@ -80,7 +88,11 @@ describe('domains for mail', () => {
     await scene.verify(domain.id);
     const silent = await sending.find(environment, domain.domain);
 
-    expect([before, after, silent].map((each) => each?.returnPathHost)).toEqual([`bounce.${PLATFORM}`, `bounce.${domain.domain}`, `bounce.${domain.domain}`]);
+    expect([before, after, silent].map((each) => each?.returnPathHost)).toEqual([
+      `bounce.${PLATFORM}`,
+      `bounce.${domain.domain}`,
+      `bounce.${domain.domain}`,
+    ]);
     expect((await sendingWithoutPlatform.find(environment, domain.domain))?.returnPathHost).toBeNull();
   });
 
@@ -90,24 +102,40 @@ describe('domains for mail', () => {
 
     const line = out.split('\n').find((each) => each.startsWith(`${selector}._domainkey.`)) ?? '';
     const text = [...line.matchAll(/"([^"]*)"/g)].map(([, part]) => part).join('');
-    const publicKey = createPublicKey({ key: Buffer.from(/p=(\S+)/.exec(text)?.[1] ?? '', 'base64'), format: 'der', type: 'spki' });
+    const publicKey = createPublicKey({
+      key: Buffer.from(/p=(\S+)/.exec(text)?.[1] ?? '', 'base64'),
+      format: 'der',
+      type: 'spki',
+    });
 
     expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
-    expect(verify('sha256', Buffer.from('mail'), publicKey, sign('sha256', Buffer.from('mail'), privateKey))).toBe(true);
+    expect(verify('sha256', Buffer.from('mail'), publicKey, sign('sha256', Buffer.from('mail'), privateKey))).toBe(
+      true,
+    );
   });
 
   it('mail is received on a verified domain of kind email, over all environments, and on no other', async () => {
-    const [email, sends, pending] = [await scene.verified('email'), await scene.verified('email-send'), await scene.create('email')];
+    const [email, sends, pending] = [
+      await scene.verified('email'),
+      await scene.verified('email-send'),
+      await scene.create('email'),
+    ];
     const place = { environmentId: environment, domainId: uuidOf(email.id) };
 
     expect(await receiving.find(email.domain)).toEqual(place);
     expect(await receiving.ofEnvironment(environment, place.domainId)).toEqual({ domain: email.domain });
     expect(await receiving.ofEnvironment(environment + 1, place.domainId)).toBeNull();
     for (const { id, domain } of [sends, pending]) {
-      expect([await receiving.find(domain), await receiving.ofEnvironment(environment, uuidOf(id))]).toEqual([null, null]);
+      expect([await receiving.find(domain), await receiving.ofEnvironment(environment, uuidOf(id))]).toEqual([
+        null,
+        null,
+      ]);
     }
     expectStatus(await scene.server.api('PATCH', `/v1/domains/${email.id}`, { kind: 'email-send' }), 200);
-    expect([await receiving.find(email.domain), await receiving.ofEnvironment(environment, place.domainId)]).toEqual([null, null]);
+    expect([await receiving.find(email.domain), await receiving.ofEnvironment(environment, place.domainId)]).toEqual([
+      null,
+      null,
+    ]);
   });
 
   it('whoever uses a domain in a transaction keeps it from being converted until that ends', async () => {
@@ -115,19 +143,23 @@ describe('domains for mail', () => {
     let converted: Promise<number> = Promise.resolve(0);
     let isDone = false;
 
-    await database.unit(() => database.transaction(async () => {
-      expect(await receiving.ofEnvironment(environment, uuidOf(id))).not.toBeNull();
-      converted = scene.server.api('PATCH', `/v1/domains/${id}`, { kind: 'email-send' }).then((answer) => {
-        isDone = true;
-        return answer.status;
-      });
-      // It has come as far as the lock.
-      for (let looks = 0; looks < 200; looks += 1) {
-        const [row] = await scene.sql.rows<{ waiting: number }>(`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-        if ((row?.waiting ?? 0) > 0) break;
-      }
-      expect(isDone).toBe(false);
-    }));
+    await database.unit(() =>
+      database.transaction(async () => {
+        expect(await receiving.ofEnvironment(environment, uuidOf(id))).not.toBeNull();
+        converted = scene.server.api('PATCH', `/v1/domains/${id}`, { kind: 'email-send' }).then((answer) => {
+          isDone = true;
+          return answer.status;
+        });
+        // It has come as far as the lock.
+        for (let looks = 0; looks < 200; looks += 1) {
+          const [row] = await scene.sql.rows<{ waiting: number }>(
+            `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          if ((row?.waiting ?? 0) > 0) break;
+        }
+        expect(isDone).toBe(false);
+      }),
+    );
 
     expect(await converted).toBe(200);
   });

@@ -3,7 +3,9 @@ import { textOf } from './source-tree.js';
 
 describe('docs/concepts.md', () => {
   it('lists the sentence of every fault of an answer, and no other', () => {
-    const [, table = ''] = /\n\| the answer is refused because \| [^\n]*\n\|---[^\n]*\n((?:\|[^\n]*\n)*)/.exec(textOf('docs/concepts.md')) ?? [];
+    const [, table = ''] =
+      /\n\| the answer is refused because \| [^\n]*\n\|---[^\n]*\n((?:\|[^\n]*\n)*)/.exec(textOf('docs/concepts.md')) ??
+      [];
     const listed = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, sentence]) => sentence);
 
     expect(listed).toEqual(Object.values(ANSWER_FAULTS));

@@ -1,9 +1,23 @@
-import { judge, judgeAll, PROMISES, promiseLines, type Figures, type Judged, type Measured, type PromiseOfBench } from '../../bench/promises.mjs';
+import {
+  type Figures,
+  judge,
+  judgeAll,
+  type Judged,
+  type Measured,
+  promiseLines,
+  type PromiseOfBench,
+  PROMISES,
+} from '../../bench/promises.mjs';
 
 /** Names of promises about messages, commits and bytes, which are counted and not timed. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
-const promise = (bound: string): PromiseOfBench => ({ name: 'a ratio', rows: ['row'], bound, pairs: ({ rounds }) => (rounds.get('row') ?? []).map((each) => [each.deliveriesPerSecond, 1]) });
+const promise = (bound: string): PromiseOfBench => ({
+  name: 'a ratio',
+  rows: ['row'],
+  bound,
+  pairs: ({ rounds }) => (rounds.get('row') ?? []).map((each) => [each.deliveriesPerSecond, 1]),
+});
 
 /** A row whose every round had one of these rates. */
 function measuredAs(...rates: number[]): Measured {
@@ -12,18 +26,33 @@ function measuredAs(...rates: number[]): Measured {
 }
 
 function measured(rounds: Map<string, Figures[]>, slices: Measured['slices'] = []): Measured {
-  return { rows: new Map([...rounds].map(([name, [first]]) => [name, first as Figures])), rounds, slices, connections: 128, memoryPerSecond: 5000 };
+  return {
+    rows: new Map([...rounds].map(([name, [first]]) => [name, first as Figures])),
+    rounds,
+    slices,
+    connections: 128,
+    memoryPerSecond: 5000,
+  };
 }
 
 function figures(given: Partial<Figures> = {}): Figures {
   const latency = { p50: 4, p99: 10, max: 20 };
   return {
-    deliveriesPerSecond: 1000, accept: latency, receipt: { p50: 0.5, p99: 2, max: 5 }, cpuMicros: { service: 75, postgres: 35, receiver: 14, load: 20 },
-    others: 0, steal: 0, waiting: 0, commits: 0.033, lost: 0, ...given,
+    deliveriesPerSecond: 1000,
+    accept: latency,
+    receipt: { p50: 0.5, p99: 2, max: 5 },
+    cpuMicros: { service: 75, postgres: 35, receiver: 14, load: 20 },
+    others: 0,
+    steal: 0,
+    waiting: 0,
+    commits: 0.033,
+    lost: 0,
+    ...given,
   };
 }
 
-const verdictOf = (bound: string, ...rates: number[]): Judged['verdict'] => judge(promise(bound), measuredAs(...rates)).verdict;
+const verdictOf = (bound: string, ...rates: number[]): Judged['verdict'] =>
+  judge(promise(bound), measuredAs(...rates)).verdict;
 
 describe('a promise of the bench', () => {
   it.each<[Judged['verdict'], string, number[]]>([
@@ -49,27 +78,53 @@ describe('a promise of the bench', () => {
   });
 
   it('a count is compared as it is', () => {
-    const lost = (count: number): Judged => judge(PROMISES.find(({ name }) => name === 'accepted and lost') as PromiseOfBench, measured(new Map([['service', [figures({ lost: count })]]])));
+    const lost = (count: number): Judged =>
+      judge(
+        PROMISES.find(({ name }) => name === 'accepted and lost') as PromiseOfBench,
+        measured(new Map([['service', [figures({ lost: count })]]])),
+      );
 
     expect([lost(0), lost(1)].map(({ verdict }) => verdict)).toEqual(['kept', 'FAIL']);
   });
 
   it('carries a mark where others used the machine meanwhile', () => {
-    const disturbed = measured(new Map([['row', Array.from({ length: 6 }, () => figures({ deliveriesPerSecond: 1, others: 0.3 }))]]));
+    const disturbed = measured(
+      new Map([['row', Array.from({ length: 6 }, () => figures({ deliveriesPerSecond: 1, others: 0.3 }))]]),
+    );
 
     expect(judge(promise('>= 0.6'), disturbed)).toMatchObject({ verdict: 'kept', isDisturbed: true });
-    expect(promiseLines([judge(promise('>= 0.6'), disturbed)])).toMatch(/^kept\* +a ratio +1 \(1 to 1\), promised >= 0\.6$/);
+    expect(promiseLines([judge(promise('>= 0.6'), disturbed)])).toMatch(
+      /^kept\* +a ratio +1 \(1 to 1\), promised >= 0\.6$/,
+    );
   });
 
   it('takes slices that took turns in pairs, and otherwise the parts of the windows', () => {
     const service = PROMISES.find(({ name }) => name === 'service / limit, rate') as PromiseOfBench;
-    const slice = (name: string, round: number, half: number, deliveriesPerSecond: number) => ({ name, round, half, figures: figures({ deliveriesPerSecond }) });
+    const slice = (name: string, round: number, half: number, deliveriesPerSecond: number) => ({
+      name,
+      round,
+      half,
+      figures: figures({ deliveriesPerSecond }),
+    });
     // The machine halves its speed from round to round: only pairs see that the ratio stays.
-    const slices = [1000, 500, 250].flatMap((rate, round) => [0, 1].flatMap((half) => [slice('service', round, half, rate * 0.7), slice('limit', round, half, rate)]));
-    const parts = (rate: number): Figures => figures({ parts: Array.from({ length: 8 }, () => figures({ deliveriesPerSecond: rate })) });
+    const slices = [1000, 500, 250].flatMap((rate, round) =>
+      [0, 1].flatMap((half) => [slice('service', round, half, rate * 0.7), slice('limit', round, half, rate)]),
+    );
+    const parts = (rate: number): Figures =>
+      figures({ parts: Array.from({ length: 8 }, () => figures({ deliveriesPerSecond: rate })) });
 
     expect(judge(service, measured(new Map(), slices))).toMatchObject({ verdict: 'kept', samples: 6 });
-    expect(judge(service, measured(new Map([['service', [parts(300)]], ['limit', [parts(600)]]])))).toMatchObject({ verdict: 'FAIL', samples: 8 });
+    expect(
+      judge(
+        service,
+        measured(
+          new Map([
+            ['service', [parts(300)]],
+            ['limit', [parts(600)]],
+          ]),
+        ),
+      ),
+    ).toMatchObject({ verdict: 'FAIL', samples: 8 });
   });
 });
 
@@ -79,20 +134,37 @@ describe('the promises', () => {
   /** Every row as on a machine that is slower by this factor: rates fall, CPU and latencies grow, counts stay. */
   function onMachine(factor: number): Measured {
     const draw = (i: number): number => 1 + 0.02 * Math.sin(i * 7);
-    const latency = (ms: number, i: number): Figures['accept'] => ({ p50: ms * factor * 0.6 * draw(i), p99: ms * factor * draw(i), max: ms * factor * 2 });
+    const latency = (ms: number, i: number): Figures['accept'] => ({
+      p50: ms * factor * 0.6 * draw(i),
+      p99: ms * factor * draw(i),
+      max: ms * factor * 2,
+    });
     const row = (name: string, at: number): Figures => {
-      const part = (i: number): Figures => figures({
-        deliveriesPerSecond: (name === 'limit' ? 19_000 : name === 'send-open' ? 9_000 : 14_000) / factor * draw(i + at),
-        accept: latency(name === 'tail:limit' ? 6 : 10, i + at), receipt: latency(2, i + at),
-        cpuMicros: { service: (name === 'limit' ? 47 : 75) * factor * draw(i), postgres: 35 * factor, receiver: 14 * factor },
-      });
-      return { ...part(0), parts: Array.from({ length: 8 }, (_, i) => part(i)), backlog: { max: 600 }, memory: { idle: { total: 193 }, atWork: { total: 265 } } };
+      const part = (i: number): Figures =>
+        figures({
+          deliveriesPerSecond:
+            ((name === 'limit' ? 19_000 : name === 'send-open' ? 9_000 : 14_000) / factor) * draw(i + at),
+          accept: latency(name === 'tail:limit' ? 6 : 10, i + at),
+          receipt: latency(2, i + at),
+          cpuMicros: {
+            service: (name === 'limit' ? 47 : 75) * factor * draw(i),
+            postgres: 35 * factor,
+            receiver: 14 * factor,
+          },
+        });
+      return {
+        ...part(0),
+        parts: Array.from({ length: 8 }, (_, i) => part(i)),
+        backlog: { max: 600 },
+        memory: { idle: { total: 193 }, atWork: { total: 265 } },
+      };
     };
     return { ...measured(new Map(rows.map((name, at) => [name, [row(name, at)]]))), memoryPerSecond: 1 };
   }
 
   it('are the same on a machine that is four times slower', () => {
-    const verdicts = (factor: number): string[] => judgeAll(onMachine(factor)).map(({ name, verdict }) => `${name}: ${verdict}`);
+    const verdicts = (factor: number): string[] =>
+      judgeAll(onMachine(factor)).map(({ name, verdict }) => `${name}: ${verdict}`);
 
     expect(verdicts(4)).toEqual(verdicts(1));
     expect(verdicts(1).filter((verdict) => verdict.endsWith('kept')).length).toBeGreaterThan(20);

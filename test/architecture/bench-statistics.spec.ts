@@ -21,7 +21,10 @@ function measured(count: number, trueRatio: number, scatter: number, draw: () =>
   return Array.from({ length: count }, (_none, i) => {
     const machine = 6000 * (1 + 0.3 * Math.sin(i / 5));
     const spoilt = (): number => (draw() < 0.03 ? 0.6 : 1);
-    return [machine * trueRatio * Math.exp(normal(draw) * scatter) * spoilt(), machine * Math.exp(normal(draw) * scatter) * spoilt()];
+    return [
+      machine * trueRatio * Math.exp(normal(draw) * scatter) * spoilt(),
+      machine * Math.exp(normal(draw) * scatter) * spoilt(),
+    ];
   });
 }
 
@@ -69,11 +72,23 @@ describe('the ratio of two subjects', () => {
 
     expect(right).toBeGreaterThan(400 * 0.92);
     // And it is no wider than it has to be.
-    expect(quantile(runs.map(({ low, high }) => high / low), 0.5)).toBeLessThan(1.09);
+    expect(
+      quantile(
+        runs.map(({ low, high }) => high / low),
+        0.5,
+      ),
+    ).toBeLessThan(1.09);
   });
 
   it('leaves out a slice in which nothing came', () => {
-    const { ratio, pairs } = ratioOf([[0, 5], [6, 5], [5, 0], [Infinity, 5], [5, Infinity], [Infinity, Infinity]]);
+    const { ratio, pairs } = ratioOf([
+      [0, 5],
+      [6, 5],
+      [5, 0],
+      [Infinity, 5],
+      [5, Infinity],
+      [Infinity, Infinity],
+    ]);
 
     expect(ratio).toBeCloseTo(1.2);
     expect(pairs).toBe(1);
@@ -86,8 +101,16 @@ describe('a verdict', () => {
     [{ ratio: 0.985, low: 0.975, high: 0.995 }, 'same', 'the same within 3 %'],
     [{ ratio: 0.93, low: 0.91, high: 0.96 }, 'less', 'slower by 4 to 9 %'],
     [{ ratio: 1.08, low: 1.005, high: 1.155 }, 'more', 'faster by 0.5 to 15.5 %'],
-    [{ ratio: 1, low: 0.94, high: 1.06 }, 'unknown', 'cannot be told: between -6 and +6 %, needs more rounds (about 48)'],
-    [{ ratio: 0.99, low: 0.96, high: 1.02 }, 'unknown', 'cannot be told: between -4 and +2 %, needs more rounds (about 18)'],
+    [
+      { ratio: 1, low: 0.94, high: 1.06 },
+      'unknown',
+      'cannot be told: between -6 and +6 %, needs more rounds (about 48)',
+    ],
+    [
+      { ratio: 0.99, low: 0.96, high: 1.02 },
+      'unknown',
+      'cannot be told: between -4 and +2 %, needs more rounds (about 18)',
+    ],
     [{ ratio: 1, low: 0, high: Infinity }, 'unknown', 'cannot be told: fewer than 6 pairs, needs more rounds'],
   ])('of %j is %s', (ratio, kind, text) => {
     expect(verdictOf({ ...ratio, pairs: 24 }, 0.03, RATE)).toEqual({ kind, text });
@@ -109,7 +132,12 @@ describe('a verdict', () => {
 describe('turns', () => {
   it('give nobody a place: there and back again, and the next one begins the next round', () => {
     expect([orderOf(['a', 'b'], 0), orderOf(['a', 'b'], 1)].map((order) => order.join(''))).toEqual(['abba', 'baab']);
-    expect([0, 1, 2, 3].map((round) => orderOf(['a', 'b', 'c'], round).join(''))).toEqual(['abccba', 'bcaacb', 'cabbac', 'abccba']);
+    expect([0, 1, 2, 3].map((round) => orderOf(['a', 'b', 'c'], round).join(''))).toEqual([
+      'abccba',
+      'bcaacb',
+      'cabbac',
+      'abccba',
+    ]);
   });
 
   it('are paired within the half of a round, and one without a partner is left out', () => {
@@ -118,24 +146,43 @@ describe('turns', () => {
       { name: 'own', round: 1, half: 0, place: 4 },
     ];
 
-    expect(pairsOf(slices, 'own', 'other').map((pair) => pair.map(({ place }) => place))).toEqual([[0, 1], [3, 2]]);
+    expect(pairsOf(slices, 'own', 'other').map((pair) => pair.map(({ place }) => place))).toEqual([
+      [0, 1],
+      [3, 2],
+    ]);
   });
 });
 
 describe('the history of a row', () => {
   const slice = (deliveriesPerSecond: number): object => ({
-    deliveriesPerSecond, cpuMicros: { service: 150, postgres: 50 }, steal: 0.01, others: 0.02, fsyncMs: { median: 1.5, max: 4 },
+    deliveriesPerSecond,
+    cpuMicros: { service: 150, postgres: 50 },
+    steal: 0.01,
+    others: 0.02,
+    fsyncMs: { median: 1.5, max: 4 },
   });
   const entry = {
-    date: '2026-11-23T16:00:00.000Z', options: { spin: 0 }, commit: 'abc1234', isDirty: true, machine: { name: 'box' }, against: { commit: 'ae3ae03', isDirty: false },
+    date: '2026-11-23T16:00:00.000Z',
+    options: { spin: 0 },
+    commit: 'abc1234',
+    isDirty: true,
+    machine: { name: 'box' },
+    against: { commit: 'ae3ae03', isDirty: false },
     rounds: { service: [slice(5000), slice(6000), slice(7000)], 'service:against': [slice(6000)] },
-    comparisons: [{ name: 'service', reference: 'service:against', rate: { ratio: 0.95, verdict: 'slower by 4 to 6 %' }, cpu: { ratio: 1.004, verdict: 'the same within 3 %' } }],
+    comparisons: [
+      {
+        name: 'service',
+        reference: 'service:against',
+        rate: { ratio: 0.95, verdict: 'slower by 4 to 6 %' },
+        cpu: { ratio: 1.004, verdict: 'the same within 3 %' },
+      },
+    ],
   };
 
   it('is a line for each run that measured it, with the conditions and what was compared', () => {
     expect(historyOf([entry, { ...entry, rounds: {} }], 'service')).toBe(
       '2026-11-23T16:00  abc1234+  box  6000 (5500-6500)/s  200 (200-200) us  3 x  steal 1.0 %, others 2.0 %, fsync 1.50 ms; ' +
-      'against ae3ae03: rate 0.950, slower by 4 to 6 %; CPU 1.004, the same within 3 %',
+        'against ae3ae03: rate 0.950, slower by 4 to 6 %; CPU 1.004, the same within 3 %',
     );
   });
 

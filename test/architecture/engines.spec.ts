@@ -4,7 +4,9 @@ import path from 'node:path';
 import { type Lock, TRIMMED, trimmed } from '../../tools/trim-engines.mjs';
 
 // npm's own: what it compares `engines` with.
-const { satisfies } = createRequire(import.meta.url)('semver') as { satisfies: (version: string, range: string) => boolean };
+const { satisfies } = createRequire(import.meta.url)('semver') as {
+  satisfies: (version: string, range: string) => boolean;
+};
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const read = <T>(file: string): T => JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')) as T;
 

@@ -49,7 +49,8 @@ describe('entities', () => {
     async (_name, entity) => {
       const { tableName, columns } = source.getMetadata(entity);
       const declared = columns.map(
-        (column) => `${column.databaseName} ${column.isArray ? 'ARRAY' : source.driver.normalizeType(column)} ${column.isNullable ? 'null' : 'not null'}`,
+        (column) =>
+          `${column.databaseName} ${column.isArray ? 'ARRAY' : source.driver.normalizeType(column)} ${column.isNullable ? 'null' : 'not null'}`,
       );
 
       expect(declared.sort()).toEqual(await columnsInDatabase(tableName));

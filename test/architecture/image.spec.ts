@@ -9,7 +9,11 @@ import { ROOT, textOf } from './source-tree.js';
 
 const stages = dockerStages();
 const image = stages.at(-1) ?? [];
-const manifest = JSON.parse(textOf('package.json')) as { scripts: Record<string, string>; bin: Record<string, string>; files: string[] };
+const manifest = JSON.parse(textOf('package.json')) as {
+  scripts: Record<string, string>;
+  bin: Record<string, string>;
+  files: string[];
+};
 
 /** Variables whose value inside is not the operator's: where the image listens, and where it keeps its files. */
 const OF_THE_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
@@ -25,9 +29,14 @@ const posthorn = services['posthorn'] as Service;
 
 describe('Dockerfile', () => {
   it('copies what is there, and what .dockerignore lets through', () => {
-    const sources = stages.flat().filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
+    const sources = stages
+      .flat()
+      .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
       .flatMap(({ rest }) => rest.split(/\s+/).slice(0, -1));
-    const kept = textOf('.dockerignore').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const kept = textOf('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1));
 
     expect(sources.length).toBeGreaterThan(5);
     expect(sources.filter((source) => !existsSync(path.join(ROOT, source)))).toEqual([]);
@@ -39,7 +48,8 @@ describe('Dockerfile', () => {
     const names = stages.map((stage) => / AS (\w+)$/.exec(stage[0]?.rest ?? '')?.[1]);
 
     expect(between.map(([from = '', source]) => [names.includes(from.replace('--from=', '')), source])).toEqual([
-      [true, '/app/node_modules'], [true, '/app/dist'],
+      [true, '/app/node_modules'],
+      [true, '/app/dist'],
     ]);
   });
 
@@ -56,14 +66,18 @@ describe('Dockerfile', () => {
     const options = (text: string | undefined): string[] => (text ?? '').match(/--[\w-]+(=\d+)?/g) ?? [];
 
     expect(image.find(({ word }) => word === 'CMD')?.rest).toBe('["posthorn"]');
-    expect(options(textOf(program.replace('./dist/', '').replace('.js', '.ts')).split('\n')[0])).toEqual(options(manifest.scripts['start']));
+    expect(options(textOf(program.replace('./dist/', '').replace('.js', '.ts')).split('\n')[0])).toEqual(
+      options(manifest.scripts['start']),
+    );
     expect(options(manifest.scripts['start']).length).toBeGreaterThan(2);
   });
 });
 
 describe('docker-compose.yml', () => {
   it('passes every variable of .env.example, as it is called there', () => {
-    const variables = [...textOf('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name).filter((name) => !OF_THE_IMAGE.includes(name));
+    const variables = [...textOf('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !OF_THE_IMAGE.includes(name));
 
     expect(Object.keys(posthorn.environment).sort()).toEqual([...variables].sort());
     expect(variables.filter((name) => !posthorn.environment[name]?.startsWith(`\${${name}:`))).toEqual([]);
@@ -77,8 +91,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('stops the start without MASTER_KEY or POSTGRES_PASSWORD, in one line with the command that creates both', () => {
-    const refusals = [posthorn.environment['MASTER_KEY'], (services['postgres'] as Service).environment['POSTGRES_PASSWORD']]
-      .map((value) => /^\$\{(\w+):\?(is missing in \.env\. .* with: )(\(.*\) >> \.env)\}$/.exec(value ?? ''));
+    const refusals = [
+      posthorn.environment['MASTER_KEY'],
+      (services['postgres'] as Service).environment['POSTGRES_PASSWORD'],
+    ].map((value) => /^\$\{(\w+):\?(is missing in \.env\. .* with: )(\(.*\) >> \.env)\}$/.exec(value ?? ''));
     const commands = refusals.map((refusal) => refusal?.[3] ?? '');
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-compose-'));
     try {
@@ -99,18 +115,29 @@ describe('docker-compose.yml', () => {
 
   it('is what docker compose reads, where its plugin is installed', () => {
     const compose = (env: Record<string, string | undefined>): { status: number | null; stderr: string } =>
-      spawnSync('docker', ['compose', '-f', path.join(ROOT, 'docker-compose.yml'), 'config', '--quiet'], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
-    if (spawnSync('docker', ['compose', 'version']).status !== 0) return void process.stdout.write('docker compose is not installed: its reading of docker-compose.yml is passed over\n');
+      spawnSync('docker', ['compose', '-f', path.join(ROOT, 'docker-compose.yml'), 'config', '--quiet'], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      });
+    if (spawnSync('docker', ['compose', 'version']).status !== 0)
+      return void process.stdout.write(
+        'docker compose is not installed: its reading of docker-compose.yml is passed over\n',
+      );
 
     expect(compose({ MASTER_KEY: 'x', POSTGRES_PASSWORD: 'x' })).toMatchObject({ status: 0 });
     for (const env of [{ MASTER_KEY: 'x' }, { POSTGRES_PASSWORD: 'x' }]) {
       const { status, stderr } = compose(env);
-      expect([status === 0, stderr.trim().split('\n').length, stderr.includes('openssl rand')]).toEqual([false, 1, true]);
+      expect([status === 0, stderr.trim().split('\n').length, stderr.includes('openssl rand')]).toEqual([
+        false,
+        1,
+        true,
+      ]);
     }
   });
 
   it('lets a drain end', () => {
-    const [, grace = '', timeout = ''] = /SHUTDOWN_GRACE=(\d+)s[\s\S]*SHUTDOWN_TIMEOUT=(\d+)s/.exec(textOf('.env.example')) ?? [];
+    const [, grace = '', timeout = ''] =
+      /SHUTDOWN_GRACE=(\d+)s[\s\S]*SHUTDOWN_TIMEOUT=(\d+)s/.exec(textOf('.env.example')) ?? [];
 
     expect(parseInt(posthorn.stop_grace_period)).toBeGreaterThan(Number(grace) + Number(timeout));
   });

@@ -24,7 +24,14 @@ const LAWFUL: Tree = {
   'src/http/metrics-listener.ts': ['node:http'],
   'src/engine/token-bucket.ts': [],
   'src/adapters/https.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js'],
-  'src/mail/smtp.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js', '#modules/ledger/record.contract.js', 'nodemailer'],
+  'src/mail/smtp.ts': [
+    '#egress/agent.js',
+    '#engine/retry.js',
+    '#kernel/clock.js',
+    '#modules/ledger/contract.js',
+    '#modules/ledger/record.contract.js',
+    'nodemailer',
+  ],
   'src/blobs/files.ts': ['#kernel/clock.js', '#egress/agent.js'],
   'src/modules/auth/contract.ts': ['#kernel/clock.js', '#engine/retry.js'],
   'src/modules/ledger/contract.ts': ['#kernel/clock.js'],
@@ -55,15 +62,40 @@ const LAWFUL: Tree = {
   'ee/audit/audit.ts': ['../../src/extension/index.js', '../../src/testing/index.js', '@nestjs/common', 'typeorm'],
 };
 
-const SOCKETS = ['node:net', 'node:tls', 'node:http', 'node:https', 'node:http2', 'node:dgram', 'net', 'undici', 'axios', 'got'];
+const SOCKETS = [
+  'node:net',
+  'node:tls',
+  'node:http',
+  'node:https',
+  'node:http2',
+  'node:dgram',
+  'net',
+  'undici',
+  'axios',
+  'got',
+];
 
 /** For each rule, files that break it and nothing else. */
 const UNLAWFUL: Record<string, Tree> = {
   // A cycle is reported once, from where it is closed; `hen` stands above.
   'no-cycles': { 'src/kernel/egg.ts': ['./hen.js'] },
-  'engine-is-pure': oneEach('src/engine/impure', ['@nestjs/common', '#kernel/clock.js', 'node:fs', 'fast-check', '#modules/auth/contract.js']),
-  'kernel-is-a-leaf': oneEach('src/kernel/branch', ['#engine/retry.js', '#http/access.js', '#modules/ledger/contract.js']),
-  'edge-knows-no-context': oneEach('src/http/knows', ['#modules/ledger/contract.js', '#engine/retry.js', '#egress/agent.js']),
+  'engine-is-pure': oneEach('src/engine/impure', [
+    '@nestjs/common',
+    '#kernel/clock.js',
+    'node:fs',
+    'fast-check',
+    '#modules/auth/contract.js',
+  ]),
+  'kernel-is-a-leaf': oneEach('src/kernel/branch', [
+    '#engine/retry.js',
+    '#http/access.js',
+    '#modules/ledger/contract.js',
+  ]),
+  'edge-knows-no-context': oneEach('src/http/knows', [
+    '#modules/ledger/contract.js',
+    '#engine/retry.js',
+    '#egress/agent.js',
+  ]),
   'egress-knows-no-context': oneEach('src/egress/knows', ['#modules/ledger/contract.js', '#http/access.js']),
   'sockets-open-in-egress': {
     ...oneEach('src/modules/send/dials', SOCKETS),
@@ -74,16 +106,36 @@ const UNLAWFUL: Record<string, Tree> = {
     'src/modules/send/contract.ts': ['./send.service.js'],
     'src/modules/replay/contract.ts': ['#modules/ledger/contract.js'],
   },
-  'contexts-meet-at-contracts': oneEach('src/modules/send/reaches', ['#modules/ledger/ledger.js', '../ledger/ledger.store.js', '../ledger/ledger.module.js']),
+  'contexts-meet-at-contracts': oneEach('src/modules/send/reaches', [
+    '#modules/ledger/ledger.js',
+    '../ledger/ledger.store.js',
+    '../ledger/ledger.module.js',
+  ]),
   'modules-import-modules': {
     'src/modules/replay/replay.module.ts': ['#modules/ledger/ledger.js'],
     'src/modules/pull/pull.module.ts': ['../ledger/ledger.js'],
   },
   'adapters-know-only-contracts': oneEach('src/adapters/knows', ['#modules/ledger/ledger.js', '#http/access.js']),
-  'mail-knows-only-contracts': oneEach('src/mail/knows', ['#modules/ledger/ledger.js', '#http/access.js', '#blobs/files.js']),
-  'mail-is-composed-in-mail': { ...oneEach('src/modules/send/composes', ['nodemailer']), ...oneEach('src/adapters/composes', ['nodemailer']) },
-  'blobs-know-no-context': oneEach('src/blobs/knows', ['#modules/ledger/contract.js', '#http/access.js', '#engine/retry.js']),
-  'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', ['../../app.module.js', '../../data-source.js', '../../extension/index.js', '../../testing/client.js']),
+  'mail-knows-only-contracts': oneEach('src/mail/knows', [
+    '#modules/ledger/ledger.js',
+    '#http/access.js',
+    '#blobs/files.js',
+  ]),
+  'mail-is-composed-in-mail': {
+    ...oneEach('src/modules/send/composes', ['nodemailer']),
+    ...oneEach('src/adapters/composes', ['nodemailer']),
+  },
+  'blobs-know-no-context': oneEach('src/blobs/knows', [
+    '#modules/ledger/contract.js',
+    '#http/access.js',
+    '#engine/retry.js',
+  ]),
+  'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', [
+    '../../app.module.js',
+    '../../data-source.js',
+    '../../extension/index.js',
+    '../../testing/client.js',
+  ]),
   'sql-lives-in-stores': {
     ...oneEach('src/modules/send/asks.service', ['pg', 'typeorm']),
     ...oneEach('src/http/asks', ['pg']),
@@ -91,16 +143,36 @@ const UNLAWFUL: Record<string, Tree> = {
   'client-stands-alone': oneEach('src/client/reaches', ['#kernel/clock.js', '../cli/main.js']),
   'command-line-uses-the-client': oneEach('src/cli/reaches', ['#kernel/clock.js', '#http/access.js']),
   'service-knows-no-client': oneEach('src/modules/send/knows', ['../../client/index.js', '../../cli/main.js']),
-  'smtp-edge-knows-one-contract': oneEach('src/smtp/knows', ['#modules/ledger/ledger.js', '#http/access.js', '#mail/smtp.js']),
+  'smtp-edge-knows-one-contract': oneEach('src/smtp/knows', [
+    '#modules/ledger/ledger.js',
+    '#http/access.js',
+    '#mail/smtp.js',
+  ]),
   'queues-live-in-queues': oneEach('src/modules/send/queues.service', ['bullmq', '@nestjs/bullmq']),
   'extensions-use-the-public-face': oneEach('ee/audit/reaches', [
-    '#modules/ledger/ledger.js', '#modules/ledger/contract.js', '#http/access.js', '#kernel/clock.js', '../../src/app.module.js', '../../src/testing/client.js',
+    '#modules/ledger/ledger.js',
+    '#modules/ledger/contract.js',
+    '#http/access.js',
+    '#kernel/clock.js',
+    '../../src/app.module.js',
+    '../../src/testing/client.js',
   ]),
-  'console-kit-knows-no-words': oneEach('console/src/kit/table/knows', ['../../events/Row.js', '../../api/client.js', '../../session/session.js']),
-  'console-api-stands-alone': oneEach('console/src/api/knows', ['../events/Row.js', '../kit/table/Table.js', '../../../src/kernel/clock.js']),
+  'console-kit-knows-no-words': oneEach('console/src/kit/table/knows', [
+    '../../events/Row.js',
+    '../../api/client.js',
+    '../../session/session.js',
+  ]),
+  'console-api-stands-alone': oneEach('console/src/api/knows', [
+    '../events/Row.js',
+    '../kit/table/Table.js',
+    '../../../src/kernel/clock.js',
+  ]),
   'console-session-knows-no-screen': oneEach('console/src/session/knows', ['../events/Row.js', '../app/routes.js']),
   'console-features-meet-through-links': oneEach('console/src/keys/knows', ['../events/Row.js', '../app/routes.js']),
-  'console-and-service-meet-at-the-api': oneEach('console/src/keys/reaches', ['../../../src/client/openapi.js', '../../../test/thing.js']),
+  'console-and-service-meet-at-the-api': oneEach('console/src/keys/reaches', [
+    '../../../src/client/openapi.js',
+    '../../../test/thing.js',
+  ]),
   'service-knows-no-console': oneEach('src/modules/send/shows', ['../../../console/src/api/client.js']),
   'no-orphans': { 'src/kernel/alone.ts': [] },
 };
@@ -111,13 +183,25 @@ function oneEach(stem: string, imports: string[]): Tree {
   return Object.fromEntries(imports.map((each, i) => [`${folderAndName}-${i}${suffix}.ts`, [each]]));
 }
 
-const PACKAGES = ['typeorm', 'pg', 'bullmq', '@nestjs/bullmq', '@nestjs/common', 'undici', 'axios', 'got', 'fast-check', 'nodemailer'];
+const PACKAGES = [
+  'typeorm',
+  'pg',
+  'bullmq',
+  '@nestjs/bullmq',
+  '@nestjs/common',
+  'undici',
+  'axios',
+  'got',
+  'fast-check',
+  'nodemailer',
+];
 
 let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'posthorn-rules-'));
-  for (const file of ['.dependency-cruiser.mjs', 'package.json', 'tsconfig.json']) copyFileSync(path.join(ROOT, file), path.join(folder, file));
+  for (const file of ['.dependency-cruiser.mjs', 'package.json', 'tsconfig.json'])
+    copyFileSync(path.join(ROOT, file), path.join(folder, file));
   for (const name of PACKAGES) {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     write(`node_modules/${name}/index.js`, 'module.exports = {};');
@@ -138,17 +222,26 @@ function write(file: string, text: string): void {
 /** Half of the imports are of types only: the laws bind those too. */
 function source(imports: string[]): string {
   const lines = imports.map((each, i) => `import ${i % 2 === 0 ? '' : 'type '}{ thing as thing${i} } from '${each}';`);
-  return [...lines, 'export const thing = 1;', ...imports.map((_, i) => `export type Of${i} = typeof thing${i};`), ''].join('\n');
+  return [
+    ...lines,
+    'export const thing = 1;',
+    ...imports.map((_, i) => `export type Of${i} = typeof thing${i};`),
+    '',
+  ].join('\n');
 }
 
 /** Runs dependency-cruiser over the seeded tree with the project's rules; `rule from` of every violation, sorted. */
 function violations(): string[] {
   const cli = path.join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-  const run = spawnSync(process.execPath, [cli, '--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'ee', 'console'], {
-    cwd: folder,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  const run = spawnSync(
+    process.execPath,
+    [cli, '--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'ee', 'console'],
+    {
+      cwd: folder,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
   if (!run.stdout.startsWith('{')) throw new Error(`dependency-cruiser said: ${run.stdout}${run.stderr}`);
   const report = JSON.parse(run.stdout) as { summary: { violations: { rule: { name: string }; from: string }[] } };
   return [...new Set(report.summary.violations.map(({ rule, from }) => `${rule.name} ${from}`))].sort();
@@ -156,13 +249,17 @@ function violations(): string[] {
 
 describe('the import rules', () => {
   it('each catch what breaks them, in every way that was thought of, and nothing that is allowed', () => {
-    const seeded = Object.entries(UNLAWFUL).flatMap(([rule, tree]) => Object.keys(tree).map((file) => `${rule} ${file}`));
+    const seeded = Object.entries(UNLAWFUL).flatMap(([rule, tree]) =>
+      Object.keys(tree).map((file) => `${rule} ${file}`),
+    );
 
     expect(violations()).toEqual(seeded.sort());
   }, 60_000);
 
   it('are all tried above', async () => {
-    const { default: config } = (await import(path.join(ROOT, '.dependency-cruiser.mjs'))) as { default: { forbidden: { name: string }[] } };
+    const { default: config } = (await import(path.join(ROOT, '.dependency-cruiser.mjs'))) as {
+      default: { forbidden: { name: string }[] };
+    };
 
     expect(Object.keys(UNLAWFUL).sort()).toEqual(config.forbidden.map(({ name }) => name).sort());
   });

@@ -56,7 +56,12 @@ const fill = (nowMs: number): string[] => [
           at, i % 23 = 2, 1, 1, at, false, false
    from made where open order by i`,
   `create temporary table aside as
-   select ${columns(nowMs).replace('md5(i::text)', "md5('aside' || i)").replace(/lpad\(to_hex\(i % \d+\), 32, '0'\)::uuid as target_id/, `'${SET_ASIDE}'::uuid as target_id`)} from generate_series(0, ${EVENTS} - 1, 1500) i`,
+   select ${columns(nowMs)
+     .replace('md5(i::text)', "md5('aside' || i)")
+     .replace(
+       /lpad\(to_hex\(i % \d+\), 32, '0'\)::uuid as target_id/,
+       `'${SET_ASIDE}'::uuid as target_id`,
+     )} from generate_series(0, ${EVENTS} - 1, 1500) i`,
   `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload, disposition)
    select environment_id, id, expires_on, target_id, 'inbound', event_type, 2, '{}', 'parked' from aside`,
   `insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, size_bytes, ip, verification)
@@ -71,7 +76,10 @@ const fill = (nowMs: number): string[] => [
 export async function fillLedger(): Promise<FilledLedger> {
   const database = await createDatabase('migrated');
   const nowMs = Date.now();
-  const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off -c maintenance_work_mem=256MB' });
+  const client = new pg.Client({
+    connectionString: database.url,
+    options: '-c synchronous_commit=off -c maintenance_work_mem=256MB',
+  });
   await client.connect();
   try {
     for (const statement of [...partitions(nowMs), ...fill(nowMs)]) await client.query(statement);
@@ -114,7 +122,8 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
       `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
        select environment_id, ${fanned}, 0, expires_on, ${fanned}, 'delivered', 1, false, false, at from sent, generate_series(1, 10) n`,
       'analyze events, deliveries, due_deliveries, messages',
-    ]) await client.query(statement);
+    ])
+      await client.query(statement);
   } finally {
     await client.end();
   }
@@ -150,7 +159,8 @@ export async function addMail({ database, nowMs }: FilledLedger): Promise<void> 
        select environment_id, id, '${APPLICATION}', id, '', array['invoice.*', event_type], '{}', '{}', 'active', at, at from mailed order by i`,
       'drop table mailed',
       'analyze emails, inbox_messages, scheduled_emails, application_endpoints',
-    ]) await client.query(statement);
+    ])
+      await client.query(statement);
   } finally {
     await client.end();
   }
@@ -161,7 +171,8 @@ function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS + 6 }, (_, i) => today + i - 1).flatMap((day) =>
     ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'emails', 'inbox_messages'].map(
-      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+      (table) =>
+        `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
     ),
   );
 }

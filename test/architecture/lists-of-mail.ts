@@ -21,26 +21,83 @@ const MESSAGES_LOOKED_MAX = 2_000;
 const ENDPOINTS_LOOKED_MAX = 5_000;
 const NOBODY = 'nobody@d.example';
 
-const sent = (db: Database, range: Range, filter: object): Promise<unknown> => new EmailsStore(db).withTraits({ ...range, targetId: emailTargetId(ENVIRONMENT), ...filter }, CANDIDATES_MAX);
-const received = (db: Database, range: Range, filter: object): Promise<unknown> => new MessagesStore(db).found({ ...range, aliasId: ALIAS, ...filter });
-const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = { dlq: 'deliveries_target_id_idx', scheduled: 'scheduled_emails_pkey' };
+const sent = (db: Database, range: Range, filter: object): Promise<unknown> =>
+  new EmailsStore(db).withTraits({ ...range, targetId: emailTargetId(ENVIRONMENT), ...filter }, CANDIDATES_MAX);
+const received = (db: Database, range: Range, filter: object): Promise<unknown> =>
+  new MessagesStore(db).found({ ...range, aliasId: ALIAS, ...filter });
+const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = {
+  dlq: 'deliveries_target_id_idx',
+  scheduled: 'scheduled_emails_pkey',
+};
 
 /** Lists of mail and of subscribers: what is asked for, the indexes that must be used, and the pages that may be touched. What they ask for nothing has, or everything: a page looks at all it may. */
 export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unknown>, string[], number][] = [
   ...SHOWN_STATUSES.map((status): (typeof LISTS_OF_MAIL)[number] => [
-    `sent mail, ${status}, of a tag and a recipient`, (db, range) => sent(db, range, { status, tag: { name: 'a', value: 'b' }, recipient: NOBODY }), [STARTS[status] ?? 'emails_status_idx'], CANDIDATES_MAX * 8,
+    `sent mail, ${status}, of a tag and a recipient`,
+    (db, range) => sent(db, range, { status, tag: { name: 'a', value: 'b' }, recipient: NOBODY }),
+    [STARTS[status] ?? 'emails_status_idx'],
+    CANDIDATES_MAX * 8,
   ]),
-  ['sent mail of a recipient', (db, range) => sent(db, range, { recipient: NOBODY }), ['emails_pkey', 'scheduled_emails_pkey'], CANDIDATES_MAX * 8],
-  ['sent mail of a tag that every email has', (db, range) => sent(db, range, { tag: { name: 'kind' } }), ['emails_pkey', 'events_pkey'], CANDIDATES_MAX * 20],
-  ['received mail', (db, range) => new MessagesStore(db).list({ ...range, aliasId: ALIAS }, 51), ['inbox_messages_alias_id_idx'], 500],
-  ['received mail of an address that gets little', (db, range) => new MessagesStore(db).list({ ...range, aliasId: SELDOM_ALIAS }, 51), ['inbox_messages_alias_id_idx'], 500],
-  ['received mail, quarantined', (db, range) => received(db, range, { state: 'quarantined' }), ['inbox_messages_alias_id_idx'], MESSAGES_LOOKED_MAX * 2],
-  ['received mail of a sender', (db, range) => received(db, range, { from: NOBODY }), ['inbox_messages_alias_id_idx'], MESSAGES_LOOKED_MAX * 2],
-  ['received mail of a sender, in a state, of an address that gets little', (db, range) => received(db, range, { from: NOBODY, state: 'received', aliasId: SELDOM_ALIAS }), ['inbox_messages_alias_id_idx'], MESSAGES_LOOKED_MAX * 2],
-  ['subscribers of an event type, over all applications', (db, { beforeId }) => subscribers(db, ['order.paid', 'order.*', '*'], beforeId), ['application_endpoints_pkey'], ENDPOINTS_LOOKED_MAX],
-  ['subscribers of an event type that every endpoint hears', (db, { beforeId }) => subscribers(db, ['invoice.*'], beforeId), ['application_endpoints_pkey'], ENDPOINTS_LOOKED_MAX],
+  [
+    'sent mail of a recipient',
+    (db, range) => sent(db, range, { recipient: NOBODY }),
+    ['emails_pkey', 'scheduled_emails_pkey'],
+    CANDIDATES_MAX * 8,
+  ],
+  [
+    'sent mail of a tag that every email has',
+    (db, range) => sent(db, range, { tag: { name: 'kind' } }),
+    ['emails_pkey', 'events_pkey'],
+    CANDIDATES_MAX * 20,
+  ],
+  [
+    'received mail',
+    (db, range) => new MessagesStore(db).list({ ...range, aliasId: ALIAS }, 51),
+    ['inbox_messages_alias_id_idx'],
+    500,
+  ],
+  [
+    'received mail of an address that gets little',
+    (db, range) => new MessagesStore(db).list({ ...range, aliasId: SELDOM_ALIAS }, 51),
+    ['inbox_messages_alias_id_idx'],
+    500,
+  ],
+  [
+    'received mail, quarantined',
+    (db, range) => received(db, range, { state: 'quarantined' }),
+    ['inbox_messages_alias_id_idx'],
+    MESSAGES_LOOKED_MAX * 2,
+  ],
+  [
+    'received mail of a sender',
+    (db, range) => received(db, range, { from: NOBODY }),
+    ['inbox_messages_alias_id_idx'],
+    MESSAGES_LOOKED_MAX * 2,
+  ],
+  [
+    'received mail of a sender, in a state, of an address that gets little',
+    (db, range) => received(db, range, { from: NOBODY, state: 'received', aliasId: SELDOM_ALIAS }),
+    ['inbox_messages_alias_id_idx'],
+    MESSAGES_LOOKED_MAX * 2,
+  ],
+  [
+    'subscribers of an event type, over all applications',
+    (db, { beforeId }) => subscribers(db, ['order.paid', 'order.*', '*'], beforeId),
+    ['application_endpoints_pkey'],
+    ENDPOINTS_LOOKED_MAX,
+  ],
+  [
+    'subscribers of an event type that every endpoint hears',
+    (db, { beforeId }) => subscribers(db, ['invoice.*'], beforeId),
+    ['application_endpoints_pkey'],
+    ENDPOINTS_LOOKED_MAX,
+  ],
 ];
 
 function subscribers(db: Database, patterns: readonly string[], beforeId: Id): Promise<unknown> {
-  return new ApplicationEndpointsStore(db, undefined as never, undefined as never).subscribers(ENVIRONMENT, patterns, beforeId);
+  return new ApplicationEndpointsStore(db, undefined as never, undefined as never).subscribers(
+    ENVIRONMENT,
+    patterns,
+    beforeId,
+  );
 }

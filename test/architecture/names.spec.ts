@@ -26,7 +26,9 @@ describe('the source tree', () => {
   it('reaches the network through globals in egress only', () => {
     // `fetch` and its like need no import, so the import rules can't see them.
     const opensSocket = /(?<![.\w])(fetch|new WebSocket|new EventSource)\(/;
-    const service = code.filter((file) => /^src\/(?!egress\/|testing\/|client\/|cli\/)/.test(file) && !file.endsWith('.spec.ts'));
+    const service = code.filter(
+      (file) => /^src\/(?!egress\/|testing\/|client\/|cli\/)/.test(file) && !file.endsWith('.spec.ts'),
+    );
 
     expect(service.filter((file) => opensSocket.test(textOf(file)))).toEqual([]);
   });

@@ -5,7 +5,11 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (name: string): string => readFileSync(path.join(root, name), 'utf8');
 /** The options between `node` and the file that it runs, or the end of the line. */
-const optionsIn = (line: string): string[] => line.slice(line.indexOf('node ') + 5).split(/[ `]/).filter((word) => word.startsWith('--'));
+const optionsIn = (line: string): string[] =>
+  line
+    .slice(line.indexOf('node ') + 5)
+    .split(/[ `]/)
+    .filter((word) => word.startsWith('--'));
 
 const START = optionsIn((JSON.parse(read('package.json')) as { scripts: { start: string } }).scripts.start);
 
@@ -17,7 +21,10 @@ describe('the options of Node.js', () => {
   });
 
   it('are known to this one, which would not start otherwise', () => {
-    expect(spawnSync(process.execPath, [...START, '-e', 'process.exit(7)'], { encoding: 'utf8' })).toMatchObject({ status: 7, stderr: '' });
+    expect(spawnSync(process.execPath, [...START, '-e', 'process.exit(7)'], { encoding: 'utf8' })).toMatchObject({
+      status: 7,
+      stderr: '',
+    });
   });
 
   // ADR 33: with it the same commit is up to a tenth slower, by chance.
@@ -31,6 +38,7 @@ describe('the options of Node.js', () => {
 
     expect([...versions]).toEqual(['24']);
     expect(engines.node).toContain('>=24.');
-    for (const file of ['README.md', 'docs/operations.md']) expect([file, read(file)]).toEqual([file, expect.stringContaining('Node.js 24')]);
+    for (const file of ['README.md', 'docs/operations.md'])
+      expect([file, read(file)]).toEqual([file, expect.stringContaining('Node.js 24')]);
   });
 });

@@ -1,7 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasPythonModules, hasTool, isAtLeast, isRedisInstalled, isSwaksUsable, mayListenOn } from '../support/optional-tools.js';
+import {
+  hasPythonModules,
+  hasTool,
+  isAtLeast,
+  isRedisInstalled,
+  isSwaksUsable,
+  mayListenOn,
+} from '../support/optional-tools.js';
 
 describe('a tool that tests use where the machine has it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-tools-'));
@@ -26,7 +33,11 @@ describe('a tool that tests use where the machine has it', () => {
 
   it.each<[string, Record<string, string>, boolean]>([
     ['with its TLS module', { swaks: 'echo "=== TLS supported"' }, true],
-    ['without libnet-ssleay-perl, which failed a test', { swaks: 'echo "*** TLS not available: requires Net::SSLeay"' }, false],
+    [
+      'without libnet-ssleay-perl, which failed a test',
+      { swaks: 'echo "*** TLS not available: requires Net::SSLeay"' },
+      false,
+    ],
     ['that exists and fails', { swaks: 'echo "=== TLS supported"; exit 1' }, false],
     ['that is not there', {}, false],
   ])('swaks %s', (_what, scripts, expected) => {
@@ -46,7 +57,11 @@ describe('a tool that tests use where the machine has it', () => {
 
   it('a Python counts with all of the modules alone, and a user with the right to a port', () => {
     onlyPrograms({});
-    expect([hasPythonModules(undefined, 'x'), hasPythonModules('', 'x'), hasPythonModules('/nothing/python', 'x')]).toEqual([false, false, false]);
+    expect([
+      hasPythonModules(undefined, 'x'),
+      hasPythonModules('', 'x'),
+      hasPythonModules('/nothing/python', 'x'),
+    ]).toEqual([false, false, false]);
     expect([mayListenOn(0, '127.0.0.1'), mayListenOn(0, '192.0.2.1')]).toEqual([true, false]);
   });
 
@@ -58,7 +73,13 @@ describe('a tool that tests use where the machine has it', () => {
     expect(hasTool(tool, () => true)).toBe(true);
   });
 
-  it.each<[string | null, boolean]>([['nats-server: v2.10.1', true], ['nats-server: v2.1.9', false], ['v10.0', true], ['none', false], [null, false]])('%s is 2.2 or newer: %s', (text, expected) => {
+  it.each<[string | null, boolean]>([
+    ['nats-server: v2.10.1', true],
+    ['nats-server: v2.1.9', false],
+    ['v10.0', true],
+    ['none', false],
+    [null, false],
+  ])('%s is 2.2 or newer: %s', (text, expected) => {
     expect(isAtLeast(text, [2, 2])).toBe(expected);
   });
 });

@@ -7,7 +7,10 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** As Jest hands them over where nothing is cached: without any times, the larger file first. */
 const test = (suite: string, size: number): Test =>
-  ({ path: path.join(ROOT, suite), context: { config: { cache: false }, hasteFS: { getSize: () => size } } }) as unknown as Test;
+  ({
+    path: path.join(ROOT, suite),
+    context: { config: { cache: false }, hasteFS: { getSize: () => size } },
+  }) as unknown as Test;
 
 describe('the order of suites where none was timed yet', () => {
   it.each(LONG)('%s is there', (suite) => {
@@ -20,6 +23,11 @@ describe('the order of suites where none was timed yet', () => {
 
     const sorted = new LongestFirst().sort(tests);
 
-    expect([...sorted].map((each) => path.relative(ROOT, each.path))).toEqual([longest, long, 'src/b.spec.ts', 'src/a.spec.ts']);
+    expect([...sorted].map((each) => path.relative(ROOT, each.path))).toEqual([
+      longest,
+      long,
+      'src/b.spec.ts',
+      'src/a.spec.ts',
+    ]);
   });
 });

@@ -4,8 +4,8 @@ import type { Clock } from '../../src/kernel/clock.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { Notifications } from '../../src/kernel/notifications.js';
-import { DestinationsStore } from '../../src/modules/destinations/destinations.store.js';
 import type { Vault } from '../../src/kernel/vault.js';
+import { DestinationsStore } from '../../src/modules/destinations/destinations.store.js';
 import type { SystemEvents } from '../../src/modules/system-events/contract.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
@@ -27,8 +27,16 @@ describe('destinations with owners', () => {
     testDatabase = await createDatabase('migrated');
     source = await dataSource(testDatabase.url, 1).initialize();
     database = new Database(source, { databaseUrl: testDatabase.url } as Config);
-    const notifications = { announce: async (topic: string, key: string) => void announced.push(`${topic} ${key}`) } as unknown as Notifications;
-    store = new DestinationsStore(database, notifications, { now: () => new Date(0) } as Clock, {} as SystemEvents, {} as Vault);
+    const notifications = {
+      announce: async (topic: string, key: string) => void announced.push(`${topic} ${key}`),
+    } as unknown as Notifications;
+    store = new DestinationsStore(
+      database,
+      notifications,
+      { now: () => new Date(0) } as Clock,
+      {} as SystemEvents,
+      {} as Vault,
+    );
     // No organization is needed for what this is about.
     await source.query('alter table destinations drop constraint destinations_environment_id_fkey');
     await source.query(`
@@ -51,7 +59,11 @@ describe('destinations with owners', () => {
   it('the list shows none of them and does not walk over them', async () => {
     const rows = await store.page(ENVIRONMENT, {}, 51);
 
-    expect([rows.length, new Set(rows.map(({ name }) => name)), rows[0]?.id]).toEqual([51, new Set(['Listed']), uuid(1, LISTED - 1)]);
+    expect([rows.length, new Set(rows.map(({ name }) => name)), rows[0]?.id]).toEqual([
+      51,
+      new Set(['Listed']),
+      uuid(1, LISTED - 1),
+    ]);
     const plan = await source.query<{ 'QUERY PLAN': string }[]>(
       `explain (analyze, buffers) select * from destinations where environment_id = ${ENVIRONMENT} and owner_id is null order by id desc limit 51`,
     );
@@ -60,24 +72,34 @@ describe('destinations with owners', () => {
     expect(Number(/shared hit=(\d+)/.exec(text)?.[1])).toBeLessThan(200);
   });
 
-  it('a caller\'s id finds what is listed, an owner\'s what is owned', async () => {
+  it("a caller's id finds what is listed, an owner's what is owned", async () => {
     const find = async (id: string): Promise<boolean[]> =>
-      Promise.all((['listed', 'owned'] as const).map(async (whose) => (await store.find(ENVIRONMENT, id, whose)) !== null));
+      Promise.all(
+        (['listed', 'owned'] as const).map(async (whose) => (await store.find(ENVIRONMENT, id, whose)) !== null),
+      );
 
     expect(await find(uuid(1, 1))).toEqual([true, false]);
     expect(await find(uuid(2, 1))).toEqual([false, true]);
-    expect((await store.findAll(ENVIRONMENT, [uuid(2, 1), uuid(1, 1), uuid(8, 1)])).map(({ id }) => id).sort()).toEqual([uuid(1, 1), uuid(2, 1)]);
+    expect((await store.findAll(ENVIRONMENT, [uuid(2, 1), uuid(1, 1), uuid(8, 1)])).map(({ id }) => id).sort()).toEqual(
+      [uuid(1, 1), uuid(2, 1)],
+    );
     expect(await store.findAll(ENVIRONMENT + 1, [uuid(1, 1)])).toEqual([]);
   });
 
   it('what goes with its owner takes circuits and permits along, and every node hears of it', async () => {
     const [troubled, other] = [uuid(2, 5 * OWNED_EACH), uuid(2, 6 * OWNED_EACH)];
-    await source.query(`insert into circuits select ${ENVIRONMENT}, id, 'closed', 1, null, null, 0 from unnest(array['${troubled}', '${other}']::uuid[]) id`);
-    await source.query(`insert into target_permits select ${ENVIRONMENT}, id, 1, now() from unnest(array['${troubled}', '${other}']::uuid[]) id`);
+    await source.query(
+      `insert into circuits select ${ENVIRONMENT}, id, 'closed', 1, null, null, 0 from unnest(array['${troubled}', '${other}']::uuid[]) id`,
+    );
+    await source.query(
+      `insert into target_permits select ${ENVIRONMENT}, id, 1, now() from unnest(array['${troubled}', '${other}']::uuid[]) id`,
+    );
 
     const removed = await store.removeOwned(ENVIRONMENT, uuid(3, 5));
 
-    expect(removed.map(({ id }) => id)).toEqual(Array.from({ length: OWNED_EACH }, (_, n) => uuid(2, 5 * OWNED_EACH + n)));
+    expect(removed.map(({ id }) => id)).toEqual(
+      Array.from({ length: OWNED_EACH }, (_, n) => uuid(2, 5 * OWNED_EACH + n)),
+    );
     expect(removed.filter(({ hadCircuit }) => hadCircuit).map(({ id }) => id)).toEqual([troubled]);
     expect(announced.filter((line) => line.startsWith('destination '))).toHaveLength(OWNED_EACH);
     expect(announced).toContain(`circuit ${ENVIRONMENT}:${troubled}`);

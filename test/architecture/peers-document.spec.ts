@@ -9,20 +9,28 @@ interface Row {
 
 /** A gap, whose it is, what is done instead, and tests as `file` “title”. */
 function rowsOf(document: string): Row[] {
-  return document.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| gap |')).map((line) => {
-    const [gap = '', peers = '', does = '', ...shownBy] = line.slice(2, -2).split(' | ');
-    const tests = shownBy.join(' | ').split('<br>').map((test) => {
-      const [, file = test, title = ''] = /^`([^`]+)` “(.+)”$/.exec(test) ?? [];
-      return { file, title };
+  return document
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| gap |'))
+    .map((line) => {
+      const [gap = '', peers = '', does = '', ...shownBy] = line.slice(2, -2).split(' | ');
+      const tests = shownBy
+        .join(' | ')
+        .split('<br>')
+        .map((test) => {
+          const [, file = test, title = ''] = /^`([^`]+)` “(.+)”$/.exec(test) ?? [];
+          return { file, title };
+        });
+      return { gap, peers, does, tests };
     });
-    return { gap, peers, does, tests };
-  });
 }
 
 /** What stands in quotes of any kind in a file of tests, as it is read there. */
 function quotedIn(file: string): Set<string> {
   const quoted = textOf(file).matchAll(/'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)"|`((?:[^`\\]|\\.)+)`/g);
-  return new Set([...quoted].map(([, single, double, template]) => (single ?? double ?? template ?? '').replace(/\\(['"`])/g, '$1')));
+  return new Set(
+    [...quoted].map(([, single, double, template]) => (single ?? double ?? template ?? '').replace(/\\(['"`])/g, '$1')),
+  );
 }
 
 describe('docs/peers.md', () => {
@@ -36,21 +44,27 @@ describe('docs/peers.md', () => {
     expect(scenarios).toHaveLength(2);
   });
 
-  it.each(rows.map((row) => [row.gap, row] as const))('%s: says whose it is and what is done instead, and names tests that there are', (_gap, { peers, does, tests }) => {
-    expect(peers).toMatch(/Svix|Outpost|Convoy|Hook0|Hookdeck|Asynq/);
-    expect(does).toMatch(/\S/);
-    for (const { file, title } of tests) {
-      expect([...files]).toContain(file);
-      expect(file).toMatch(/spec\.ts$/);
-      expect([...quotedIn(file)]).toContain(title);
-    }
-  });
+  it.each(rows.map((row) => [row.gap, row] as const))(
+    '%s: says whose it is and what is done instead, and names tests that there are',
+    (_gap, { peers, does, tests }) => {
+      expect(peers).toMatch(/Svix|Outpost|Convoy|Hook0|Hookdeck|Asynq/);
+      expect(does).toMatch(/\S/);
+      for (const { file, title } of tests) {
+        expect([...files]).toContain(file);
+        expect(file).toMatch(/spec\.ts$/);
+        expect([...quotedIn(file)]).toContain(title);
+      }
+    },
+  );
 
   it('names every scenario that was written for it, and these begin with the peer and its thread or file', () => {
-    const titles = scenarios.flatMap((file) => [...textOf(file).matchAll(/^ +it\('((?:[^'\\]|\\.)+)'/gm)].map(([, title = '']) => title));
+    const titles = scenarios.flatMap((file) =>
+      [...textOf(file).matchAll(/^ +it\('((?:[^'\\]|\\.)+)'/gm)].map(([, title = '']) => title),
+    );
 
     expect(titles.length).toBeGreaterThan(10);
-    for (const title of titles) expect(title).toMatch(/^(Svix|Outpost|Convoy|Hook0|Asynq) (#\d+(, #\d+)*|[\w./-]+\.(rs|go)): /);
+    for (const title of titles)
+      expect(title).toMatch(/^(Svix|Outpost|Convoy|Hook0|Asynq) (#\d+(, #\d+)*|[\w./-]+\.(rs|go)): /);
     expect(rows.flatMap(({ tests }) => tests.map(({ title }) => title))).toEqual(expect.arrayContaining(titles));
   });
 });

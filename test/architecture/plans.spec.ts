@@ -3,45 +3,55 @@ import type { DataSource } from 'typeorm';
 import { dataSource } from '../../src/data-source.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
-import type { PlannedPool } from '../../src/kernel/planned-pool.js';
+import type { IdempotentRequest } from '../../src/kernel/idempotency.js';
 import { lowestIdAt } from '../../src/kernel/ids.js';
 import { Lookout } from '../../src/kernel/lookout.js';
-import type { IdempotentRequest } from '../../src/kernel/idempotency.js';
+import type { PlannedPool } from '../../src/kernel/planned-pool.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import type { Vault } from '../../src/kernel/vault.js';
-import { AcceptStore } from '../../src/modules/ledger/accept.store.js';
-import { AttemptLogStore, type AttemptRange } from '../../src/modules/events/attempt-log.store.js';
-import type { NewEvent, NewMessage } from '../../src/modules/ledger/accept.contract.js';
-import type { ClaimedDelivery } from '../../src/modules/ledger/claims.contract.js';
-import type { DeliveryResult } from '../../src/modules/ledger/record.contract.js';
-import type { Redelivered } from '../../src/modules/ledger/redelivery.contract.js';
-import { DUE_IN_MS, DueStore, PARKED_IN_MS } from '../../src/modules/ledger/due.store.js';
+import { CHECK_IN_MS } from '../../src/modules/domains/domains.store.js';
+import { SCHEDULED_IN_MS } from '../../src/modules/email/scheduled-emails.store.js';
 import { ApplicationErasureStore } from '../../src/modules/events/application-erasure.store.js';
+import { AttemptLogStore, type AttemptRange } from '../../src/modules/events/attempt-log.store.js';
 import { EraseStore } from '../../src/modules/events/erase.store.js';
-import { windowRows, type EventFilter } from '../../src/modules/events/event-lists.js';
+import { type EventFilter, windowRows } from '../../src/modules/events/event-lists.js';
 import type { EventRow } from '../../src/modules/events/event-rows.js';
 import { EventsStore } from '../../src/modules/events/events.store.js';
-import { FailedStore } from '../../src/modules/ledger/failed.store.js';
-import { FanOutStore, type AdmittedMessage } from '../../src/modules/ledger/fan-out.store.js';
-import { ReceiveStore, type Received } from '../../src/modules/ledger/receive.store.js';
-import { RecordStore } from '../../src/modules/ledger/record.store.js';
-import { RedeliverStore } from '../../src/modules/ledger/redeliver.store.js';
 import { RequestsStore } from '../../src/modules/events/requests.store.js';
 import { SentStore } from '../../src/modules/events/sent.store.js';
 import { SetAsideStore } from '../../src/modules/events/set-aside.store.js';
-import { CHECK_IN_MS } from '../../src/modules/domains/domains.store.js';
-import { SCHEDULED_IN_MS } from '../../src/modules/email/scheduled-emails.store.js';
+import { WaitingStore } from '../../src/modules/events/waiting.store.js';
 import { REPORT_IN_MS } from '../../src/modules/feedback/reports.store.js';
+import type { NewEvent, NewMessage } from '../../src/modules/ledger/accept.contract.js';
+import { AcceptStore } from '../../src/modules/ledger/accept.store.js';
+import { CancelStore } from '../../src/modules/ledger/cancel.store.js';
+import type { ClaimedDelivery } from '../../src/modules/ledger/claims.contract.js';
+import { DUE_IN_MS, DueStore, PARKED_IN_MS } from '../../src/modules/ledger/due.store.js';
+import { FailedStore } from '../../src/modules/ledger/failed.store.js';
+import { type AdmittedMessage, FanOutStore } from '../../src/modules/ledger/fan-out.store.js';
+import { type Received, ReceiveStore } from '../../src/modules/ledger/receive.store.js';
+import type { DeliveryResult } from '../../src/modules/ledger/record.contract.js';
+import { RecordStore } from '../../src/modules/ledger/record.store.js';
+import { RedeliverStore } from '../../src/modules/ledger/redeliver.store.js';
+import type { Redelivered } from '../../src/modules/ledger/redelivery.contract.js';
+import { FailingApplicationsStore } from '../../src/modules/metrics/failing-applications.store.js';
 import { PARTS_IN_MS } from '../../src/modules/metrics/rollups.store.js';
 import { FORGOTTEN_IN_MS } from '../../src/modules/replay/replay-jobs.store.js';
 import { SIGNALS_IN_MS } from '../../src/modules/system-events/batches.store.js';
-import { FailingApplicationsStore } from '../../src/modules/metrics/failing-applications.store.js';
-import { WaitingStore } from '../../src/modules/events/waiting.store.js';
-import { CancelStore } from '../../src/modules/ledger/cancel.store.js';
-import { addMail, addReceived, APPLICATION, ENDPOINT, ENVIRONMENT, fillLedger, ROUTED_TARGET, SET_ASIDE, type FilledLedger } from './ledger-of-a-million.js';
+import {
+  addMail,
+  addReceived,
+  APPLICATION,
+  ENDPOINT,
+  ENVIRONMENT,
+  type FilledLedger,
+  fillLedger,
+  ROUTED_TARGET,
+  SET_ASIDE,
+} from './ledger-of-a-million.js';
 import { boundFor, indexFor, LISTS, PAGES_MAX, TARGET, TYPE } from './lists-of-events.js';
 import { LISTS_OF_MAIL } from './lists-of-mail.js';
-import { explain, recorder, type Plan, type Recorded } from './plans.js';
+import { explain, type Plan, type Recorded, recorder } from './plans.js';
 
 const TENANT = { environmentId: ENVIRONMENT } as Tenant;
 const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
@@ -63,10 +73,16 @@ beforeAll(async () => {
   // The very pools of the service: what is planned here is planned with their settings.
   const { hotPool, readPool } = database as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
   const { master } = source.driver as unknown as { master: pg.Pool };
-  clients = { hot: await hotPool.pool.connect(), reads: await readPool.pool.connect(), ordinary: await master.connect() };
+  clients = {
+    hot: await hotPool.pool.connect(),
+    reads: await readPool.pool.connect(),
+    ordinary: await master.connect(),
+  };
   const due = await clients.ordinary.query<Pick<ClaimedDelivery, 'eventId' | 'targetId'>>(`
     select event_id as "eventId", target_id as "targetId" from due_deliveries where not parked order by md5(event_id::text) limit 256`);
-  open = due.rows.map((row) => ({ ...row, environmentId: ENVIRONMENT, ordinal: 0, claimedBy: WORKER }) as ClaimedDelivery);
+  open = due.rows.map(
+    (row) => ({ ...row, environmentId: ENVIRONMENT, ordinal: 0, claimedBy: WORKER }) as ClaimedDelivery,
+  );
   const events = await clients.ordinary.query<EventRow>(`
     select event_id as id, expires_on::text as "expiresOn" from deliveries where status = 'dlq' order by md5(event_id::text) limit 1`);
   settled = events.rows[0] as EventRow;
@@ -81,7 +97,16 @@ afterAll(async () => {
 /** What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on each day. */
 async function lookAll(db: Database): Promise<void> {
   const lookout = new Lookout(db, { nowMs: () => 0, monotonicMs: () => 0 });
-  const watched = [DUE_IN_MS, PARKED_IN_MS, PARTS_IN_MS, REPORT_IN_MS, SIGNALS_IN_MS, SCHEDULED_IN_MS, CHECK_IN_MS, FORGOTTEN_IN_MS];
+  const watched = [
+    DUE_IN_MS,
+    PARKED_IN_MS,
+    PARTS_IN_MS,
+    REPORT_IN_MS,
+    SIGNALS_IN_MS,
+    SCHEDULED_IN_MS,
+    CHECK_IN_MS,
+    FORGOTTEN_IN_MS,
+  ];
   for (const [n, inMs] of watched.entries()) lookout.attend({ name: `w${n}`, inMs, wake: () => undefined });
   await lookout.onApplicationShutdown();
   await lookout.look();
@@ -121,20 +146,48 @@ function event(n: number, idempotency: NewEvent['idempotency'] = null): NewEvent
 }
 
 /** A message to ten endpoints. */
-function fanOut(n: number, admission: AdmittedMessage['admissions'][number], key: NewMessage['idempotency'] = null): AdmittedMessage {
+function fanOut(
+  n: number,
+  admission: AdmittedMessage['admissions'][number],
+  key: NewMessage['idempotency'] = null,
+): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
   // Not that of the lists: what is rolled back here would stand in their way as dead entries.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
-    environmentId, messageId: id, eventId: lowestIdAt(n * 20 + i), endpointId: TARGET, targetId: TARGET, payload, pulled: false, ratePerSecond: null,
-    concurrency: null, refused: false,
+    environmentId,
+    messageId: id,
+    eventId: lowestIdAt(n * 20 + i),
+    endpointId: TARGET,
+    targetId: TARGET,
+    payload,
+    pulled: false,
+    ratePerSecond: null,
+    concurrency: null,
+    refused: false,
   }));
-  const message = { environmentId, id, expiresOnDay, applicationId: TARGET, eventType, channels: [], headers: null, traceparent: null, payload, payloadBytes, events, idempotency: key };
+  const message = {
+    environmentId,
+    id,
+    expiresOnDay,
+    applicationId: TARGET,
+    eventType,
+    channels: [],
+    headers: null,
+    traceparent: null,
+    payload,
+    payloadBytes,
+    events,
+    idempotency: key,
+  };
   return { message, admissions: events.map(() => admission) };
 }
 
 const request = (n: number): IdempotentRequest => ({
-  environmentId: ENVIRONMENT, route: 'POST /v1/send', key: lowestIdAt(n), fingerprint: Buffer.alloc(32, 1),
+  environmentId: ENVIRONMENT,
+  route: 'POST /v1/send',
+  key: lowestIdAt(n),
+  fingerprint: Buffer.alloc(32, 1),
 });
 
 const once = (n: number): NewEvent['idempotency'] => ({ request: request(n), status: 202, body: '{}' });
@@ -143,7 +196,10 @@ function result(held: ClaimedDelivery, n: number): DeliveryResult {
   const retrying = n % 2 === 0;
   const { environmentId, eventId, ordinal, claimedBy } = held;
   return {
-    environmentId, eventId, ordinal, claimedBy,
+    environmentId,
+    eventId,
+    ordinal,
+    claimedBy,
     status: retrying ? 'retrying' : 'delivered',
     reason: null,
     dueInMs: retrying ? 5_000 : null,
@@ -166,66 +222,252 @@ function received(n: number, idempotency: NewEvent['idempotency'] = null): Recei
   return {
     admissions: ['run', 'pull'],
     event: {
-      environmentId, id, expiresOnDay, eventType, payload, payloadBytes, endpointId: TARGET, endpointPath: 'a/b', headers: {}, traceparent: null,
-      disposition: null, deliveries: [arrival, { ...arrival, pulled: true }], idempotency, keyTtlMs: null,
+      environmentId,
+      id,
+      expiresOnDay,
+      eventType,
+      payload,
+      payloadBytes,
+      endpointId: TARGET,
+      endpointPath: 'a/b',
+      headers: {},
+      traceparent: null,
+      disposition: null,
+      deliveries: [arrival, { ...arrival, pulled: true }],
+      idempotency,
+      keyTtlMs: null,
       request: {
-        method: 'POST', url: 'http://a/in/a/b', path: '', query: '', headers: [['a', 'b']], body: null, sizeBytes: 7, ip: '127.0.0.1',
-        verification: 'none', dedupeId: null, note: null, replayOf: null, answer: null,
+        method: 'POST',
+        url: 'http://a/in/a/b',
+        path: '',
+        query: '',
+        headers: [['a', 'b']],
+        body: null,
+        sizeBytes: 7,
+        ip: '127.0.0.1',
+        verification: 'none',
+        dedupeId: null,
+        note: null,
+        replayOf: null,
+        answer: null,
       },
     },
   };
 }
 
-const toTarget = ({ id, expiresOn }: EventRow): Redelivered => ({ eventId: id, expiresOn, targetId: TARGET, endpointId: null });
+const toTarget = ({ id, expiresOn }: EventRow): Redelivered => ({
+  eventId: id,
+  expiresOn,
+  targetId: TARGET,
+  endpointId: null,
+});
 /** What the headers of these tests need nothing of. */
 const VAULT = {} as Vault;
 const hundred = Array.from({ length: 100 }, (_, n) => n);
 
 /** Statement, what it works on, the indexes that its comment promises, and the pages that it may touch at most. */
 const HOT: [string, (recording: Database) => Promise<unknown>, string[], number][] = [
-  ['claimDue, 500', (db) => new DueStore(db).claimDue(WORKER, 500), ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'], 500 * 40],
-  ['claimDue, 1', (db) => new DueStore(db).claimDue(WORKER, 1), ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'], 200],
-  ['claimThese, 100', (db) => new DueStore(db).claimThese(WORKER, open.slice(0, 100)), ['due_deliveries_pkey', 'events_pkey'], 100 * 40],
-  ['claimParked, 100', (db) => new DueStore(db).claimParked(WORKER, ENVIRONMENT, TARGET, 100), ['due_deliveries_parked_idx', 'due_deliveries_pkey', 'events_pkey'], 100 * 40],
+  [
+    'claimDue, 500',
+    (db) => new DueStore(db).claimDue(WORKER, 500),
+    ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'],
+    500 * 40,
+  ],
+  [
+    'claimDue, 1',
+    (db) => new DueStore(db).claimDue(WORKER, 1),
+    ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'],
+    200,
+  ],
+  [
+    'claimThese, 100',
+    (db) => new DueStore(db).claimThese(WORKER, open.slice(0, 100)),
+    ['due_deliveries_pkey', 'events_pkey'],
+    100 * 40,
+  ],
+  [
+    'claimParked, 100',
+    (db) => new DueStore(db).claimParked(WORKER, ENVIRONMENT, TARGET, 100),
+    ['due_deliveries_parked_idx', 'due_deliveries_pkey', 'events_pkey'],
+    100 * 40,
+  ],
   ['release, 100', (db) => new DueStore(db).release(open.slice(0, 100), true), ['due_deliveries_pkey'], 100 * 40],
   ['parkedTargets', (db) => new DueStore(db).parkedTargets(), ['due_deliveries_parked_idx'], 1_000],
   ['backlog', (db) => new DueStore(db).backlog(), ['due_deliveries_due_at_idx'], 200],
-  ['the lookout', (db) => lookAll(db), ['domains_next_check_at_idx', 'due_deliveries_due_at_idx', 'due_deliveries_parked_idx', 'mail_reports_due_at_idx', 'replay_jobs_open_idx', 'rollup_parts_pkey', 'scheduled_emails_due_at_idx', 'system_signals_pkey', 'system_tellings_batch_idx'], 200],
+  [
+    'the lookout',
+    (db) => lookAll(db),
+    [
+      'domains_next_check_at_idx',
+      'due_deliveries_due_at_idx',
+      'due_deliveries_parked_idx',
+      'mail_reports_due_at_idx',
+      'replay_jobs_open_idx',
+      'rollup_parts_pkey',
+      'scheduled_emails_due_at_idx',
+      'system_signals_pkey',
+      'system_tellings_batch_idx',
+    ],
+    200,
+  ],
   ['record, 256', (db) => new RecordStore(db).write(open.map(result)), ['due_deliveries_pkey'], 256 * 60],
   ['record, 1', (db) => new RecordStore(db).write(open.slice(0, 1).map(result)), ['due_deliveries_pkey'], 200],
-  ['accept, 100', (db) => new AcceptStore(db, VAULT).insert(hundred.map((n) => admitted(n)), WORKER, 1, null), ['cluster_epochs_pkey'], 100 * 60],
-  ['accept with keys, 100', (db) => new AcceptStore(db, VAULT).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000, null), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 100 * 80],
-  ['fan out, 100 to 10', (db) => new FanOutStore(db, VAULT).insert(hundred.map((n) => fanOut(n, 'leave')), WORKER, 1, null), [], 1000 * 60],
-  ['fan out with keys, 100 to 10', (db) => new FanOutStore(db, VAULT).insert(hundred.map((n) => fanOut(n, 'pull', once(n))), WORKER, 86_400_000, null), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 1000 * 80],
-  ['receive, 100', (db) => new ReceiveStore(db, VAULT).insert(hundred.map((n) => received(n)), WORKER, 1, null), ['cluster_epochs_pkey'], 100 * 80],
-  ['receive with keys, 100', (db) => new ReceiveStore(db, VAULT).insert(hundred.map((n) => received(n, once(n))), WORKER, 86_400_000, null), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 100 * 100],
+  [
+    'accept, 100',
+    (db) =>
+      new AcceptStore(db, VAULT).insert(
+        hundred.map((n) => admitted(n)),
+        WORKER,
+        1,
+        null,
+      ),
+    ['cluster_epochs_pkey'],
+    100 * 60,
+  ],
+  [
+    'accept with keys, 100',
+    (db) =>
+      new AcceptStore(db, VAULT).insert(
+        hundred.map((n) => admitted(n, once(n))),
+        WORKER,
+        86_400_000,
+        null,
+      ),
+    ['cluster_epochs_pkey', 'idempotency_keys_pkey'],
+    100 * 80,
+  ],
+  [
+    'fan out, 100 to 10',
+    (db) =>
+      new FanOutStore(db, VAULT).insert(
+        hundred.map((n) => fanOut(n, 'leave')),
+        WORKER,
+        1,
+        null,
+      ),
+    [],
+    1000 * 60,
+  ],
+  [
+    'fan out with keys, 100 to 10',
+    (db) =>
+      new FanOutStore(db, VAULT).insert(
+        hundred.map((n) => fanOut(n, 'pull', once(n))),
+        WORKER,
+        86_400_000,
+        null,
+      ),
+    ['cluster_epochs_pkey', 'idempotency_keys_pkey'],
+    1000 * 80,
+  ],
+  [
+    'receive, 100',
+    (db) =>
+      new ReceiveStore(db, VAULT).insert(
+        hundred.map((n) => received(n)),
+        WORKER,
+        1,
+        null,
+      ),
+    ['cluster_epochs_pkey'],
+    100 * 80,
+  ],
+  [
+    'receive with keys, 100',
+    (db) =>
+      new ReceiveStore(db, VAULT).insert(
+        hundred.map((n) => received(n, once(n))),
+        WORKER,
+        86_400_000,
+        null,
+      ),
+    ['cluster_epochs_pkey', 'idempotency_keys_pkey'],
+    100 * 100,
+  ],
   ['targets with marked deliveries', (db) => new CancelStore(db).held(null), ['due_deliveries_withdrawn_idx'], 20],
-  ['the mark of a delivery', (db) => new CancelStore(db).reasonOf({ environmentId: ENVIRONMENT, eventId: open[0]?.eventId ?? '', ordinal: 0 }), ['due_deliveries_pkey'], 20],
-  ['cancel what waits of 100 events', (db) => new CancelStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled'), ['due_deliveries_pkey'], 100 * 40],
-  ['cancel what waits of 100 events for a target', (db) => new CancelStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled', TARGET), ['due_deliveries_pkey'], 100 * 40],
-  ['cancel what waits for a target', (db) => new CancelStore(db).ofTarget({ environmentId: ENVIRONMENT, targetId: TARGET, endpointId: null, eventType: null, beforeId: lowestIdAt(ledger.nowMs) }, 'cancelled'), ['due_deliveries_pkey'], 200_000],
+  [
+    'the mark of a delivery',
+    (db) => new CancelStore(db).reasonOf({ environmentId: ENVIRONMENT, eventId: open[0]?.eventId ?? '', ordinal: 0 }),
+    ['due_deliveries_pkey'],
+    20,
+  ],
+  [
+    'cancel what waits of 100 events',
+    (db) =>
+      new CancelStore(db).ofEvents(
+        ENVIRONMENT,
+        open.slice(0, 100).map(({ eventId }) => eventId),
+        'cancelled',
+      ),
+    ['due_deliveries_pkey'],
+    100 * 40,
+  ],
+  [
+    'cancel what waits of 100 events for a target',
+    (db) =>
+      new CancelStore(db).ofEvents(
+        ENVIRONMENT,
+        open.slice(0, 100).map(({ eventId }) => eventId),
+        'cancelled',
+        TARGET,
+      ),
+    ['due_deliveries_pkey'],
+    100 * 40,
+  ],
+  [
+    'cancel what waits for a target',
+    (db) =>
+      new CancelStore(db).ofTarget(
+        {
+          environmentId: ENVIRONMENT,
+          targetId: TARGET,
+          endpointId: null,
+          eventType: null,
+          beforeId: lowestIdAt(ledger.nowMs),
+        },
+        'cancelled',
+      ),
+    ['due_deliveries_pkey'],
+    200_000,
+  ],
   ['erase an event', (db) => new EraseStore(db).event(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
   ['the events of a message', (db) => new EraseStore(db).members(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
   ['the answer of a key', (db) => new AcceptStore(db, VAULT).answerOf(request(1)), ['idempotency_keys_pkey'], 20],
 ];
 
 describe('with a million settled deliveries and 150,000 open ones', () => {
-  it.each(HOT)('%s: the index that its comment promises, no scan, a bounded number of pages', async (_what, ask, indexes, pagesMax) => {
-    // The rows that are released and recorded are held, as they are when the service does it.
-    await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
-      /release|record/.test(_what) ? WORKER : null, open.map(({ eventId }) => eventId),
-    ]);
-    const made = await plan(await asked(ask));
+  it.each(HOT)(
+    '%s: the index that its comment promises, no scan, a bounded number of pages',
+    async (_what, ask, indexes, pagesMax) => {
+      // The rows that are released and recorded are held, as they are when the service does it.
+      await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
+        /release|record/.test(_what) ? WORKER : null,
+        open.map(({ eventId }) => eventId),
+      ]);
+      const made = await plan(await asked(ask));
 
-    expect(made.indexes).toEqual(indexes);
-    expect(made.scanned).toEqual([]);
-    expect(made.pages).toBeLessThan(pagesMax);
-  });
+      expect(made.indexes).toEqual(indexes);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(pagesMax);
+    },
+  );
 
   it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
-    ['find', (db) => new EventsStore(db, VAULT).find(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
-    ['find on its day', (db) => new EventsStore(db, VAULT).findOn(TENANT, settled.id, Date.parse(settled.expiresOn) / DAY_MS), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
-    ['deliveries', (db) => new EventsStore(db, VAULT).deliveries(TENANT, settled), ['deliveries_pkey', 'due_deliveries_pkey']],
+    [
+      'find',
+      (db) => new EventsStore(db, VAULT).find(TENANT, settled.id),
+      ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey'],
+    ],
+    [
+      'find on its day',
+      (db) => new EventsStore(db, VAULT).findOn(TENANT, settled.id, Date.parse(settled.expiresOn) / DAY_MS),
+      ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey'],
+    ],
+    [
+      'deliveries',
+      (db) => new EventsStore(db, VAULT).deliveries(TENANT, settled),
+      ['deliveries_pkey', 'due_deliveries_pkey'],
+    ],
     ['attempts', (db) => new EventsStore(db, VAULT).attempts(TENANT, settled), ['attempts_pkey']],
   ])('%s: by its key', async (_what, ask, indexes) => {
     const made = await plan(await asked(ask));
@@ -236,147 +478,247 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   });
 
   it.each<[string, Partial<AttemptRange>]>([
-    ['', {}], [' that failed', { status: 'failed' }], [' of a type that it never gets', { eventType: 'none' }],
-  ])('attempts at a target%s: its events by their index, theirs by their keys, in bounded work', async (_what, filter) => {
-    const range: AttemptRange = {
-      environmentId: ENVIRONMENT, targetId: TARGET, before: { eventId: lowestIdAt(ledger.nowMs), ordinal: 0, number: 0 }, fromId: lowestIdAt(0),
-      status: null, eventType: null, ...filter,
-    };
-    const [floor, page] = [await plan(await asked((db) => new AttemptLogStore(db).floor(range, 500))), await plan(await asked((db) => new AttemptLogStore(db).page(range, 51)))];
+    ['', {}],
+    [' that failed', { status: 'failed' }],
+    [' of a type that it never gets', { eventType: 'none' }],
+  ])(
+    'attempts at a target%s: its events by their index, theirs by their keys, in bounded work',
+    async (_what, filter) => {
+      const range: AttemptRange = {
+        environmentId: ENVIRONMENT,
+        targetId: TARGET,
+        before: { eventId: lowestIdAt(ledger.nowMs), ordinal: 0, number: 0 },
+        fromId: lowestIdAt(0),
+        status: null,
+        eventType: null,
+        ...filter,
+      };
+      const [floor, page] = [
+        await plan(await asked((db) => new AttemptLogStore(db).floor(range, 500))),
+        await plan(await asked((db) => new AttemptLogStore(db).page(range, 51))),
+      ];
 
-    expect(floor.indexes).toEqual(['events_target_id_idx']);
-    expect(page.indexes).toEqual(expect.arrayContaining(['events_target_id_idx']));
-    expect(['attempts_pkey', 'deliveries_pkey', 'due_deliveries_pkey', 'events_target_id_idx']).toEqual(expect.arrayContaining(page.indexes));
-    expect([...floor.scanned, ...page.scanned]).toEqual([]);
-    expect(floor.pages + page.pages).toBeLessThan(500 * 40);
-  });
+      expect(floor.indexes).toEqual(['events_target_id_idx']);
+      expect(page.indexes).toEqual(expect.arrayContaining(['events_target_id_idx']));
+      expect(['attempts_pkey', 'deliveries_pkey', 'due_deliveries_pkey', 'events_target_id_idx']).toEqual(
+        expect.arrayContaining(page.indexes),
+      );
+      expect([...floor.scanned, ...page.scanned]).toEqual([]);
+      expect(floor.pages + page.pages).toBeLessThan(500 * 40);
+    },
+  );
 
   it('what waits for a target: by its indexes, whatever waits for others', async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).of(ENVIRONMENT, TARGET, null)));
 
     // A page for each of its own that is looked at, in one index or both; the 150,000 of others cost nothing.
-    const own = await clients.ordinary.query('select from due_deliveries where environment_id = $1 and target_id = $2', [ENVIRONMENT, TARGET]);
+    const own = await clients.ordinary.query(
+      'select from due_deliveries where environment_id = $1 and target_id = $2',
+      [ENVIRONMENT, TARGET],
+    );
     expect(made.indexes).toEqual(['due_deliveries_parked_idx', 'due_deliveries_retries_idx']);
     expect(made.scanned).toEqual([]);
     expect(made.pages).toBeLessThan(2 * (own.rowCount ?? 0) + 100);
   });
 
-  describe.each<['generic' | 'custom']>([['generic'], ['custom']])('on a %s plan, since these run on ordinary connections', (mode) => {
-    it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
-      ['the first attempt', (db) => new AttemptLogStore(db).first(TENANT, settled.id), ['attempts_pkey']],
-      ['where an event went', (db) => new RedeliverStore(db).ofEvent(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
-      ['redeliver an event to a target', (db) => new RedeliverStore(db).to(ENVIRONMENT, [toTarget(settled)]), ['deliveries_pkey', 'due_deliveries_pkey']],
-    ])('%s: by its key', async (_what, ask, indexes) => {
-      const made = await plan(await asked(ask), mode);
+  describe.each<['generic' | 'custom']>([['generic'], ['custom']])(
+    'on a %s plan, since these run on ordinary connections',
+    (mode) => {
+      it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
+        ['the first attempt', (db) => new AttemptLogStore(db).first(TENANT, settled.id), ['attempts_pkey']],
+        [
+          'where an event went',
+          (db) => new RedeliverStore(db).ofEvent(TENANT, settled.id),
+          ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey'],
+        ],
+        [
+          'redeliver an event to a target',
+          (db) => new RedeliverStore(db).to(ENVIRONMENT, [toTarget(settled)]),
+          ['deliveries_pkey', 'due_deliveries_pkey'],
+        ],
+      ])('%s: by its key', async (_what, ask, indexes) => {
+        const made = await plan(await asked(ask), mode);
 
-      expect(made.indexes).toEqual(indexes);
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(PAGES_MAX);
-    });
-
-    it.each([['failed'], ['dlq'], [null]])('a page of 1000 of what failed at a target (%s): by deliveries_target_id_idx', async (status) => {
-      const range = { environmentId: ENVIRONMENT, targetIds: [TARGET], beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0), status };
-      const made = await plan(await asked((db) => new FailedStore(db, new RedeliverStore(db)).page(range, 1_000)), mode);
-
-      // Of a day with next to nothing in it the planner takes either.
-      expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual(['deliveries_target_id_idx', 'events_pkey']);
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(1_000 * 10);
-    });
-
-    it('a page of 1000 of what endpoints were sent: by events_target_id_idx', async () => {
-      const range = { environmentId: ENVIRONMENT, endpointIds: [TARGET, WORKER], beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-      const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
-
-      expect(made.indexes).toContain('events_target_id_idx');
-      // Which of its two indexes finds a message of a day with next to nothing in it is the sample's choice.
-      expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(expect.arrayContaining(made.indexes));
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(1_000 * 20);
-    });
-
-    it('what was set aside, and requests of such a status: by events_set_aside_idx', async () => {
-      const range = { environmentId: ENVIRONMENT, endpointId: SET_ASIDE, status: 'parked', fromId: lowestIdAt(0), beforeId: lowestIdAt(ledger.nowMs) } as const;
-      const page = await plan(await asked((db) => new SetAsideStore(db).page(range, 100)), mode);
-      const list = await plan(await asked((db) => new RequestsStore(db, {} as Vault).page(ENVIRONMENT, SET_ASIDE, range, 51)), mode);
-
-      for (const made of [page, list]) {
-        expect(made.indexes).toContain('events_set_aside_idx');
+        expect(made.indexes).toEqual(indexes);
         expect(made.scanned).toEqual([]);
         expect(made.pages).toBeLessThan(PAGES_MAX);
-      }
-    });
+      });
 
-    it('which applications fail: by rollups_pkey for each endpoint', async () => {
-      const made = await plan(await asked((db) => new FailingApplicationsStore(db).failing(ENVIRONMENT, new Date(ledger.nowMs), 50)), mode);
+      it.each([['failed'], ['dlq'], [null]])(
+        'a page of 1000 of what failed at a target (%s): by deliveries_target_id_idx',
+        async (status) => {
+          const range = {
+            environmentId: ENVIRONMENT,
+            targetIds: [TARGET],
+            beforeId: lowestIdAt(ledger.nowMs),
+            fromId: lowestIdAt(0),
+            status,
+          };
+          const made = await plan(
+            await asked((db) => new FailedStore(db, new RedeliverStore(db)).page(range, 1_000)),
+            mode,
+          );
 
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(PAGES_MAX);
-    });
+          // Of a day with next to nothing in it the planner takes either.
+          expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual([
+            'deliveries_target_id_idx',
+            'events_pkey',
+          ]);
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(1_000 * 10);
+        },
+      );
 
-    it('a stretch of an erasure: by messages_application_id_idx, and the keys of what it erases', async () => {
-      const placed = [{ id: lowestIdAt(ledger.nowMs - DAY_MS), expiresOn: settled.expiresOn }];
-      const range = { environmentId: ENVIRONMENT, applicationId: SET_ASIDE, fromId: lowestIdAt(0), beforeId: lowestIdAt(ledger.nowMs) };
-      const asks: [(store: ApplicationErasureStore) => Promise<unknown>, string | null][] = [
-        // Of tables without statistics only what is touched is told.
-        [(store) => store.page(range, 500), null],
-        [(store) => store.events(ENVIRONMENT, placed), 'events_pkey'],
-        [(store) => store.erase(ENVIRONMENT, placed), null],
-        [(store) => store.eraseExcerpts(ENVIRONMENT, placed), 'attempts_pkey'],
-        [(store) => store.isOpen(ENVIRONMENT, placed), 'due_deliveries_pkey'],
-      ];
+      it('a page of 1000 of what endpoints were sent: by events_target_id_idx', async () => {
+        const range = {
+          environmentId: ENVIRONMENT,
+          endpointIds: [TARGET, WORKER],
+          beforeId: lowestIdAt(ledger.nowMs),
+          fromId: lowestIdAt(0),
+        };
+        const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
 
-      for (const [ask, index] of asks) {
-        const made = await plan(await asked((db) => ask(new ApplicationErasureStore(db))), mode);
-        if (index !== null) expect(made.indexes).toContain(index);
+        expect(made.indexes).toContain('events_target_id_idx');
+        // Which of its two indexes finds a message of a day with next to nothing in it is the sample's choice.
+        expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(
+          expect.arrayContaining(made.indexes),
+        );
+        expect(made.scanned).toEqual([]);
+        expect(made.pages).toBeLessThan(1_000 * 20);
+      });
+
+      it('what was set aside, and requests of such a status: by events_set_aside_idx', async () => {
+        const range = {
+          environmentId: ENVIRONMENT,
+          endpointId: SET_ASIDE,
+          status: 'parked',
+          fromId: lowestIdAt(0),
+          beforeId: lowestIdAt(ledger.nowMs),
+        } as const;
+        const page = await plan(await asked((db) => new SetAsideStore(db).page(range, 100)), mode);
+        const list = await plan(
+          await asked((db) => new RequestsStore(db, {} as Vault).page(ENVIRONMENT, SET_ASIDE, range, 51)),
+          mode,
+        );
+
+        for (const made of [page, list]) {
+          expect(made.indexes).toContain('events_set_aside_idx');
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(PAGES_MAX);
+        }
+      });
+
+      it('which applications fail: by rollups_pkey for each endpoint', async () => {
+        const made = await plan(
+          await asked((db) => new FailingApplicationsStore(db).failing(ENVIRONMENT, new Date(ledger.nowMs), 50)),
+          mode,
+        );
+
         expect(made.scanned).toEqual([]);
         expect(made.pages).toBeLessThan(PAGES_MAX);
+      });
+
+      it('a stretch of an erasure: by messages_application_id_idx, and the keys of what it erases', async () => {
+        const placed = [{ id: lowestIdAt(ledger.nowMs - DAY_MS), expiresOn: settled.expiresOn }];
+        const range = {
+          environmentId: ENVIRONMENT,
+          applicationId: SET_ASIDE,
+          fromId: lowestIdAt(0),
+          beforeId: lowestIdAt(ledger.nowMs),
+        };
+        const asks: [(store: ApplicationErasureStore) => Promise<unknown>, string | null][] = [
+          // Of tables without statistics only what is touched is told.
+          [(store) => store.page(range, 500), null],
+          [(store) => store.events(ENVIRONMENT, placed), 'events_pkey'],
+          [(store) => store.erase(ENVIRONMENT, placed), null],
+          [(store) => store.eraseExcerpts(ENVIRONMENT, placed), 'attempts_pkey'],
+          [(store) => store.isOpen(ENVIRONMENT, placed), 'due_deliveries_pkey'],
+        ];
+
+        for (const [ask, index] of asks) {
+          const made = await plan(await asked((db) => ask(new ApplicationErasureStore(db))), mode);
+          if (index !== null) expect(made.indexes).toContain(index);
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(PAGES_MAX);
+        }
+      });
+
+      it.each([[false], [true]])(
+        'where the 1000 events of a page of a job went, only where they failed (%s): by the keys of each',
+        async (isUndelivered) => {
+          const { rows } = await clients.ordinary.query<EventRow>(
+            'select id, expires_on::text as "expiresOn" from events where environment_id = $1 order by md5(id::text) limit 1000',
+            [ENVIRONMENT],
+          );
+          const made = await plan(
+            await asked((db) =>
+              new RedeliverStore(db).whereabouts(ENVIRONMENT, rows, {
+                isUndelivered,
+                includesCancelled: false,
+                targetId: null,
+              }),
+            ),
+            mode,
+          );
+
+          // The index of what failed, and of messages, of which there are none yet, either one.
+          const among = made.indexes.filter(
+            (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
+          );
+          expect(among).toEqual(isUndelivered ? ['events_pkey'] : ['due_deliveries_pkey', 'events_pkey']);
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(1_000 * 40);
+        },
+      );
+
+      it('a step of 1000 dead letters: by deliveries_status_idx', async () => {
+        const made = await plan(
+          await asked((db) =>
+            new RedeliverStore(db).deadLetters(TENANT, { sinceMs: ledger.nowMs - 20 * DAY_MS }, null),
+          ),
+          mode,
+        );
+
+        expect(made.indexes).toContain('deliveries_status_idx');
+        expect(made.scanned).toEqual([]);
+        expect(made.pages).toBeLessThan(1_000 * 80);
+      });
+    },
+  );
+
+  it.each(LISTS)(
+    'list of %s: its index, no scan, a page of 50 in bounded work, first and later',
+    async (_what, filter) => {
+      for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
+        const page: EventFilter = { ...filter, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) };
+        const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, page, 51)));
+
+        expect(made.indexes).toContain(indexFor(filter) ?? made.indexes[0]);
+        expect(made.scanned).toEqual([]);
+        expect(made.pages).toBeLessThan(boundFor(filter));
       }
-    });
-
-    it.each([[false], [true]])('where the 1000 events of a page of a job went, only where they failed (%s): by the keys of each', async (isUndelivered) => {
-      const { rows } = await clients.ordinary.query<EventRow>('select id, expires_on::text as "expiresOn" from events where environment_id = $1 order by md5(id::text) limit 1000', [ENVIRONMENT]);
-      const made = await plan(await asked((db) => new RedeliverStore(db).whereabouts(ENVIRONMENT, rows, { isUndelivered, includesCancelled: false, targetId: null })), mode);
-
-      // The index of what failed, and of messages, of which there are none yet, either one.
-      const among = made.indexes.filter((name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'));
-      expect(among).toEqual(isUndelivered ? ['events_pkey'] : ['due_deliveries_pkey', 'events_pkey']);
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(1_000 * 40);
-    });
-
-    it('a step of 1000 dead letters: by deliveries_status_idx', async () => {
-      const made = await plan(await asked((db) => new RedeliverStore(db).deadLetters(TENANT, { sinceMs: ledger.nowMs - 20 * DAY_MS }, null)), mode);
-
-      expect(made.indexes).toContain('deliveries_status_idx');
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(1_000 * 80);
-    });
-  });
-
-  it.each(LISTS)('list of %s: its index, no scan, a page of 50 in bounded work, first and later', async (_what, filter) => {
-    for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
-      const page: EventFilter = { ...filter, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) };
-      const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, page, 51)));
-
-      expect(made.indexes).toContain(indexFor(filter) ?? made.indexes[0]);
-      expect(made.scanned).toEqual([]);
-      expect(made.pages).toBeLessThan(boundFor(filter));
-    }
-  });
+    },
+  );
 
   describe('and mail of a month, and endpoints of customers', () => {
     beforeAll(() => addMail(ledger), 120_000);
 
-    it.each(LISTS_OF_MAIL)('%s: its index, no scan, as much as one page looks at, first and later', async (_what, ask, indexes, pagesMax) => {
-      for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
-        const made = await plan(await asked((db) => ask(db, { environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) })));
+    it.each(LISTS_OF_MAIL)(
+      '%s: its index, no scan, as much as one page looks at, first and later',
+      async (_what, ask, indexes, pagesMax) => {
+        for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
+          const made = await plan(
+            await asked((db) =>
+              ask(db, { environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) }),
+            ),
+          );
 
-        expect(made.indexes).toEqual(expect.arrayContaining(indexes));
-        expect(made.scanned).toEqual([]);
-        expect(made.pages).toBeLessThan(pagesMax);
-      }
-    });
+          expect(made.indexes).toEqual(expect.arrayContaining(indexes));
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(pagesMax);
+        }
+      },
+    );
   });
 
   describe('and what endpoints received, and what was fanned out', () => {
@@ -386,12 +728,20 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     const OPEN = ['due_deliveries_pkey', 'events_target_id_idx'];
     it.each<[string, Partial<EventFilter>, string[]]>([
       ['of a destination', ROUTED, ['deliveries_routed_idx', ...OPEN]],
-      ['of a destination, delivered, of a type', { ...ROUTED, status: 'delivered', eventType: 'type.15' }, ['deliveries_routed_idx', ...OPEN]],
+      [
+        'of a destination, delivered, of a type',
+        { ...ROUTED, status: 'delivered', eventType: 'type.15' },
+        ['deliveries_routed_idx', ...OPEN],
+      ],
       ['of a destination, dead letters', { ...ROUTED, status: 'dlq' }, ['deliveries_target_id_idx']],
       ['of a destination, of an endpoint', { ...ROUTED, endpointId: ENDPOINT }, ['deliveries_routed_idx', ...OPEN]],
       ['of a destination that is sent to by itself', { destinationId: TARGET }, OPEN],
       ['of an application', { applicationId: APPLICATION }, ['messages_application_id_idx', 'events_pkey']],
-      ['of an application, delivered, of a type', { applicationId: APPLICATION, status: 'delivered', eventType: 'type.15' }, ['messages_application_id_idx', 'events_pkey']],
+      [
+        'of an application, delivered, of a type',
+        { applicationId: APPLICATION, status: 'delivered', eventType: 'type.15' },
+        ['messages_application_id_idx', 'events_pkey'],
+      ],
     ])('list %s: its index, no scan, a page of 50 in bounded work, first and later', async (_what, filter, indexes) => {
       for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
         const page: EventFilter = { ...filter, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) };
@@ -406,15 +756,20 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
     it.each<[string, Partial<EventFilter>]>([
       ['of a destination that nothing went to', { destinationId: lowestIdAt(1) }],
-      ['of a destination whose events all wait, behind the backlog of others', { destinationId: ROUTED_TARGET, status: 'retrying' }],
+      [
+        'of a destination whose events all wait, behind the backlog of others',
+        { destinationId: ROUTED_TARGET, status: 'retrying' },
+      ],
       ['of what an endpoint received, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
     ])('list %s: looks through a window of the open ones, and the next page through the next', async (_what, aim) => {
       const store = new EventsStore(database, VAULT);
       const filter: EventFilter = { ...aim, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
       const end = (await store.windowEnd(TENANT, filter)) ?? '';
 
-      const [window, page] = [await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
-        await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end }, 51)))];
+      const [window, page] = [
+        await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
+        await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end }, 51))),
+      ];
 
       expect(window.indexes).toEqual(['due_deliveries_pkey']);
       expect([...window.scanned, ...page.scanned]).toEqual([]);
@@ -424,7 +779,12 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     });
 
     it('list of an application, of a type that none of its messages has: looks at its messages, and at no event', async () => {
-      const filter: EventFilter = { applicationId: APPLICATION, eventType: 'type.none', beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
+      const filter: EventFilter = {
+        applicationId: APPLICATION,
+        eventType: 'type.none',
+        beforeId: lowestIdAt(ledger.nowMs),
+        fromId: lowestIdAt(0),
+      };
       const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, filter, 51)));
 
       // Two thousand messages of ten events each: to look for those would be twenty thousand rows.
@@ -436,38 +796,73 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     });
 
     const STATES: [string, Partial<EventFilter>][] = [
-      ['any state', {}], ['retrying', { status: 'retrying' }], ['delivered', { status: 'delivered' }], ['dead letters', { status: 'dlq' }], ['parked', { status: 'parked' }],
-      ['dead letters or failed', { statuses: ['failed', 'dlq'] }], ['what is not delivered', { statuses: ['failed', 'retrying', 'dlq'] }],
-      ['delivered or failed', { statuses: ['delivered', 'failed'] }], ['dead letters or set aside', { statuses: ['dlq', 'quarantined', 'parked', 'ignored'] }],
+      ['any state', {}],
+      ['retrying', { status: 'retrying' }],
+      ['delivered', { status: 'delivered' }],
+      ['dead letters', { status: 'dlq' }],
+      ['parked', { status: 'parked' }],
+      ['dead letters or failed', { statuses: ['failed', 'dlq'] }],
+      ['what is not delivered', { statuses: ['failed', 'retrying', 'dlq'] }],
+      ['delivered or failed', { statuses: ['delivered', 'failed'] }],
+      ['dead letters or set aside', { statuses: ['dlq', 'quarantined', 'parked', 'ignored'] }],
     ];
     const AIMS: [string, Partial<EventFilter>][] = [
-      ['anywhere', {}], ['to a target', { targetId: TARGET }], ['of an endpoint', { endpointId: ENDPOINT }],
-      ['to a destination', { destinationId: ROUTED_TARGET }], ['of an application', { applicationId: APPLICATION }],
+      ['anywhere', {}],
+      ['to a target', { targetId: TARGET }],
+      ['of an endpoint', { endpointId: ENDPOINT }],
+      ['to a destination', { destinationId: ROUTED_TARGET }],
+      ['of an application', { applicationId: APPLICATION }],
     ];
     const REST: Partial<EventFilter>[] = [undefined, TYPE].flatMap((eventType) =>
-      ([undefined, 'inbound'] as const).flatMap((direction) => ([undefined, 'tls'] as const).map((error) => ({ eventType, direction, error }))));
+      ([undefined, 'inbound'] as const).flatMap((direction) =>
+        ([undefined, 'tls'] as const).map((error) => ({ eventType, direction, error })),
+      ),
+    );
 
-    it.each(STATES.flatMap(([state, status]) => AIMS.map(([where, aim]): [string, string, Partial<EventFilter>] => [state, where, { ...status, ...aim }])))(
-      'list of %s, %s, with and without type, direction and error: no scan, bounded work, in its window, and so are the window and the count', async (_state, _where, filter) => {
+    it.each(
+      STATES.flatMap(([state, status]) =>
+        AIMS.map(([where, aim]): [string, string, Partial<EventFilter>] => [state, where, { ...status, ...aim }]),
+      ),
+    )(
+      'list of %s, %s, with and without type, direction and error: no scan, bounded work, in its window, and so are the window and the count',
+      async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
           // The service asks for no error without the states that have one.
-          if (given.error && !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))) continue;
+          if (
+            given.error &&
+            !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))
+          )
+            continue;
           // What went nowhere went to no destination, and was not parked for an application.
-          if ((given.destinationId || given.applicationId) && (given.status === 'parked' || given.statuses?.includes('parked'))) continue;
+          if (
+            (given.destinationId || given.applicationId) &&
+            (given.status === 'parked' || given.statuses?.includes('parked'))
+          )
+            continue;
           const rows = windowRows(given);
           const end = await new EventsStore(database, VAULT).windowEnd(TENANT, given);
           const bounded = end === null ? given : { ...given, fromId: end };
-          const plans = [await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, bounded, 51))), await plan(await asked((db) => new EventsStore(db, VAULT).count(TENANT, bounded, 10_001)))];
-          if (end !== null) plans.push(await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, given))));
+          const plans = [
+            await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, bounded, 51))),
+            await plan(await asked((db) => new EventsStore(db, VAULT).count(TENANT, bounded, 10_001))),
+          ];
+          if (end !== null)
+            plans.push(await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, given))));
 
           expect({ given, scanned: plans.flatMap(({ scanned }) => scanned) }).toEqual({ given, scanned: [] });
           for (const { pages } of plans) expect(pages).toBeLessThan(rows * PAGES_A_ROW);
         }
-      }, 120_000);
+      },
+      120_000,
+    );
 
     it('how far fifty events have come: by their keys', async () => {
-      const events = await new EventsStore(database, VAULT).list(TENANT, { beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) }, 50);
+      const events = await new EventsStore(database, VAULT).list(
+        TENANT,
+        { beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) },
+        50,
+      );
       const made = await plan(await asked((db) => new EventsStore(db, VAULT).progress(TENANT, events)));
 
       expect(made.indexes).toEqual(['attempts_pkey', 'deliveries_pkey', 'due_deliveries_pkey']);

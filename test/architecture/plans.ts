@@ -23,11 +23,19 @@ export interface Plan {
 /** A database that answers nothing and keeps what it is asked. */
 export function recorder(): { database: Database; recorded: Recorded[] } {
   const recorded: Recorded[] = [];
-  const keep = (pool: Recorded['pool']) => async (statement: Statement, values: readonly unknown[] = []) => {
-    recorded.push({ pool, statement, values });
-    return [];
+  const keep =
+    (pool: Recorded['pool']) =>
+    async (statement: Statement, values: readonly unknown[] = []) => {
+      recorded.push({ pool, statement, values });
+      return [];
+    };
+  const database = {
+    hot: keep('hot'),
+    read: keep('reads'),
+    query: keep('ordinary'),
+    transaction: (work: () => unknown) => work(),
+    isAccompanied: () => false,
   };
-  const database = { hot: keep('hot'), read: keep('reads'), query: keep('ordinary'), transaction: (work: () => unknown) => work(), isAccompanied: () => false };
   return { database: database as unknown as Database, recorded };
 }
 
@@ -51,7 +59,11 @@ interface Node {
  * Runs a statement and takes it back, with a plan as the connection's settings want it, or for the `mode` given: the
  * one that a prepared statement may end up with, or one that is made for these values.
  */
-export async function explain(client: pg.PoolClient, { statement, values, before }: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
+export async function explain(
+  client: pg.PoolClient,
+  { statement, values, before }: Recorded,
+  mode?: 'generic' | 'custom',
+): Promise<Plan> {
   const literals: string[] = [];
   for (const value of values) literals.push(await literalOf(client, value));
   await client.query('begin');
@@ -60,7 +72,9 @@ export async function explain(client: pg.PoolClient, { statement, values, before
     for (const each of before ?? []) await client.query(each.statement.text, [...each.values]);
     await client.query(`prepare explained as ${statement.text}`);
     const call = literals.length > 0 ? `explained(${literals.join(', ')})` : 'explained';
-    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`explain (analyze, buffers, format json) execute ${call}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Node }[] }>(
+      `explain (analyze, buffers, format json) execute ${call}`,
+    );
     return await planOf(client, rows[0]?.['QUERY PLAN'][0]?.Plan as Node);
   } finally {
     await client.query('rollback');
@@ -76,23 +90,31 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   if (Array.isArray(value)) return client.escapeLiteral(`{${value.map((each) => JSON.stringify(each)).join(',')}}`);
   if (value instanceof Date) return client.escapeLiteral(value.toISOString());
   if (!Buffer.isBuffer(value)) throw new Error(`No literal for ${typeof value}.`);
-  const { rows: types } = await client.query<{ name: string }>('select $1::oid::regtype::text as name', [value.readInt32BE(8)]);
+  const { rows: types } = await client.query<{ name: string }>('select $1::oid::regtype::text as name', [
+    value.readInt32BE(8),
+  ]);
   const { rows } = await client.query<{ text: string }>(`select ($1::${types[0]?.name}[])::text as text`, [value]);
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
 /** By index of a partition, of these: the index that migrations made, or null where there is nothing in it and any will do. */
 async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
-  const { rows } = await client.query<{ child: string; parent: string | null }>(`
+  const { rows } = await client.query<{ child: string; parent: string | null }>(
+    `
     select c.relname as child, case when c.reltuples > 0 then p.relname end as parent from pg_class c
-    join pg_inherits i on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent where c.relkind = 'i' and c.relname = any ($1)`, [[...new Set(names)]]);
+    join pg_inherits i on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent where c.relkind = 'i' and c.relname = any ($1)`,
+    [[...new Set(names)]],
+  );
   return new Map(rows.map(({ child, parent }) => [child, parent]));
 }
 
 async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
   // What was planned, for another partition say, and never run costs nothing.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
-  const names = nodes.flatMap((node) => [...(node['Index Name'] ? [node['Index Name']] : []), ...(node['Conflict Arbiter Indexes'] ?? [])]);
+  const names = nodes.flatMap((node) => [
+    ...(node['Index Name'] ? [node['Index Name']] : []),
+    ...(node['Conflict Arbiter Indexes'] ?? []),
+  ]);
   const parents = await parentsOfIndexes(client, names);
   const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) >= SCANNED_ROWS_MIN);
   return {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { failuresOf, plan, REPEATED_MAX } from '../../tools/repeat-failed.mjs';
 import type { TestRun } from '../../tools/repeat-failed.mjs';
+import { failuresOf, plan, REPEATED_MAX } from '../../tools/repeat-failed.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
@@ -18,19 +18,23 @@ const run = (failed: readonly string[], tests: readonly string[] = ['it holds'])
 describe('suites that failed in CI', () => {
   it('are repeated, and no others', () => {
     expect(plan(run(['test/api/send.e2e-spec.ts', 'src/http/envelope.spec.ts']))).toEqual({
-      repeat: ['src/http/envelope.spec.ts', 'test/api/send.e2e-spec.ts'], refused: null,
+      repeat: ['src/http/envelope.spec.ts', 'test/api/send.e2e-spec.ts'],
+      refused: null,
     });
   });
 
   const judges = readdirSync(path.join(ROOT, 'test', 'durability')).filter((name) => /spec\.ts$/.test(name));
   const controls = judges.filter((name) => name.includes('controls'));
 
-  it.each(judges.filter((name) => !controls.includes(name)))('%s is not repeated, whatever failed beside it: a loss found once is found', (name) => {
-    const { repeat, refused } = plan(run(['test/api/send.e2e-spec.ts', `test/durability/${name}`]));
+  it.each(judges.filter((name) => !controls.includes(name)))(
+    '%s is not repeated, whatever failed beside it: a loss found once is found',
+    (name) => {
+      const { repeat, refused } = plan(run(['test/api/send.e2e-spec.ts', `test/durability/${name}`]));
 
-    expect(repeat).toEqual([]);
-    expect(refused).toContain(`test/durability/${name}`);
-  });
+      expect(repeat).toEqual([]);
+      expect(refused).toContain(`test/durability/${name}`);
+    },
+  );
 
   it.each(controls)('%s is repeated: what it looks for was made', (name) => {
     expect(plan(run([`test/durability/${name}`])).repeat).toEqual([`test/durability/${name}`]);
@@ -39,25 +43,45 @@ describe('suites that failed in CI', () => {
   it('are not repeated when they are many, when the run was interrupted, or when no suite is to blame', () => {
     const many = Array.from({ length: REPEATED_MAX + 1 }, (_none, i) => `test/api/a${i}.e2e-spec.ts`);
 
-    expect([plan(run(many)), plan({ ...run(many.slice(0, 1)), wasInterrupted: true }), plan(run([]))].map(({ repeat }) => repeat)).toEqual([[], [], []]);
+    expect(
+      [plan(run(many)), plan({ ...run(many.slice(0, 1)), wasInterrupted: true }), plan(run([]))].map(
+        ({ repeat }) => repeat,
+      ),
+    ).toEqual([[], [], []]);
     expect(plan(run(many.slice(1))).repeat).toHaveLength(REPEATED_MAX);
   });
 
   it('are told with every test that failed, or alone when they could not run', () => {
-    expect(failuresOf(run(['test/api/send.e2e-spec.ts'], ['a', 'b']))).toEqual(['test/api/send.e2e-spec.ts › a', 'test/api/send.e2e-spec.ts › b']);
+    expect(failuresOf(run(['test/api/send.e2e-spec.ts'], ['a', 'b']))).toEqual([
+      'test/api/send.e2e-spec.ts › a',
+      'test/api/send.e2e-spec.ts › b',
+    ]);
     expect(failuresOf(run(['test/api/send.e2e-spec.ts'], []))).toEqual(['test/api/send.e2e-spec.ts']);
   });
 
   it.each<[string, string, number, RegExp]>([
-    ['pass the second time: flaky, and told', 'src/engine/retry.spec.ts', 0, /flaky: src\/engine\/retry\.spec\.ts › it holds/],
-    ['are not there to be run: failed again', 'src/engine/none.spec.ts', 1, /failed: src\/engine\/none\.spec\.ts › it holds/],
+    [
+      'pass the second time: flaky, and told',
+      'src/engine/retry.spec.ts',
+      0,
+      /flaky: src\/engine\/retry\.spec\.ts › it holds/,
+    ],
+    [
+      'are not there to be run: failed again',
+      'src/engine/none.spec.ts',
+      1,
+      /failed: src\/engine\/none\.spec\.ts › it holds/,
+    ],
   ])('that %s', (_what, suite, code, told) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-repeats-'));
     const file = path.join(folder, 'results.json');
     try {
       const results = run([]);
       writeFileSync(file, JSON.stringify({ ...results, testResults: run([suite]).testResults.slice(0, 1) }));
-      const { status, stderr } = spawnSync(process.execPath, [path.join('tools', 'repeat-failed.mjs'), file], { cwd: ROOT, encoding: 'utf8' });
+      const { status, stderr } = spawnSync(process.execPath, [path.join('tools', 'repeat-failed.mjs'), file], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      });
 
       expect([status, stderr]).toEqual([code, expect.stringMatching(told)]);
     } finally {
@@ -66,10 +90,15 @@ describe('suites that failed in CI', () => {
   });
 
   it('without results nothing has passed', () => {
-    expect(spawnSync(process.execPath, [path.join('tools', 'repeat-failed.mjs'), '/nowhere/results.json'], { cwd: ROOT }).status).toBe(1);
+    expect(
+      spawnSync(process.execPath, [path.join('tools', 'repeat-failed.mjs'), '/nowhere/results.json'], { cwd: ROOT })
+        .status,
+    ).toBe(1);
   });
 
   it('CI asks for that', () => {
-    expect(readFileSync(path.join(ROOT, '.ci', 'run'), 'utf8')).toMatch(/--json --outputFile="\$results" \|\| node tools\/repeat-failed\.mjs "\$results"/);
+    expect(readFileSync(path.join(ROOT, '.ci', 'run'), 'utf8')).toMatch(
+      /--json --outputFile="\$results" \|\| node tools\/repeat-failed\.mjs "\$results"/,
+    );
   });
 });

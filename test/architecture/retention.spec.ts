@@ -28,9 +28,12 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /** A removal, with a comparison with the time in the same statement; and the names of tables that go as a whole. */
-const REMOVES_BY_TIME = /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
+const REMOVES_BY_TIME =
+  /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
 
-const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.store.ts')).map((file) => path.join('src', file));
+const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.store.ts'))
+  .map((file) => path.join('src', file));
 
 describe('what is removed by its age', () => {
   it('is removed by a job that asks the gate of retention first', () => {

@@ -6,8 +6,8 @@ import { authorizePath, form, pkce, registered } from '../api/oauth.js';
 import { openSql } from '../api/scene.js';
 import { sessionCookieName } from '../api/sessions.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Nobody waits this long for a page that works. */
@@ -22,7 +22,11 @@ const PATIENCE_MS = 20_000;
   const screenshot = screenshotsOf('consent');
 
   beforeAll(async () => {
-    [server, browser, client] = await Promise.all([startServer(), startBrowser(), startReceiver(() => ({ body: 'You can close this page.', headers: { 'content-type': 'text/plain' } }))]);
+    [server, browser, client] = await Promise.all([
+      startServer(),
+      startBrowser(),
+      startReceiver(() => ({ body: 'You can close this page.', headers: { 'content-type': 'text/plain' } })),
+    ]);
   }, 120_000);
 
   afterAll(async () => {
@@ -47,14 +51,21 @@ const PATIENCE_MS = 20_000;
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate(AXE);
-      found.push(...await page.evaluate(async () => {
-        const { violations: all } = await (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe.run();
-        return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      }));
+      found.push(
+        ...(await page.evaluate(async () => {
+          const { violations: all } = await (
+            globalThis as unknown as {
+              axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+            }
+          ).axe.run();
+          return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+        })),
+      );
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 320, height: 800 });
-    if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push('scrolls sideways on a phone');
+    if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth))
+      found.push('scrolls sideways on a phone');
     await page.setViewportSize({ width: 900, height: 1100 });
     return found;
   }
@@ -80,7 +91,10 @@ const PATIENCE_MS = 20_000;
 
   it('consent: from the application through the sign-in to the question, and back with a code that is good for a key', async () => {
     const redirect = `${client.url}/callback`;
-    const clientId = await registered(server, { client_name: 'An assistant with a long name that says what it is for', redirect_uris: [redirect] });
+    const clientId = await registered(server, {
+      client_name: 'An assistant with a long name that says what it is for',
+      redirect_uris: [redirect],
+    });
     const { verifier, challenge } = pkce();
 
     await page.goto(server.url + authorizePath(clientId, challenge, { redirect_uri: redirect }));
@@ -96,7 +110,13 @@ const PATIENCE_MS = 20_000;
 
     const given = new URL(page.url()).searchParams;
     expect(given.get('iss')).toBe(server.url);
-    const { json } = await form(server, '/oauth/token', { grant_type: 'authorization_code', code: given.get('code') ?? '', client_id: clientId, redirect_uri: redirect, code_verifier: verifier });
+    const { json } = await form(server, '/oauth/token', {
+      grant_type: 'authorization_code',
+      code: given.get('code') ?? '',
+      client_id: clientId,
+      redirect_uri: redirect,
+      code_verifier: verifier,
+    });
     expect(json).toMatchObject({ access_token: expect.stringMatching(/^ek_live_/), expires_in: 7 * 86_400 });
     expect(complaints).toEqual([]);
   });
@@ -119,7 +139,9 @@ const PATIENCE_MS = 20_000;
     const redirect = `${client.url}/callback`;
     const clientId = await registered(server, { redirect_uris: [redirect] });
     const { verifier, challenge } = pkce();
-    await page.context().addCookies([{ name: await sessionCookieName(server), value: await memberSession(), url: server.url }]);
+    await page
+      .context()
+      .addCookies([{ name: await sessionCookieName(server), value: await memberSession(), url: server.url }]);
 
     await page.goto(server.url + authorizePath(clientId, challenge, { redirect_uri: redirect }));
     expect(await violations()).toEqual([]);
@@ -129,9 +151,17 @@ const PATIENCE_MS = 20_000;
     await page.waitForURL(`${redirect}?**`);
 
     const code = new URL(page.url()).searchParams.get('code') ?? '';
-    const { json } = await form(server, '/oauth/token', { grant_type: 'authorization_code', code, client_id: clientId, redirect_uri: redirect, code_verifier: verifier });
+    const { json } = await form(server, '/oauth/token', {
+      grant_type: 'authorization_code',
+      code,
+      client_id: clientId,
+      redirect_uri: redirect,
+      code_verifier: verifier,
+    });
     expect(json.access_token).toMatch(/^ek_test_/);
-    expect((await server.api('GET', '/v1/keys', undefined, { authorization: `Bearer ${json.access_token}` })).status).toBe(403);
+    expect(
+      (await server.api('GET', '/v1/keys', undefined, { authorization: `Bearer ${json.access_token}` })).status,
+    ).toBe(403);
   });
 
   it('a request that cannot be asked is shown to the person, after the sign-in', async () => {
@@ -168,7 +198,11 @@ const PATIENCE_MS = 20_000;
     expect(await violations()).toEqual([]);
     await screenshot(page, '06-device-done');
 
-    const { json } = await form(server, '/oauth/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code, client_id: 'posthorn-cli' });
+    const { json } = await form(server, '/oauth/token', {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: device.device_code,
+      client_id: 'posthorn-cli',
+    });
     expect(json).toMatchObject({ scope: 'write', access_token: expect.stringMatching(/^ek_live_/) });
     // The wrong code is answered 400, which the console says; nothing else is.
     expect(complaints.filter((line) => !line.includes('400 (Bad Request)'))).toEqual([]);

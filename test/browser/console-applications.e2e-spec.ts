@@ -1,13 +1,27 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
 const OPENAPI = JSON.stringify({
-  openapi: '3.1.0', info: { title: 'Webhooks', version: '1' },
-  webhooks: { 'order.shipped': { post: { summary: 'An order left', requestBody: { content: { 'application/json': { schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } } } } } } } },
+  openapi: '3.1.0',
+  info: { title: 'Webhooks', version: '1' },
+  webhooks: {
+    'order.shipped': {
+      post: {
+        summary: 'An order left',
+        requestBody: {
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+            },
+          },
+        },
+      },
+    },
+  },
 });
 
 (isChromiumInstalled() ? describe : describe.skip)('applications and event types in the console', () => {
@@ -19,7 +33,11 @@ const OPENAPI = JSON.stringify({
   let acme: string;
 
   beforeAll(async () => {
-    [server, browser, receiver] = await Promise.all([sharedServer(), startBrowser(), startReceiver(({ path }) => (path.includes('broken') ? { status: 410, body: 'gone' } : { body: 'thanks' }))]);
+    [server, browser, receiver] = await Promise.all([
+      sharedServer(),
+      startBrowser(),
+      startReceiver(({ path }) => (path.includes('broken') ? { status: 410, body: 'gone' } : { body: 'thanks' })),
+    ]);
     shown = await ConsolePage.open(browser, server, 'console-applications', 'applications');
     page = shown.page;
   }, 120_000);
@@ -35,14 +53,20 @@ const OPENAPI = JSON.stringify({
   });
 
   const tab = async (name: string): Promise<void> => {
-    await page.getByRole('navigation', { name: 'Of this application' }).getByRole('link', { name, exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Of this application' })
+      .getByRole('link', { name, exact: true })
+      .click();
   };
 
   it('from nothing: a customer is made and an endpoint of theirs, whose secret is shown once', async () => {
     await page.getByText('No applications yet').waitFor();
     expect(await shown.violations('01-empty')).toEqual([]);
     await page.getByRole('button', { name: 'New application' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill(`Acme ${HOSTILE[0] ?? ''}`);
+    await page
+      .getByRole('dialog')
+      .getByLabel('Name')
+      .fill(`Acme ${HOSTILE[0] ?? ''}`);
     await page.getByRole('dialog').getByLabel('Your own id').fill('customer-42');
     expect(await shown.violations('02-new')).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).click();
@@ -64,8 +88,13 @@ const OPENAPI = JSON.stringify({
   });
 
   it('what it was sent is listed, and its figures are plotted and in a table', async () => {
-    for (let i = 0; i < 3; i += 1) await server.api('POST', '/v1/app/customer-42/event', { event_type: 'invoice.paid', payload: { i } });
-    await server.api('POST', '/v1/app/customer-42/event', { event_type: 'user.created', channels: ['project-42'], payload: {} });
+    for (let i = 0; i < 3; i += 1)
+      await server.api('POST', '/v1/app/customer-42/event', { event_type: 'invoice.paid', payload: { i } });
+    await server.api('POST', '/v1/app/customer-42/event', {
+      event_type: 'user.created',
+      channels: ['project-42'],
+      payload: {},
+    });
     await tab('Messages');
     await page.getByText('1 endpoint').nth(2).waitFor();
     await page.getByText('Nobody subscribed').waitFor();
@@ -90,7 +119,10 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*\nuser.created');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('invoice.*, user.created').waitFor();
-    for (const [act, next] of [['Disable', 'Enable'], ['Enable', 'Disable']] as const) {
+    for (const [act, next] of [
+      ['Disable', 'Enable'],
+      ['Enable', 'Disable'],
+    ] as const) {
       await page.getByRole('button', { name: act, exact: true }).click();
       await page.getByRole('dialog').getByRole('button', { name: act, exact: true }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -103,7 +135,12 @@ const OPENAPI = JSON.stringify({
     await server.api('POST', '/v1/app', { uid: 'broken-inc', name: 'Broken Inc.' });
     await server.api('POST', '/v1/app/broken-inc/endpoints', { url: `${receiver.url}/broken` });
     await server.api('POST', '/v1/app/broken-inc/event', { event_type: 'invoice.paid', payload: {} });
-    for (let tries = 0; (await server.api('GET', '/v1/metrics/applications')).json.data.length === 0 && tries < 200; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    for (
+      let tries = 0;
+      (await server.api('GET', '/v1/metrics/applications')).json.data.length === 0 && tries < 200;
+      tries += 1
+    )
+      await new Promise((resolve) => setTimeout(resolve, 100));
     await shown.open('applications');
     await page.getByRole('heading', { name: 'Failing in the last day' }).waitFor();
     await page.getByText('100% of attempts failed').waitFor();
@@ -119,19 +156,26 @@ const OPENAPI = JSON.stringify({
     await recover.getByRole('button', { name: 'Recover what failed' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Recover what failed' }).click();
-    expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(/\/console\/live\/jobs\/rpj_/);
+    expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(
+      /\/console\/live\/jobs\/rpj_/,
+    );
   });
 
   it('the portal opens as the customer sees it, in a page of its own, where nothing can be changed; and that stands in the audit log', async () => {
     await page.getByRole('button', { name: 'Open the portal as this customer sees it' }).click();
     await page.getByRole('dialog').getByText('ends after 15 minutes').waitFor();
     expect(await shown.violations('08-preview')).toEqual([]);
-    const [portal] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('dialog').getByRole('button', { name: 'Open', exact: true }).click()]);
+    const [portal] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('dialog').getByRole('button', { name: 'Open', exact: true }).click(),
+    ]);
     await portal.getByText('/broken').first().waitFor();
     expect(portal.url()).toMatch(/\/portal\/pls_[0-9A-Z]{26}$/);
     expect(await portal.getByRole('button', { name: /add|delete|disable|send|recover/i }).count()).toBe(0);
     await portal.close();
-    const { data: [entry] } = (await server.api('GET', '/v1/audit?limit=1')).json;
+    const {
+      data: [entry],
+    } = (await server.api('GET', '/v1/audit?limit=1')).json;
     expect(entry).toMatchObject({ action: 'POST /v1/app/:app/portal/preview' });
   });
 
@@ -166,7 +210,10 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'New event type' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('invoice.paid');
     await page.getByRole('dialog').getByLabel('Group').fill('Billing');
-    await page.getByRole('dialog').getByLabel('What it says').fill(`Paid ${HOSTILE[0] ?? ''}`);
+    await page
+      .getByRole('dialog')
+      .getByLabel('What it says')
+      .fill(`Paid ${HOSTILE[0] ?? ''}`);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'invoice.paid' }).waitFor();
     const schema = page.getByLabel('Schema (JSON Schema');
@@ -185,17 +232,35 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('09-event-type')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('summary', { hasText: 'Version 2' }).waitFor();
-    expect((await server.api('GET', '/v1/event-types/invoice.paid')).json).toMatchObject({ enforce: true, example: { amount: 4200 }, version: 2 });
+    expect((await server.api('GET', '/v1/event-types/invoice.paid')).json).toMatchObject({
+      enforce: true,
+      example: { amount: 4200 },
+      version: 2,
+    });
   });
 
   it('who subscribes is seen over all customers, by name, by prefix and to everything', async () => {
     await server.api('POST', '/v1/app', { uid: 'other', name: `Other ${HOSTILE[0] ?? ''}` });
     await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/users`, event_types: ['user.*'] });
-    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/invoices`, event_types: ['invoice.*'], channels: ['eu'], filter: { path: '$.amount', op: 'gte', value: '1' } });
+    await server.api('POST', '/v1/app/other/endpoints', {
+      url: `${receiver.url}/invoices`,
+      event_types: ['invoice.*'],
+      channels: ['eu'],
+      filter: { path: '$.amount', op: 'gte', value: '1' },
+    });
     await page.reload();
     const subscribers = page.getByRole('region', { name: 'Who subscribes' }).getByRole('listitem');
     await subscribers.nth(1).waitFor();
-    expect((await subscribers.allInnerTexts()).map((text) => [/\/(\w+)\n/.exec(text)?.[1], /invoice\.\* · only channels eu|All types/.exec(text)?.[0], text.includes('with a filter')])).toEqual([['invoices', 'invoice.* · only channels eu', true], ['broken', 'All types', false]]);
+    expect(
+      (await subscribers.allInnerTexts()).map((text) => [
+        /\/(\w+)\n/.exec(text)?.[1],
+        /invoice\.\* · only channels eu|All types/.exec(text)?.[0],
+        text.includes('with a filter'),
+      ]),
+    ).toEqual([
+      ['invoices', 'invoice.* · only channels eu', true],
+      ['broken', 'All types', false],
+    ]);
     await page.getByRole('link', { name: 'Broken Inc. · broken-inc' }).waitFor();
     expect(await shown.violations('09-subscribers')).toEqual([]);
   });
@@ -212,7 +277,9 @@ const OPENAPI = JSON.stringify({
   it('an OpenAPI document is imported after it was said what would happen; a type is archived', async () => {
     await shown.navigate('Event types');
     await page.getByRole('button', { name: 'Import' }).click();
-    await page.getByLabel('The document, as JSON').fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
+    await page
+      .getByLabel('The document, as JSON')
+      .fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
     await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
     expect(await page.getByRole('button', { name: 'Show what would happen' }).isEnabled()).toBe(true);
     await page.getByLabel('The document, as JSON').fill(OPENAPI);
@@ -239,11 +306,24 @@ const OPENAPI = JSON.stringify({
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const reader = await ConsolePage.open(browser, server, 'console-applications-reader', 'applications', key);
     await reader.page.evaluate(() => localStorage.setItem('posthorn.preferences', JSON.stringify({ language: 'de' })));
-    for (const place of ['applications', `applications/${app}`, `applications/${app}/endpoints`, `applications/${app}/messages`, `applications/${app}/repair`, 'event-types', 'event-types/invoice.paid']) {
+    for (const place of [
+      'applications',
+      `applications/${app}`,
+      `applications/${app}/endpoints`,
+      `applications/${app}/messages`,
+      `applications/${app}/repair`,
+      'event-types',
+      'event-types/invoice.paid',
+    ]) {
       await reader.open(place);
       await reader.page.getByText('Ihre Rolle').first().waitFor();
       await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
-      expect(await reader.page.locator('main').getByRole('button', { name: /speichern|löschen|neue|importieren|archivieren|senden|nachholen/i }).count()).toBe(0);
+      expect(
+        await reader.page
+          .locator('main')
+          .getByRole('button', { name: /speichern|löschen|neue|importieren|archivieren|senden|nachholen/i })
+          .count(),
+      ).toBe(0);
     }
     await reader.screenshot('12-reader-german');
     expect(reader.wrongs()).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -18,8 +18,18 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   let endpoint: string;
 
   beforeAll(async () => {
-    [server, browser, receiver] = await Promise.all([sharedServer(), startBrowser(), startReceiver(() => ({ body: 'thanks' }))]);
-    orders = (await server.api('POST', '/v1/destinations', { name: `Orders ${HOSTILE[0] ?? ''}`, type: 'https', url: `${receiver.url}/orders` })).json.id as string;
+    [server, browser, receiver] = await Promise.all([
+      sharedServer(),
+      startBrowser(),
+      startReceiver(() => ({ body: 'thanks' })),
+    ]);
+    orders = (
+      await server.api('POST', '/v1/destinations', {
+        name: `Orders ${HOSTILE[0] ?? ''}`,
+        type: 'https',
+        url: `${receiver.url}/orders`,
+      })
+    ).json.id as string;
     await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
     shown = await ConsolePage.open(browser, server, 'console-endpoints', 'endpoints');
     page = shown.page;
@@ -80,7 +90,16 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   it('a request that was refused says why, is tried again with the right secret, and hostile headers and bodies are text', async () => {
     const { url } = (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as { url: string };
     const body = JSON.stringify({ action: HOSTILE[1], text: HOSTILE });
-    await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', 'x-github-event': 'issues', 'x-hub-signature-256': `sha256=${'0'.repeat(64)}`, 'x-hostile': HOSTILE[0] ?? '' } });
+    await fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'issues',
+        'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+        'x-hostile': HOSTILE[0] ?? '',
+      },
+    });
     await tab('Raw requests');
     await page.getByLabel('What became of it').selectOption('quarantined');
     await page.getByText('The signature did not hold').waitFor();
@@ -89,7 +108,8 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByText('Set the right secret').waitFor();
 
-    for (const text of HOSTILE.slice(0, 2)) expect(await page.locator('main').innerText()).toContain(JSON.stringify(text).slice(1, -1));
+    for (const text of HOSTILE.slice(0, 2))
+      expect(await page.locator('main').innerText()).toContain(JSON.stringify(text).slice(1, -1));
     expect(await page.locator('img, script:not([src]), svg').count()).toBe(0);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
@@ -107,8 +127,14 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('textbox', { name: 'Value' }).fill('opened');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('Does not take this request').waitFor();
-    expect(JSON.parse(await page.getByLabel('Filter, as JSON').inputValue())).toEqual({ path: '$.action', op: 'eq', value: 'opened' });
-    const sample = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=ignored`)).json.data[0] as { id: string };
+    expect(JSON.parse(await page.getByLabel('Filter, as JSON').inputValue())).toEqual({
+      path: '$.action',
+      op: 'eq',
+      value: 'opened',
+    });
+    const sample = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=ignored`)).json.data[0] as {
+      id: string;
+    };
     await page.getByLabel('On this request').selectOption(sample.id);
     expect(await shown.violations('06-route-editor')).toEqual([]);
 
@@ -128,7 +154,9 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByLabel('Filter, as JSON').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('All events', { exact: true }).waitFor();
-    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.routes).toMatchObject([{ destination: orders, filter: null }]);
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.routes).toMatchObject([
+      { destination: orders, filter: null },
+    ]);
   });
 
   it('a transform is written, runs on a stored request in the sandbox, says in which line it fails, and is saved', async () => {
@@ -140,7 +168,9 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByText('It failed').waitFor();
     await page.locator('.code-lines b', { hasText: '2' }).waitFor();
     expect(await shown.violations('08-transform-failed')).toEqual([]);
-    await code.fill('export default (event, { secrets }) => ({ ...event, event_type: "hub." + event.event_type, body: { token: secrets.CRM_TOKEN } });');
+    await code.fill(
+      'export default (event, { secrets }) => ({ ...event, event_type: "hub." + event.event_type, body: { token: secrets.CRM_TOKEN } });',
+    );
     await page.keyboard.press('Control+Enter');
     await page.getByText('It ran').waitFor();
     expect(await page.getByLabel('The body afterwards').innerText()).toContain('(CRM_TOKEN)');
@@ -148,7 +178,10 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(await shown.violations('09-transform')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Not saved yet').waitFor({ state: 'detached' });
-    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.transform).toMatchObject({ engine: 'managed', failMode: 'closed' });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.transform).toMatchObject({
+      engine: 'managed',
+      failMode: 'closed',
+    });
 
     // Tab indents, Escape and Tab leaves: the keyboard is not caught.
     await code.focus();
@@ -164,28 +197,47 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await tab('Answers');
     await page.getByRole('button', { name: 'Begin with an example' }).click();
     await page.getByText('No rule answers it').waitFor();
-    await page.getByLabel('Rules, as JSON').fill('{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }');
+    await page
+      .getByLabel('Rules, as JSON')
+      .fill('{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }');
     await page.getByText(TOO_MANY_DIGITS).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).first().isDisabled()).toBe(true);
-    await page.getByLabel('Rules, as JSON').fill(JSON.stringify({ rules: [{ when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } }] }));
+    await page.getByLabel('Rules, as JSON').fill(
+      JSON.stringify({
+        rules: [
+          { when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } },
+        ],
+      }),
+    );
     await page.getByText('Rule 1 answers it').waitFor();
     expect(await page.getByLabel('What was answered').innerText()).toMatch(/HTTP 202[^]*noted/);
     expect(await shown.violations('10-answers')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Not saved yet').waitFor({ state: 'detached' });
-    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseRules).toMatchObject({ rules: [{ respond: { status: 202 } }] });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseRules).toMatchObject({
+      rules: [{ respond: { status: 202 } }],
+    });
   });
 
-  it('an answer of one\'s own is written as code, saved with what comes without it, and taken back', async () => {
+  it("an answer of one's own is written as code, saved with what comes without it, and taken back", async () => {
     const form = page.getByRole('form', { name: 'An answer of your own' });
     await form.getByLabel('Who answers').selectOption('managed');
     await form.getByRole('button', { name: 'Begin with an example' }).click();
     await form.getByLabel('Waits at most').fill('300');
     await form.getByLabel('Without an answer in time').selectOption('error');
     expect(await shown.violations('10-own-answer')).toEqual([]);
-    const saved = async (): Promise<void> => void (await Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH'), form.getByRole('button', { name: 'Save' }).click()]));
+    const saved = async (): Promise<void> =>
+      void (await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'PATCH'),
+        form.getByRole('button', { name: 'Save' }).click(),
+      ]));
     await saved();
-    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toEqual({ target: 'managed', code: expect.stringContaining('export default'), timeoutMs: 300, onUnavailable: 'error' });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toEqual({
+      target: 'managed',
+      code: expect.stringContaining('export default'),
+      timeoutMs: 300,
+      onUnavailable: 'error',
+    });
     await form.getByLabel('Who answers').selectOption('');
     await saved();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toBeNull();
@@ -199,7 +251,10 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(await shown.violations('11-settings')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Hub <' }).waitFor();
-    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json).toMatchObject({ allowed_methods: ['POST'], deduplicate: { source: 'provider_id' } });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json).toMatchObject({
+      allowed_methods: ['POST'],
+      deduplicate: { source: 'provider_id' },
+    });
 
     await tab('Replay');
     await page.getByRole('button', { name: 'Count first' }).first().click();
@@ -207,12 +262,17 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('button', { name: /^Replay \(\d+\)/ }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     expect(await shown.violations('12-replay')).toEqual([]);
-    await page.getByRole('dialog').getByRole('button', { name: /^Replay/ }).click();
-    const job = await page.getByRole('link', { name: 'Watch it' }).getAttribute('href') ?? '';
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Replay/ })
+      .click();
+    const job = (await page.getByRole('link', { name: 'Watch it' }).getAttribute('href')) ?? '';
     expect(job).toMatch(/\/console\/live\/jobs\/rpj_/);
     await page.getByRole('button', { name: 'Count first' }).last().click();
     await page.getByText('would be tried again').waitFor();
-    const { data } = (await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json as { data: { id: string; kind: string }[] };
+    const { data } = (await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json as {
+      data: { id: string; kind: string }[];
+    };
     expect(data.map(({ id, kind }) => [id, kind])).toEqual([[job.split('/').at(-1), 'range']]);
   });
 
@@ -230,14 +290,23 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(page.url()).toContain('search=hub');
     await page.getByRole('link', { name: 'Hub' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByLabel(/^Type/).fill(`Hub ${HOSTILE[3] ?? ''}`);
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Type/)
+      .fill(`Hub ${HOSTILE[3] ?? ''}`);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('1 in all').waitFor();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).status).toBe(404);
   });
 
   it('a reader sees no button that would be refused; in German', async () => {
-    const { id } = (await server.api('POST', '/v1/endpoints', { slug: 'read', destinations: [orders], transform: { engine: 'managed', code: 'export default (event) => event' } })).json as { id: string };
+    const { id } = (
+      await server.api('POST', '/v1/endpoints', {
+        slug: 'read',
+        destinations: [orders],
+        transform: { engine: 'managed', code: 'export default (event) => event' },
+      })
+    ).json as { id: string };
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const reader = await ConsolePage.open(browser, server, 'console-endpoints-reader', `endpoints/${id}`, key);
     await reader.page.getByRole('heading', { name: 'Connect your sender' }).waitFor();
@@ -246,7 +315,12 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       await reader.open(`endpoints/${id}${place}`);
       await reader.page.getByRole('navigation', { name: 'Von diesem Endpunkt' }).waitFor();
       await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
-      expect(await reader.page.locator('main').getByRole('button', { name: /speichern|löschen|anhalten|senden|neue|setzen|zählen|ausführen/i }).count()).toBe(0);
+      expect(
+        await reader.page
+          .locator('main')
+          .getByRole('button', { name: /speichern|löschen|anhalten|senden|neue|setzen|zählen|ausführen/i })
+          .count(),
+      ).toBe(0);
     }
     await reader.screenshot('14-reader-german');
     expect(reader.wrongs()).toEqual([]);

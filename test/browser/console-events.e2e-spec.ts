@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Browser, Download, Page, Request } from 'playwright-core';
 import { until } from '../api/polling.js';
 import { openSql, type Sql } from '../api/scene.js';
@@ -7,8 +7,8 @@ import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE } from '../support/console-page.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 /** A name as in an intranet, over plain http, below a path: no clipboard, no randomUUID, no locks. */
 const HOST = 'posthorn.intranet';
@@ -35,12 +35,20 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     const port = await freePort();
     base = `http://${HOST}:${proxy.port}${PREFIX}`;
     [server, browser, receiver] = await Promise.all([
-      startServer({ BASE_URL: base, PORT: String(port), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]),
-      startReceiver((request) => (request.path.includes('broken') ? { status: 503, body: `broken ${HOSTILE.join('\n')}` } : { body: 'thanks' })),
+      startServer({ BASE_URL: base, PORT: String(port), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }),
+      startBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]),
+      startReceiver((request) =>
+        request.path.includes('broken') ? { status: 503, body: `broken ${HOSTILE.join('\n')}` } : { body: 'thanks' },
+      ),
     ]);
     proxy.target = `http://127.0.0.1:${port}`;
     sql = openSql(server);
-    [good, broken] = await Promise.all([destination('Good orders', 'good'), destination(`Broken ${HOSTILE[1] ?? ''}`, 'broken', { retry: { max_attempts: 3, schedule: [0, 86_400, 86_400] } })]);
+    [good, broken] = await Promise.all([
+      destination('Good orders', 'good'),
+      destination(`Broken ${HOSTILE[1] ?? ''}`, 'broken', {
+        retry: { max_attempts: 3, schedule: [0, 86_400, 86_400] },
+      }),
+    ]);
     shown = await ConsolePage.open(browser, { url: base, apiKey: server.apiKey }, 'console-events', 'events');
     page = shown.page;
     await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
@@ -63,13 +71,16 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   async function api(method: string, path: string, body: unknown): Promise<any> {
     const response = await fetch(proxy.target + path, {
-      method, headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' }, ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      method,
+      headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     return response.json();
   }
 
   async function destination(name: string, place: string, more: object = {}): Promise<string> {
-    return (await api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}`, ...more })).id as string;
+    return (await api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}`, ...more }))
+      .id as string;
   }
 
   async function send(body: object): Promise<string> {
@@ -78,11 +89,15 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
 
   /** Sends a payload in these very characters. */
   async function sendRaw(eventType: string, payload: string): Promise<string> {
-    return (await api('POST', '/v1/send', `{"destination":"${good}","event_type":"${eventType}","payload":${payload}}`)).message_id as string;
+    return (await api('POST', '/v1/send', `{"destination":"${good}","event_type":"${eventType}","payload":${payload}}`))
+      .message_id as string;
   }
 
   async function saved(button: string): Promise<{ download: Download; text: string; bytes: Buffer }> {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).last().click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: button, exact: true }).last().click(),
+    ]);
     const bytes = readFileSync(await download.path());
     return { download, bytes, text: bytes.toString() };
   }
@@ -91,7 +106,10 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
   const violations = (name: string): Promise<string[]> => shown.violations(name);
 
   it('filters by several states, direction, error, id and destination by its name; everything stands in the address, and rows say how far they are', async () => {
-    await Promise.all([send({ destination: good, event_type: 'invoice.paid', payload: {} }), send({ destination: broken, event_type: 'invoice.failed', payload: {} })]);
+    await Promise.all([
+      send({ destination: good, event_type: 'invoice.paid', payload: {} }),
+      send({ destination: broken, event_type: 'invoice.failed', payload: {} }),
+    ]);
     await page.getByText('HTTP 503').first().waitFor();
     await page.locator('.filters .field', { hasText: 'Status' }).locator('summary').click();
     for (const state of ['Retrying', 'Given up']) await page.getByRole('checkbox', { name: state }).check();
@@ -106,7 +124,13 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('option', { name: 'Broken' }).click();
     await page.waitForURL((url) => url.searchParams.get('destination') === broken);
 
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'retrying,dlq', error: '5xx', direction: 'outbound', since: '-1h', destination: broken });
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      status: 'retrying,dlq',
+      error: '5xx',
+      direction: 'outbound',
+      since: '-1h',
+      destination: broken,
+    });
     const row = page.locator('[data-id]', { hasText: 'invoice.failed' });
     await row.getByText('HTTP 503').waitFor();
     expect(await row.getByRole('cell').nth(4).innerText()).toBe('1');
@@ -115,7 +139,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.reload();
     await row.getByText('HTTP 503').waitFor();
     expect(await violations('01-filters')).toEqual([]);
-    const id = await row.getAttribute('data-id') ?? '';
+    const id = (await row.getAttribute('data-id')) ?? '';
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByLabel('Any id').fill(id);
     await page.keyboard.press('Enter');
@@ -130,7 +154,16 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('checkbox', { name: 'Id', exact: true }).check();
     await page.getByRole('checkbox', { name: 'Target' }).uncheck();
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Select', 'Status', 'Event type', 'Attempts', 'Last answer', 'Next attempt', 'Received', 'Id']);
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      'Select',
+      'Status',
+      'Event type',
+      'Attempts',
+      'Last answer',
+      'Next attempt',
+      'Received',
+      'Id',
+    ]);
     await page.locator('.heading summary', { hasText: 'Views' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(`Broken ${HOSTILE[0] ?? ''}`);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -141,21 +174,36 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('link', { name: 'Broken' }).click();
     await types('invoice.paid').waitFor({ state: 'detached' });
 
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'retrying,dlq', since: '-1h', columns: 'status,type,attempts,answer,next,received,id' });
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      status: 'retrying,dlq',
+      since: '-1h',
+      columns: 'status,type,attempts,answer,next,received,id',
+    });
     await page.getByRole('columnheader', { name: 'Id' }).waitFor();
   });
 
   it('what is marked, or all that match, is exported as JSON lines, and as CSV in which nothing is a formula', async () => {
-    await sql.rows("update events set event_type = '=HYPERLINK(\"http://evil.example\")' where event_type = 'invoice.paid'");
+    await sql.rows(
+      "update events set event_type = '=HYPERLINK(\"http://evil.example\")' where event_type = 'invoice.paid'",
+    );
     await shown.open('events');
-    await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+    await page
+      .getByRole('checkbox', { name: /^Select evt_/ })
+      .first()
+      .click();
     await page.getByRole('button', { name: 'Select all 2 that match' }).click();
     await page.getByText('All 2 that match').waitFor();
     expect(await violations('03-all')).toEqual([]);
     await page.locator('.selection').getByRole('button', { name: 'Export' }).click();
     await page.getByText('2 events, without their payloads.').waitFor();
-    const lines = (await saved('Export')).text.trim().split('\n').map((line) => JSON.parse(line) as { event_type: string; attempt_count: number });
-    expect(lines.map(({ event_type, attempt_count }) => [event_type, attempt_count]).sort()).toEqual([['=HYPERLINK("http://evil.example")', 1], ['invoice.failed', 1]]);
+    const lines = (await saved('Export')).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event_type: string; attempt_count: number });
+    expect(lines.map(({ event_type, attempt_count }) => [event_type, attempt_count]).sort()).toEqual([
+      ['=HYPERLINK("http://evil.example")', 1],
+      ['invoice.failed', 1],
+    ]);
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('.selection').getByRole('button', { name: 'Clear' }).click();
     await page.locator('.heading').getByRole('button', { name: 'Export' }).click();
@@ -170,21 +218,35 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await shown.open('events?event_type=bulk');
     await types('bulk').nth(2).waitFor();
     await page.getByText('HTTP 503').nth(2).waitFor();
-    for (const [act, sentence, action] of [['Replay', 'Send all 3 events that match again, in Live', 'replay'], ['Cancel what waits', 'End what waits of 3 events, in Live', 'cancel']] as const) {
-      await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+    for (const [act, sentence, action] of [
+      ['Replay', 'Send all 3 events that match again, in Live', 'replay'],
+      ['Cancel what waits', 'End what waits of 3 events, in Live', 'cancel'],
+    ] as const) {
+      await page
+        .getByRole('checkbox', { name: /^Select evt_/ })
+        .first()
+        .click();
       await page.getByRole('button', { name: 'Select all 3 that match' }).click();
       await page.locator('.selection').getByRole('button', { name: act, exact: true }).click();
       await page.getByRole('dialog').getByText(sentence).waitFor();
       if (act === 'Replay') expect(await violations('03-bulk')).toEqual([]);
       await page.getByRole('dialog').getByRole('button', { name: act }).click();
       const link = page.getByRole('dialog').getByRole('link', { name: 'Open the job' });
-      const id = /\/live\/jobs\/(rpj_\w+)$/.exec(await link.getAttribute('href') ?? '')?.[1];
-      expect(await until(() => api('GET', `/v1/replays/${id}`, undefined), ({ state }) => state === 'completed')).toMatchObject({ kind: 'events', action, scanned: 3 });
+      const id = /\/live\/jobs\/(rpj_\w+)$/.exec((await link.getAttribute('href')) ?? '')?.[1];
+      expect(
+        await until(
+          () => api('GET', `/v1/replays/${id}`, undefined),
+          ({ state }) => state === 'completed',
+        ),
+      ).toMatchObject({ kind: 'events', action, scanned: 3 });
       await page.getByRole('button', { name: 'Close' }).click();
       await page.locator('.selection').waitFor({ state: 'detached' });
     }
     await page.getByText('Failed').nth(2).waitFor();
-    await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+    await page
+      .getByRole('checkbox', { name: /^Select evt_/ })
+      .first()
+      .click();
     await page.getByRole('button', { name: 'Select all 3 that match' }).click();
     await page.locator('.selection').getByRole('button', { name: 'Cancel what waits' }).click();
     await page.getByText('There is nothing to do').waitFor();
@@ -199,24 +261,39 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByText('Attempt 1 of').waitFor();
 
     expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*within/s);
-    expect(await page.locator('.attempts details[open] pre').innerText()).toContain('broken <img src=x onerror=alert(1)>');
+    expect(await page.locator('.attempts details[open] pre').innerText()).toContain(
+      'broken <img src=x onerror=alert(1)>',
+    );
     await page.getByText('Request as it was sent').click();
     await page.getByText('Headers of the answer').click();
-    expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(/^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/);
+    expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(
+      /^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/,
+    );
     expect(await violations('04-event')).toEqual([]);
     expect(await page.getByText(KEPT).count()).toBe(0);
     await page.getByRole('button', { name: 'Copy as curl', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/);
+    expect(await pasted()).toMatch(
+      /^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/,
+    );
     await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Copy as curl, signed' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-timestamp: \d{10}'[^]*webhook-signature: v1,[\w+/]{43}=/);
+    expect(await pasted()).toMatch(
+      /^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-timestamp: \d{10}'[^]*webhook-signature: v1,[\w+/]{43}=/,
+    );
   });
 
   /** What is on the clipboard, by the only way that a page without one has. */
   async function pasted(): Promise<string> {
-    await page.evaluate(() => Object.assign(document.body.appendChild(document.createElement('div')), { id: 'paste', contentEditable: 'plaintext-only', onpaste: (event: ClipboardEvent) => Object.assign(globalThis, { pasted: event.clipboardData?.getData('text/plain') }) }));
+    await page.evaluate(() =>
+      Object.assign(document.body.appendChild(document.createElement('div')), {
+        id: 'paste',
+        contentEditable: 'plaintext-only',
+        onpaste: (event: ClipboardEvent) =>
+          Object.assign(globalThis, { pasted: event.clipboardData?.getData('text/plain') }),
+      }),
+    );
     await page.locator('#paste').focus();
     await page.keyboard.press('Control+v');
     const text = await page.evaluate(() => (globalThis as unknown as { pasted: string }).pasted);
@@ -225,9 +302,18 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
   }
 
   const DEEP = `{"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
-  const LARGE = JSON.stringify({ lines: Array.from({ length: 18_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: i === 17_000 ? 'needle in it' : 'hay' })) });
+  const LARGE = JSON.stringify({
+    lines: Array.from({ length: 18_000 }, (_, i) => ({
+      key: `value ${i}`,
+      price: 1.5,
+      text: i === 17_000 ? 'needle in it' : 'hay',
+    })),
+  });
   it.each([
-    ['numbers, escapes and keys', '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400,"line":"a\\r\\nb"}'],
+    [
+      'numbers, escapes and keys',
+      '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400,"line":"a\\r\\nb"}',
+    ],
     ['five thousand levels', DEEP],
     ['a megabyte', LARGE],
   ])('%s are shown, copied and downloaded as they were sent', async (name, payload) => {
@@ -242,7 +328,8 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(sha256(await pasted())).toBe(sha256(payload));
     await page.getByText(KEPT).waitFor();
-    if (payload.length < 1_000) expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(payload);
+    if (payload.length < 1_000)
+      expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(payload);
     if (name === 'a megabyte') {
       await page.getByRole('button', { name: 'Formatted', pressed: true }).waitFor();
       await page.getByRole('searchbox').fill('NEEDLE IN');
@@ -254,12 +341,18 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
   it('bytes that are no text are shown as bytes, copied as base 64 and downloaded as they came; a received body is compared with what its transform made of it', async () => {
     const bytes = Buffer.from([0, 255, 0xc3, 0x28, ...Array.from({ length: 5_000 }, (_, i) => i % 256)]);
     const endpoint = await api('POST', '/v1/endpoints', { slug: 'bytes', destinations: [good] });
-    await fetch(`${proxy.target}${new URL(endpoint.url as string).pathname.replace(PREFIX, '')}`, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+    await fetch(`${proxy.target}${new URL(endpoint.url as string).pathname.replace(PREFIX, '')}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: bytes,
+    });
     await shown.open('events?direction=inbound');
     await page.locator('[data-id] a').first().click();
     await page.getByText('These bytes are no UTF-8 text').waitFor();
 
-    expect(await page.locator('.text-row').first().innerText()).toBe(`000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`);
+    expect(await page.locator('.text-row').first().innerText()).toBe(
+      `000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`,
+    );
     expect(await page.locator('.text-row').count()).toBeLessThan(100);
     expect(sha256((await saved('Download')).bytes)).toBe(sha256(bytes));
     await page.getByRole('button', { name: 'Copy as base64' }).click();
@@ -276,12 +369,22 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.locator('.compare').getByRole('button', { name: 'Compare' }).click();
     await page.locator('.compare .added').waitFor();
 
-    expect([await page.locator('.compare .removed').innerText(), await page.locator('.compare .added').innerText()]).toEqual(['-   "amount": 1.10,', '+   "amount": 1.1,']);
+    expect([
+      await page.locator('.compare .removed').innerText(),
+      await page.locator('.compare .added').innerText(),
+    ]).toEqual(['-   "amount": 1.10,', '+   "amount": 1.1,']);
     expect(await violations('06-compare')).toEqual([]);
   });
 
   it('sixty hostile texts in types, headers, payloads and answers are texts', async () => {
-    const message = await send({ destination: broken, event_type: 'hostile', headers: Object.fromEntries(HOSTILE.flatMap((text, i) => (/^[\x20-\x7e]+$/.test(text) ? [[`x-hostile-${i}`, text]] : []))), payload: { texts: HOSTILE } });
+    const message = await send({
+      destination: broken,
+      event_type: 'hostile',
+      headers: Object.fromEntries(
+        HOSTILE.flatMap((text, i) => (/^[\x20-\x7e]+$/.test(text) ? [[`x-hostile-${i}`, text]] : [])),
+      ),
+      payload: { texts: HOSTILE },
+    });
     await shown.open(`events/${message}`);
     await page.locator('pre.payload').waitFor();
     await page.getByText('HTTP 503', { exact: true }).waitFor();
@@ -290,7 +393,10 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     for (const text of HOSTILE) expect(payload).toContain(JSON.stringify(text));
     for (const text of HOSTILE.slice(0, 15)) expect(whole).toContain(text);
     await Promise.all(HOSTILE.map((_, i) => send({ destination: good, event_type: `hostile.${i}`, payload: {} })));
-    await sql.rows("update events e set event_type = h.hostile from unnest($1::text[]) with ordinality h(hostile, n) where e.event_type = 'hostile.' || (h.n - 1)", [HOSTILE]);
+    await sql.rows(
+      "update events e set event_type = h.hostile from unnest($1::text[]) with ordinality h(hostile, n) where e.event_type = 'hostile.' || (h.n - 1)",
+      [HOSTILE],
+    );
     await shown.open('events?columns=type,id');
     await page.waitForFunction(() => document.querySelectorAll('[data-id]').length > 15);
     const seen = new Set<string>();
@@ -300,7 +406,12 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     }
     expect(HOSTILE.filter((text) => !seen.has(text))).toEqual([]);
-    expect(await page.locator('main').locator('img, script, svg, iframe, object, embed, video, audio, form[action], base, meta, link').count()).toBe(0);
+    expect(
+      await page
+        .locator('main')
+        .locator('img, script, svg, iframe, object, embed, video, audio, form[action], base, meta, link')
+        .count(),
+    ).toBe(0);
     expect(await violations('07-hostile')).toEqual([]);
   });
 
@@ -336,20 +447,32 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     page.off('request', note);
     await page.unroute(/\/assets\/console-[^/]*\.js$/);
 
-    const before = asked.slice(0, asked.findIndex((url) => url.startsWith('/v1/events/stream')));
+    const before = asked.slice(
+      0,
+      asked.findIndex((url) => url.startsWith('/v1/events/stream')),
+    );
     expect(before.filter((url) => url === '/v1/session')).toHaveLength(1);
-    expect(before.filter((url) => url.startsWith('/v1/events?'))).toEqual(['/v1/events?status=delivered&status=retrying&status=dlq&event_type=early&limit=100']);
+    expect(before.filter((url) => url.startsWith('/v1/events?'))).toEqual([
+      '/v1/events?status=delivered&status=retrying&status=dlq&event_type=early&limit=100',
+    ]);
   });
 
   it('while it looks through very many for few it says how far it has come, and looks no further when one says so', async () => {
     const empty = { data: [], next_cursor: 'x', searched_to: '2026-11-01T08:00:00.000Z' };
-    proxy.instead = (path) => (path.startsWith(`${PREFIX}/v1/events?`) && !path.includes('since=') ? { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(empty) } : null);
+    proxy.instead = (path) =>
+      path.startsWith(`${PREFIX}/v1/events?`) && !path.includes('since=')
+        ? { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(empty) }
+        : null;
     await shown.open('events?event_type=rare&columns=type');
     await page.getByText('Looked through everything since').waitFor();
     await page.getByRole('link', { name: 'Look no further back' }).click();
     await page.getByText('No event matches these filters.').waitFor();
 
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ event_type: 'rare', columns: 'type', since: '2026-11-01T08:00:00.000Z' });
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      event_type: 'rare',
+      columns: 'type',
+      since: '2026-11-01T08:00:00.000Z',
+    });
   });
 
   it('with the service away it keeps what it shows, says since when, and comes back by itself', async () => {
@@ -369,7 +492,14 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
 
   it('at 429 it waits as it is told, and says so', async () => {
     let refused = 0;
-    proxy.instead = (path) => (path.startsWith(`${PREFIX}/v1/events?`) && refused++ < 1 ? { status: 429, headers: { 'retry-after': '1', 'content-type': 'application/json' }, body: '{"error":{"type":"rate_limited","message":"Too many requests.","request_id":"req_x","details":{}}}' } : null);
+    proxy.instead = (path) =>
+      path.startsWith(`${PREFIX}/v1/events?`) && refused++ < 1
+        ? {
+            status: 429,
+            headers: { 'retry-after': '1', 'content-type': 'application/json' },
+            body: '{"error":{"type":"rate_limited","message":"Too many requests.","request_id":"req_x","details":{}}}',
+          }
+        : null;
     await send({ destination: good, event_type: 'waited', payload: {} });
     await shown.open('events?event_type=waited&since=-6h');
     await page.getByText('goes on in 1 s').waitFor();
@@ -385,7 +515,14 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     proxy.goDown();
     await page.getByText('The service does not answer.').waitFor();
     // Its page names other files now, and those of before are gone.
-    proxy.instead = (path) => (path === `${PREFIX}/console/` ? { status: 200, headers: { 'content-type': 'text/html' }, body: '<script type="module" src="./assets/index-NEXT.js"></script>' } : null);
+    proxy.instead = (path) =>
+      path === `${PREFIX}/console/`
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/html' },
+            body: '<script type="module" src="./assets/index-NEXT.js"></script>',
+          }
+        : null;
     proxy.comeBack();
     await page.getByText('A newer version of the console is here.').waitFor();
     expect(await violations('09-replaced')).toEqual([]);
@@ -398,9 +535,11 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
   });
 
-  it('with a clock that is ten minutes off, a range is of the service\'s time', async () => {
+  it("with a clock that is ten minutes off, a range is of the service's time", async () => {
     const asked: string[] = [];
-    page.on('request', (request) => { if (request.url().includes('/v1/events?')) asked.push(request.url()); });
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/events?')) asked.push(request.url());
+    });
     await page.addInitScript(() => {
       const now = Date.now;
       Date.now = () => now() - 600_000;

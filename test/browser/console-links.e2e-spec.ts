@@ -5,15 +5,30 @@ import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage } from '../support/console-page.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const PREFIX = '/hooks';
 const ASSETS = path.resolve(import.meta.dirname, '../../dist/console/assets');
 /** Every screen with a list, as its address names it and as its heading does. */
 const LISTS = [
-  ['overview', 'Overview'], ['events', 'Events'], ['destinations', 'Destinations'], ['endpoints', 'Inbound endpoints'], ['applications', 'Applications'], ['event-types', 'Event types'],
-  ['emails', 'Emails'], ['inbox', 'Inbox'], ['suppressions', 'Suppressions'], ['domains', 'Domains'], ['pull', 'Pull positions'], ['jobs', 'Jobs'], ['secrets', 'Secrets'],
-  ['keys', 'API keys'], ['members', 'Members'], ['sessions', 'Sessions'], ['audit', 'Audit log'], ['organization', 'Organization'],
+  ['overview', 'Overview'],
+  ['events', 'Events'],
+  ['destinations', 'Destinations'],
+  ['endpoints', 'Inbound endpoints'],
+  ['applications', 'Applications'],
+  ['event-types', 'Event types'],
+  ['emails', 'Emails'],
+  ['inbox', 'Inbox'],
+  ['suppressions', 'Suppressions'],
+  ['domains', 'Domains'],
+  ['pull', 'Pull positions'],
+  ['jobs', 'Jobs'],
+  ['secrets', 'Secrets'],
+  ['keys', 'API keys'],
+  ['members', 'Members'],
+  ['sessions', 'Sessions'],
+  ['audit', 'Audit log'],
+  ['organization', 'Organization'],
 ] as const;
 const HINT = 'Parts of this link do not apply to this screen and were ignored:';
 
@@ -28,14 +43,22 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     proxy = await PrefixProxy.start(PREFIX);
     const port = await freePort();
     const base = `http://localhost:${proxy.port}${PREFIX}`;
-    [server, browser] = await Promise.all([startServer({ BASE_URL: base, PORT: String(port), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startBrowser()]);
+    [server, browser] = await Promise.all([
+      startServer({ BASE_URL: base, PORT: String(port), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }),
+      startBrowser(),
+    ]);
     proxy.target = `http://127.0.0.1:${port}`;
     await open('console-links', 'events?status=bogus&since=2026-13-45');
   }, 180_000);
 
   /** A browser that has no file of the console yet. */
   async function open(suite: string, place: string): Promise<void> {
-    shown = await ConsolePage.open(browser, { url: `http://localhost:${proxy.port}${PREFIX}`, apiKey: server.apiKey }, suite, place);
+    shown = await ConsolePage.open(
+      browser,
+      { url: `http://localhost:${proxy.port}${PREFIX}`, apiKey: server.apiKey },
+      suite,
+      place,
+    );
     page = shown.page;
     page.setDefaultTimeout(60_000);
   }
@@ -53,7 +76,8 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
 
   const heading = (name: string): Promise<void> => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
   const hint = (): Promise<string> => page.getByRole('status').filter({ hasText: HINT }).innerText();
-  const file = (name: string): string => readdirSync(ASSETS).find((each) => each.startsWith(`${name}-`) && each.endsWith('.js')) ?? '';
+  const file = (name: string): string =>
+    readdirSync(ASSETS).find((each) => each.startsWith(`${name}-`) && each.endsWith('.js')) ?? '';
 
   it('a link is followed through the sign-in with all that it says, and the hint can be closed', async () => {
     await heading('Events');
@@ -65,19 +89,31 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     expect(shown.wrongs()).toEqual([]);
   });
 
-  it.each([['since=2026-13-45'], ['status=bogus'], ['utm_source=x'], ['until=2026-02-31'], ['since=-271821-04-20'], ['status=dlq%2Cbogus', 'status=bogus'], ['columns=none'], ['since=%7B%22a%22%3A1%7D', 'since={"a":1}']])(
-    'the list of events with %s', async (query, said = query) => {
-      await shown.open(`events?${query}`);
-      await heading('Events');
-      await page.getByText(/No event matches these filters|\/v1\/send/).first().waitFor();
+  it.each([
+    ['since=2026-13-45'],
+    ['status=bogus'],
+    ['utm_source=x'],
+    ['until=2026-02-31'],
+    ['since=-271821-04-20'],
+    ['status=dlq%2Cbogus', 'status=bogus'],
+    ['columns=none'],
+    ['since=%7B%22a%22%3A1%7D', 'since={"a":1}'],
+  ])('the list of events with %s', async (query, said = query) => {
+    await shown.open(`events?${query}`);
+    await heading('Events');
+    await page
+      .getByText(/No event matches these filters|\/v1\/send/)
+      .first()
+      .waitFor();
 
-      expect(await hint()).toContain(said);
-      expect(shown.wrongs()).toEqual([]);
-    },
-  );
+    expect(await hint()).toContain(said);
+    expect(shown.wrongs()).toEqual([]);
+  });
 
   it.each(LISTS)('%s, with what no screen reads', async (place, name) => {
-    await shown.open(`${place}?since=2026-13-45&status=bogus&utm_source=x&range=5y&state=bogus&origin=bogus&circuit=bogus`);
+    await shown.open(
+      `${place}?since=2026-13-45&status=bogus&utm_source=x&range=5y&state=bogus&origin=bogus&circuit=bogus`,
+    );
     await heading(name);
 
     expect(await hint()).toMatch(/since=2026-13-45.*status=bogus.*utm_source=x/);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { startDomainsScene, type DomainsScene } from '../api/domains.js';
+import { type DomainsScene, startDomainsScene } from '../api/domains.js';
 import { emailIn, sendEmail } from '../api/emailing.js';
 import { aliasTo, deliver, letter, messagesOf } from '../api/mailing.js';
 import { expectStatus, uuidOf } from '../api/scene.js';
@@ -15,7 +15,9 @@ const FROM = `Shop <shop@${HOST}>`;
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** HTML that does everything that a stranger could think of, with the tracker's address. */
-const evil = (tracker: string): string => `<!doctype html><html manifest="${tracker}/m"><head><meta http-equiv="refresh" content="0;url=${tracker}/refresh"><base href="${tracker}/"><link rel="stylesheet" href="${tracker}/css">
+const evil = (
+  tracker: string,
+): string => `<!doctype html><html manifest="${tracker}/m"><head><meta http-equiv="refresh" content="0;url=${tracker}/refresh"><base href="${tracker}/"><link rel="stylesheet" href="${tracker}/css">
 <link rel="preconnect" href="${tracker}"><link rel="prefetch" href="${tracker}/prefetch"><style>@import url(${tracker}/import); @font-face { font-family: f; src: url(${tracker}/font) } p { font-family: f; color: rgb(1, 2, 3); background: url(${tracker}/bg) }</style></head>
 <body onload="document.getElementById('x').textContent='ran'" background="${tracker}/body"><p id="x">before</p><script>top.ran = 1; document.getElementById('x').textContent = 'ran'; fetch('${tracker}/fetch')</script><script src="${tracker}/js"></script>
 <img src="${tracker}/pixel.gif" onerror="top.ran = 2"><img src=x onerror="document.getElementById('x').textContent='ran'"><img srcset="${tracker}/set 1x"><svg onload="top.ran = 3"><image href="${tracker}/svg"/></svg>
@@ -79,7 +81,9 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
     await page.getByText('550 refused').waitFor();
     await page.getByRole('list', { name: 'What became known' }).getByText('Bounced').waitFor();
-    await frame().getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
+    await frame()
+      .getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` })
+      .waitFor();
     expect(await shown.violations('03-email')).toEqual([]);
     await page.getByRole('button', { name: 'Phone' }).click();
     expect(await page.locator('iframe').evaluate((element) => element.clientWidth)).toBe(375);
@@ -93,21 +97,39 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   it('an email with a picture of its own and a file: the picture is shown, the file is fetched', async () => {
     const name = `${HOSTILE[0] ?? ''}.png`;
     const id = await sendEmail(server, {
-      from: FROM, to: `delivered@${HOST}`, html: '<p>See <img src="cid:logo" alt="the logo"></p>', tags: [{ name: 'kind', value: 'order' }],
-      attachments: [{ filename: 'logo.png', content: PNG, content_type: 'image/png', content_id: 'logo' }, { filename: name, content: PNG, content_type: 'image/png' }],
+      from: FROM,
+      to: `delivered@${HOST}`,
+      html: '<p>See <img src="cid:logo" alt="the logo"></p>',
+      tags: [{ name: 'kind', value: 'order' }],
+      attachments: [
+        { filename: 'logo.png', content: PNG, content_type: 'image/png', content_id: 'logo' },
+        { filename: name, content: PNG, content_type: 'image/png' },
+      ],
     });
     await emailIn(server, id, 'delivered');
     await shown.open(`emails/${id}`);
     await frame().getByAltText('the logo').waitFor();
 
-    expect(await frame().getByAltText('the logo').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('row').filter({ hasText: 'onerror' }).getByRole('button', { name: 'Download' }).click()]);
+    expect(
+      await frame()
+        .getByAltText('the logo')
+        .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBe(1);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('row').filter({ hasText: 'onerror' }).getByRole('button', { name: 'Download' }).click(),
+    ]);
     expect(readFileSync(await file.path()).toString('base64')).toBe(PNG);
     await page.getByText('kind: order').waitFor();
   });
 
   it('the list: filtered by its address, by the keyboard; one that is scheduled is cancelled', async () => {
-    const id = await sendEmail(server, { from: FROM, to: `delivered@${HOST}`, subject: 'Later', scheduled_at: 'in 1 hour' });
+    const id = await sendEmail(server, {
+      from: FROM,
+      to: `delivered@${HOST}`,
+      subject: 'Later',
+      scheduled_at: 'in 1 hour',
+    });
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Later' }).waitFor();
     expect(await shown.violations('04-emails')).toEqual([]);
@@ -154,8 +176,16 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     const said = (await server.api('GET', `/v1/domains/${domain.id}`)).json.records[0].error as string;
     await page.getByText(said).waitFor();
     expect(await shown.violations('06-domain')).toEqual([]);
-    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) }, configurable: true }));
-    for (const [label, value] of [['Name', ownership.name], ['Value', ownership.value]] as const) {
+    await page.evaluate(() =>
+      Object.defineProperty(navigator, 'clipboard', {
+        value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) },
+        configurable: true,
+      }),
+    );
+    for (const [label, value] of [
+      ['Name', ownership.name],
+      ['Value', ownership.value],
+    ] as const) {
       await page.getByRole('button', { name: `Copy ${label} TXT ${ownership.name}` }).click();
       expect(await page.evaluate(() => (globalThis as unknown as { copied: string }).copied)).toBe(value);
     }
@@ -181,7 +211,8 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   });
 
   it('an alias: made with a filter, edited, written to, read, sent again', async () => {
-    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Support', type: 'pull' }), 201).json.id as string;
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Support', type: 'pull' }), 201).json
+      .id as string;
     await shown.navigate('Inbox');
     await page.getByRole('heading', { name: 'No addresses yet' }).waitFor();
     await page.getByRole('button', { name: 'New address' }).click();
@@ -189,8 +220,12 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await dialog().getByLabel('Goes to').selectOption(pull);
     await page.getByLabel('Only what matches').fill('{subject}');
     await dialog().getByText('(line 1)').waitFor();
-    await page.getByLabel('Only what matches').fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
-    await dialog().getByText(/^✕ 12345678901234567890 has more digits than settings keep\..*\(line 4\)$/).waitFor();
+    await page
+      .getByLabel('Only what matches')
+      .fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
+    await dialog()
+      .getByText(/^✕ 12345678901234567890 has more digits than settings keep\..*\(line 4\)$/)
+      .waitFor();
     expect(await shown.violations('08-alias-filter')).toEqual([]);
     expect(await dialog().getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
     await page.getByLabel('Only what matches').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
@@ -203,12 +238,19 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await confirm('Save');
     await closed();
     const alias = (await server.api('GET', '/v1/aliases')).json.data[0];
-    expect(alias).toMatchObject({ allowedSenders: ['@b.example'], routes: [{ destination: pull, filter: { path: '$.subject', op: 'starts_with', value: 'Order' } }] });
+    expect(alias).toMatchObject({
+      allowedSenders: ['@b.example'],
+      routes: [{ destination: pull, filter: { path: '$.subject', op: 'starts_with', value: 'Order' } }],
+    });
 
     await deliver(smtp, alias.address, letter('Order-1'));
     // Where another recipient takes it, the alias sets it aside; alone it would refuse it.
     const { address: open } = await aliasTo(server, []);
-    await deliver(smtp, [alias.address, open], letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'));
+    await deliver(
+      smtp,
+      [alias.address, open],
+      letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'),
+    );
     await messagesOf(server, alias.id, 2);
     await page.getByRole('link', { name: 'Order-1' }).waitFor();
     expect(await shown.violations('09-alias')).toEqual([]);
@@ -224,7 +266,8 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByText('its sender may not write to this address.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Messages' }).waitFor();
-    if (await page.getByLabel('Status').inputValue() !== '') await page.getByRole('button', { name: 'Clear' }).click();
+    if ((await page.getByLabel('Status').inputValue()) !== '')
+      await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('link', { name: 'Order-1' }).click();
     await page.getByText('Where is it?').waitFor();
     await page.getByText('It is not signed.').waitFor();
@@ -242,22 +285,60 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   });
 
   it('hostile mail runs nothing and asks nobody, is read as text, and leaves the page as it is', async () => {
-    const { id, address: to } = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'hostile' }), 201).json;
+    const { id, address: to } = expectStatus(
+      await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'hostile' }),
+      201,
+    ).json;
     const encoded = (text: string): string => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`;
-    const parts = ['--=_m', 'Content-Type: text/html; charset=utf-8', 'Content-Transfer-Encoding: base64', '', Buffer.from(evil(address())).toString('base64').replace(/.{76}/g, '$&\r\n'),
-      '--=_m', `Content-Type: image/svg+xml; name="${encoded(`${HOSTILE[0] ?? ''}.svg`)}"`, 'Content-Disposition: attachment', 'Content-ID: <x>', '', '<svg onload="alert(1)"/>', '--=_m--', ''];
-    await deliver(smtp, to, [`From: ${encoded(HOSTILE[1] ?? '')} <ada@b.example>`, `To: ${to}`, `Subject: ${encoded(HOSTILE.join(' '))}`, 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary="=_m"', '', ...parts].join('\r\n'));
+    const parts = [
+      '--=_m',
+      'Content-Type: text/html; charset=utf-8',
+      'Content-Transfer-Encoding: base64',
+      '',
+      Buffer.from(evil(address())).toString('base64').replace(/.{76}/g, '$&\r\n'),
+      '--=_m',
+      `Content-Type: image/svg+xml; name="${encoded(`${HOSTILE[0] ?? ''}.svg`)}"`,
+      'Content-Disposition: attachment',
+      'Content-ID: <x>',
+      '',
+      '<svg onload="alert(1)"/>',
+      '--=_m--',
+      '',
+    ];
+    await deliver(
+      smtp,
+      to,
+      [
+        `From: ${encoded(HOSTILE[1] ?? '')} <ada@b.example>`,
+        `To: ${to}`,
+        `Subject: ${encoded(HOSTILE.join(' '))}`,
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary="=_m"',
+        '',
+        ...parts,
+      ].join('\r\n'),
+    );
     const [message] = await messagesOf(server, id, 1);
     await shown.open(`inbox/${id}/${message.id}`);
     await frame().getByText('The end').waitFor();
 
-    expect(await frame().locator('#x').evaluate((element) => [element.textContent, getComputedStyle(element).color])).toEqual(['before', 'rgb(1, 2, 3)']);
+    expect(
+      await frame()
+        .locator('#x')
+        .evaluate((element) => [element.textContent, getComputedStyle(element).color]),
+    ).toEqual(['before', 'rgb(1, 2, 3)']);
     await page.getByText('Remote images are not loaded, and links lead nowhere.').waitFor();
     await frame().locator('#js').click();
     await frame().locator('#away').click();
     await frame().locator('#send').click();
     await frame().getByText('The end').waitFor();
-    expect(await page.evaluate(() => ['ran' in globalThis, document.querySelectorAll('main img, main svg, main script').length, location.pathname.split('/').at(-1)])).toEqual([false, 0, message.id]);
+    expect(
+      await page.evaluate(() => [
+        'ran' in globalThis,
+        document.querySelectorAll('main img, main svg, main script').length,
+        location.pathname.split('/').at(-1),
+      ]),
+    ).toEqual([false, 0, message.id]);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain(HOSTILE[0]);
     await shown.screenshot('10-hostile');
     await page.getByRole('button', { name: 'HTML source' }).click();
@@ -271,10 +352,22 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   });
 
   it('a megabyte of HTML, and bytes that are no UTF-8, are shown and leave the page alive', async () => {
-    const { id, address: to } = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'large' }), 201).json;
-    const head = (subject: string): string => `From: ada@b.example\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n`;
+    const { id, address: to } = expectStatus(
+      await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'large' }),
+      201,
+    ).json;
+    const head = (subject: string): string =>
+      `From: ada@b.example\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n`;
     await deliver(smtp, to, `${head('Large')}<p>First</p>${'<div><b>x</b>\r\n'.repeat(70_000)}`);
-    await deliver(smtp, to, Buffer.concat([Buffer.from(`${head('Broken')}<p>Bef`), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from('ore</p>\r\n')]));
+    await deliver(
+      smtp,
+      to,
+      Buffer.concat([
+        Buffer.from(`${head('Broken')}<p>Bef`),
+        Buffer.from([0xff, 0xc3, 0x28]),
+        Buffer.from('ore</p>\r\n'),
+      ]),
+    );
     const [broken, large] = await messagesOf(server, id, 2);
 
     await shown.open(`inbox/${id}/${broken.id}`);
@@ -304,9 +397,16 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   });
 
   it('a reader looks, and is offered nothing that would be refused; in German, too', async () => {
-    const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' }), 201).json as { key: string };
+    const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' }), 201).json as {
+      key: string;
+    };
     const reader = await ConsolePage.open(browser, server, 'mail-reader', 'emails', key);
-    for (const [screen, offered] of [['Emails', 'Send a test email'], ['Inbox', 'New address'], ['Suppressions', 'Suppress an address'], ['Domains', 'New domain']] as const) {
+    for (const [screen, offered] of [
+      ['Emails', 'Send a test email'],
+      ['Inbox', 'New address'],
+      ['Suppressions', 'Suppress an address'],
+      ['Domains', 'New domain'],
+    ] as const) {
       await reader.navigate(screen);
       await reader.page.getByRole('heading', { name: screen, exact: true }).waitFor();
       expect(await reader.page.getByRole('button', { name: offered }).count()).toBe(0);

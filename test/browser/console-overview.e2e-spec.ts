@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE } from '../support/console-page.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const TURNS_MAX = 80;
 const TURN_MS = 250;
@@ -17,7 +17,13 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
   let shown: ConsolePage;
 
   beforeAll(async () => {
-    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver((request) => (request.path.includes('broken') ? { status: 500, body: 'broken' } : { body: 'thanks' }))]);
+    [server, browser, receiver] = await Promise.all([
+      startServer(),
+      startBrowser(),
+      startReceiver((request) =>
+        request.path.includes('broken') ? { status: 500, body: 'broken' } : { body: 'thanks' },
+      ),
+    ]);
     shown = await ConsolePage.open(browser, server, 'console-overview', '');
     page = shown.page;
     await page.clock.install();
@@ -37,14 +43,30 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
   async function pass(until: Locator): Promise<void> {
     for (let turn = 0; turn < TURNS_MAX; turn += 1) {
       await page.clock.runFor(2_500);
-      if (await until.first().waitFor({ timeout: TURN_MS }).then(() => true, () => false)) return;
+      if (
+        await until
+          .first()
+          .waitFor({ timeout: TURN_MS })
+          .then(
+            () => true,
+            () => false,
+          )
+      )
+        return;
     }
     await shown.screenshot('what-there-is-instead');
     throw new Error(`${until.toString()} does not come.`);
   }
 
   async function destination(name: string, place: string, settings: object = {}): Promise<string> {
-    return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}`, ...settings })).json.id as string;
+    return (
+      await server.api('POST', '/v1/destinations', {
+        name,
+        type: 'https',
+        url: `${receiver.url}/${place}`,
+        ...settings,
+      })
+    ).json.id as string;
   }
 
   it('first steps: the commands work as they stand, and each is ticked when it has happened', async () => {
@@ -53,7 +75,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(await page.locator('.steps .done').count()).toBe(0);
     await page.getByRole('button', { name: 'Make a key' }).click();
     await page.getByRole('button', { name: 'Hide the key' }).waitFor();
-    const run = (...commands: string[]): string => execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' });
+    const run = (...commands: string[]): string =>
+      execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' });
     const text = (name: string): Promise<string> => page.getByLabel(name, { exact: true }).innerText();
     const [key, making] = [await text('A key'), await text('A destination')];
     expect(run(key, making)).toMatch(/^dst_/);
@@ -72,12 +95,21 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
   });
 
   it('figures of a range, as plots and as tables; what is broken, since when, and one click to it', async () => {
-    const [good, broken] = [await destination('Good', 'good'), await destination(HOSTILE_NAME, 'broken', { retry: { max_attempts: 1, schedule: [0] }, config: { circuit_breaker: { failure_threshold: 2 } } })];
-    for (const target of [good, good, broken, broken, broken]) await server.api('POST', '/v1/send', { destination: target, event_type: 'invoice.paid', payload: {} });
+    const [good, broken] = [
+      await destination('Good', 'good'),
+      await destination(HOSTILE_NAME, 'broken', {
+        retry: { max_attempts: 1, schedule: [0] },
+        config: { circuit_breaker: { failure_threshold: 2 } },
+      }),
+    ];
+    for (const target of [good, good, broken, broken, broken])
+      await server.api('POST', '/v1/send', { destination: target, event_type: 'invoice.paid', payload: {} });
     await pass(page.getByText('Circuit open'));
     await pass(page.locator('.total-value.bad').filter({ hasText: /[23]/ }));
 
-    expect(await page.locator('.concerns li').filter({ hasText: HOSTILE_NAME }).first().innerText()).toMatch(/circuit is open after 2 failures[^]*ago|now/);
+    expect(await page.locator('.concerns li').filter({ hasText: HOSTILE_NAME }).first().innerText()).toMatch(
+      /circuit is open after 2 failures[^]*ago|now/,
+    );
     await pass(page.getByRole('region', { name: 'Failing targets' }).getByRole('link', { name: HOSTILE_NAME }));
     expect(await shown.violations('03-overview')).toEqual([]);
     await page.getByText('As a table Accepted').click();
@@ -86,7 +118,10 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('region', { name: 'Accepted' }).getByRole('button', { name: 'Open' }).first().click();
     await page.waitForURL(/events\?since=.*until=/);
     await page.goBack();
-    await page.getByRole('link', { name: `Look: ${HOSTILE_NAME}` }).first().click();
+    await page
+      .getByRole('link', { name: `Look: ${HOSTILE_NAME}` })
+      .first()
+      .click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -100,7 +135,9 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     const box = await canvas.boundingBox();
     if (box === null) throw new Error('There is no plot.');
     await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
-    await page.waitForFunction(() => [...document.querySelectorAll('.plot figcaption .quiet')].every(({ textContent }) => textContent !== ''));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.plot figcaption .quiet')].every(({ textContent }) => textContent !== ''),
+    );
     await shown.screenshot('04-cursor');
     await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
     await page.mouse.down();
@@ -108,7 +145,9 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.mouse.up();
     await page.waitForURL(/events\?since=.*until=/);
 
-    const [since, until] = ['since', 'until'].map((name) => Date.parse(new URL(page.url()).searchParams.get(name) ?? '')) as [number, number];
+    const [since, until] = ['since', 'until'].map((name) =>
+      Date.parse(new URL(page.url()).searchParams.get(name) ?? ''),
+    ) as [number, number];
     expect((until - since) / 60_000).toBeGreaterThan(28);
     expect((until - since) / 60_000).toBeLessThan(32);
     expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('other');
@@ -119,13 +158,16 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'Accepted' }).or(page.locator('.total').first()).first().waitFor();
     await page.waitForLoadState('networkidle');
     const asked: string[] = [];
-    const note = (request: { url: () => string }): void => { if (request.url().includes('/v1/')) asked.push(new URL(request.url()).pathname); };
+    const note = (request: { url: () => string }): void => {
+      if (request.url().includes('/v1/')) asked.push(new URL(request.url()).pathname);
+    };
     page.on('request', note);
 
     // The clock of the page is not the one of the server: what is asked in one second is answered before the next one comes.
     const unanswered = new Set<unknown>();
     page.on('request', (request) => request.url().includes('/v1/') && unanswered.add(request));
-    for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end as 'requestfinished', (request) => void unanswered.delete(request));
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfinished', (request) => void unanswered.delete(request));
     for (let second = 0; second < 60; second += 1) {
       await page.clock.runFor(1_000);
       while (unanswered.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -145,7 +187,9 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     page.off('request', note);
 
     expect(whileOpen.length).toBeLessThanOrEqual(12);
-    expect(new Set(whileOpen)).toEqual(new Set(['/v1/metrics/overview', '/v1/attention', '/v1/metrics/targets', '/v1/replays']));
+    expect(new Set(whileOpen)).toEqual(
+      new Set(['/v1/metrics/overview', '/v1/attention', '/v1/metrics/targets', '/v1/replays']),
+    );
     expect(whileHidden).toEqual([]);
     expect(asked).toHaveLength(1);
   });
@@ -196,7 +240,11 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
 
     expect(page.url()).toBe(`${server.url}/console/live/jobs/${id}`);
     // What was seen of the job before may be shown for some seconds.
-    await page.getByText('Sent again').locator('xpath=following-sibling::dd').filter({ hasText: /^[23]$/ }).waitFor();
+    await page
+      .getByText('Sent again')
+      .locator('xpath=following-sibling::dd')
+      .filter({ hasText: /^[23]$/ })
+      .waitFor();
     expect(await shown.violations('10-job')).toEqual([]);
     await page.getByRole('link', { name: broken }).first().click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();

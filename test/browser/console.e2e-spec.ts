@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { screensOf } from '../support/console-chunks.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
 /** The screens that draw figures over time. */
@@ -24,7 +24,11 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   beforeAll(async () => {
     [server, browser, receiver] = await Promise.all([
-      startServer(), startBrowser(), startReceiver((request) => (request.path.includes('broken') ? { status: 500, body: `broken ${HOSTILE[0] ?? ''}` } : { body: 'thanks' })),
+      startServer(),
+      startBrowser(),
+      startReceiver((request) =>
+        request.path.includes('broken') ? { status: 500, body: `broken ${HOSTILE[0] ?? ''}` } : { body: 'thanks' },
+      ),
     ]);
     shown = await ConsolePage.open(browser, server, 'console', 'events?status=dlq');
     page = shown.page;
@@ -44,7 +48,8 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   const violations = (name: string): Promise<string[]> => shown.violations(name);
 
   async function destination(name: string, place: string): Promise<string> {
-    return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}` })).json.id as string;
+    return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}` })).json
+      .id as string;
   }
 
   async function send(body: object): Promise<string> {
@@ -85,7 +90,10 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await page.content()).not.toContain(secret);
 
     await page.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByRole('dialog').getByLabel(/^Type/).fill(`Orders ${HOSTILE[0] ?? ''}`);
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Type/)
+      .fill(`Orders ${HOSTILE[0] ?? ''}`);
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.locator('code.secret').waitFor();
     expect(await page.locator('code.secret').innerText()).not.toBe(secret);
@@ -140,12 +148,18 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   it('an event that failed says why, is read as text whatever is in it, and is sent again', async () => {
     const broken = await destination('Broken', 'broken');
-    const message = await send({ destination: broken, event_type: 'hostile.payload', headers: { 'x-tenant': HOSTILE[0] }, payload: Object.fromEntries(HOSTILE.map((text, i) => [text, HOSTILE[(i + 1) % HOSTILE.length]])) });
+    const message = await send({
+      destination: broken,
+      event_type: 'hostile.payload',
+      headers: { 'x-tenant': HOSTILE[0] },
+      payload: Object.fromEntries(HOSTILE.map((text, i) => [text, HOSTILE[(i + 1) % HOSTILE.length]])),
+    });
     await open(`events/${message}`);
     await page.getByText('HTTP 500').first().waitFor();
     await page.getByText('It is tried again.').waitFor();
 
-    for (const text of HOSTILE) expect(await page.locator('pre.payload').innerText()).toContain(JSON.stringify(text).slice(1, -1));
+    for (const text of HOSTILE)
+      expect(await page.locator('pre.payload').innerText()).toContain(JSON.stringify(text).slice(1, -1));
     expect(await page.locator('img, script:not([src]), svg').count()).toBe(0);
     expect(await violations('06-event')).toEqual([]);
     await page.getByRole('button', { name: 'Replay' }).click();
@@ -159,7 +173,8 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   it('a payload is shown, copied and downloaded in the characters that it was sent with', async () => {
     const response = await fetch(`${server.url}/v1/send`, {
-      method: 'POST', headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
       body: `{"destination":"${receiver.url}/exact","event_type":"exact","payload":${EXACT}}`,
     });
     const { message_id: message } = (await response.json()) as { message_id: string };
@@ -169,13 +184,20 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(EXACT);
     await page.getByRole('button', { name: 'As sent' }).click();
     expect(await page.locator('pre.payload').innerText()).toBe(EXACT);
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
     expect(readFileSync(await download.path(), 'utf8')).toBe(EXACT);
     // As over plain http on an intranet, where browsers have no clipboard.
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
     await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
-    await page.evaluate((text) => Object.assign(document.body.appendChild(document.createElement('textarea')), { id: 'paste', value: text }), '');
+    await page.evaluate(
+      (text) =>
+        Object.assign(document.body.appendChild(document.createElement('textarea')), { id: 'paste', value: text }),
+      '',
+    );
     await page.locator('#paste').focus();
     await page.keyboard.press('Control+v');
     expect(await page.locator('#paste').inputValue()).toBe(EXACT);
@@ -185,7 +207,10 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   it('several events are marked with shift and sent again at once', async () => {
     await open('events?event_type=invoice.paid');
     await page.getByRole('checkbox').nth(0).click();
-    await page.getByRole('checkbox').nth(2).click({ modifiers: ['Shift'] });
+    await page
+      .getByRole('checkbox')
+      .nth(2)
+      .click({ modifiers: ['Shift'] });
     await page.getByText('3 selected').waitFor();
     expect(await violations('07-selection')).toEqual([]);
     await page.getByRole('button', { name: 'Replay' }).click();
@@ -195,7 +220,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   });
 
   it('the command menu opens an id, a screen and a destination by its name', async () => {
-    const id = await page.locator('[data-id]').first().getAttribute('data-id') ?? '';
+    const id = (await page.locator('[data-id]').first().getAttribute('data-id')) ?? '';
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'An id' }).fill(id);
     expect(await violations('08-menu')).toEqual([]);
@@ -233,20 +258,29 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Billing');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    for (const gone of [made, next]) expect((await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${gone}` })).status).toBe(401);
+    for (const gone of [made, next])
+      expect((await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${gone}` })).status).toBe(401);
   });
 
-  it('in German and dark by choice; times in the reader\'s zone with UTC beside them', async () => {
+  it("in German and dark by choice; times in the reader's zone with UTC beside them", async () => {
     await navigate('Events');
     const time = page.locator('time').first();
-    const [iso = '', told, utc] = [await time.getAttribute('datetime') ?? '', await time.innerText(), await time.getAttribute('title')];
-    expect(told).toContain(new Intl.DateTimeFormat('en', { timeStyle: 'medium', timeZone: 'Europe/Berlin' }).format(new Date(iso)));
+    const [iso = '', told, utc] = [
+      (await time.getAttribute('datetime')) ?? '',
+      await time.innerText(),
+      await time.getAttribute('title'),
+    ];
+    expect(told).toContain(
+      new Intl.DateTimeFormat('en', { timeStyle: 'medium', timeZone: 'Europe/Berlin' }).format(new Date(iso)),
+    );
     expect(utc).toBe(`${iso.replace('T', ' ').replace('Z', '')} UTC`);
     await page.locator('details.account > summary').click();
     await page.getByLabel('Appearance').selectOption('dark');
     await page.getByLabel('Language').selectOption('de');
     await page.getByRole('heading', { name: 'Ereignisse' }).waitFor();
-    expect(await page.evaluate(() => [document.documentElement.lang, getComputedStyle(document.body).backgroundColor])).toEqual(['de', 'rgb(20, 23, 27)']);
+    expect(
+      await page.evaluate(() => [document.documentElement.lang, getComputedStyle(document.body).backgroundColor]),
+    ).toEqual(['de', 'rgb(20, 23, 27)']);
     await shown.screenshot('10-german');
     expect(await page.evaluate(() => Object.values(localStorage).join(' '))).not.toMatch(/ek_|whsec_|session/);
     await page.locator('details.account > summary').click();
@@ -277,8 +311,16 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   it('a script of a tenant does not run on our origin', async () => {
     const slug = 'tenant-script';
-    await server.api('POST', '/v1/endpoints', { slug, response: { type: 'static', status: 200, content_type: 'text/javascript', body: 'globalThis.ran = true' } });
-    await page.evaluate((address) => document.head.append(Object.assign(document.createElement('script'), { src: address })), `${server.url}/in/x/${slug}`).catch(() => undefined);
+    await server.api('POST', '/v1/endpoints', {
+      slug,
+      response: { type: 'static', status: 200, content_type: 'text/javascript', body: 'globalThis.ran = true' },
+    });
+    await page
+      .evaluate(
+        (address) => document.head.append(Object.assign(document.createElement('script'), { src: address })),
+        `${server.url}/in/x/${slug}`,
+      )
+      .catch(() => undefined);
 
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
     expect(shown.wrongs().join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
@@ -287,10 +329,15 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   it(`the first load of any screen, with all that it can load later, is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip; plots are loaded where they are drawn`, () => {
     const screens = screensOf(OUTPUT);
 
-    expect(screens.map(({ name }) => name)).toEqual(expect.arrayContaining(['EventsScreen', 'EventScreen', 'OverviewScreen']));
+    expect(screens.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['EventsScreen', 'EventScreen', 'OverviewScreen']),
+    );
     for (const { name, bytes, chunks } of screens) {
       expect({ name, isSmall: bytes > 50_000 && bytes < FIRST_LOAD_BYTES_MAX }).toEqual({ name, isSmall: true });
-      expect({ name, hasPlots: chunks.some((chunk) => chunk.includes('PlotCanvas')) }).toEqual({ name, hasPlots: WITH_PLOTS.includes(name) });
+      expect({ name, hasPlots: chunks.some((chunk) => chunk.includes('PlotCanvas')) }).toEqual({
+        name,
+        hasPlots: WITH_PLOTS.includes(name),
+      });
     }
   });
 });

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '../api/polling.js';
-import { openSql, WITHIN_MS, type Sql } from '../api/scene.js';
-import { isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { openSql, type Sql, WITHIN_MS } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
-import { command, start, type Running } from '../support/command.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { command, type Running, start } from '../support/command.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 /** `posthorn login` against the service itself, and a person with a browser. */
 (isChromiumInstalled() ? describe : describe.skip)('posthorn login', () => {
@@ -50,7 +50,10 @@ import { startServer, type PosthornServer } from '../support/server.js';
   }
 
   /** The person opens the address, signs in where he has to, compares the code and decides. */
-  async function decide({ address, code }: { address: string; code: string }, decision: 'Allow' | 'Refuse'): Promise<void> {
+  async function decide(
+    { address, code }: { address: string; code: string },
+    decision: 'Allow' | 'Refuse',
+  ): Promise<void> {
     await page.goto(address);
     const key = page.getByLabel('API key of your organization');
     if (await key.isVisible()) {
@@ -63,11 +66,24 @@ import { startServer, type PosthornServer } from '../support/server.js';
     if (decision === 'Allow') await page.getByLabel('Read and write').check();
     await screenshot(page, `${decision.toLowerCase()}-consent`);
     await page.getByRole('button', { name: decision }).click();
-    await page.getByRole('heading', { name: decision === 'Allow' ? 'The program is signed in' : /.+/ }).first().waitFor();
+    await page
+      .getByRole('heading', { name: decision === 'Allow' ? 'The program is signed in' : /.+/ })
+      .first()
+      .waitFor();
   }
 
-  const ended = async ({ child }: Running): Promise<number | null> => until(async () => child.exitCode, (exitCode) => exitCode !== null, 60_000);
-  const polled = (): Promise<unknown> => until(() => sql.rows('select 1 from oauth_devices where polled_at is not null'), (rows) => rows.length > 0, WITHIN_MS);
+  const ended = async ({ child }: Running): Promise<number | null> =>
+    until(
+      async () => child.exitCode,
+      (exitCode) => exitCode !== null,
+      60_000,
+    );
+  const polled = (): Promise<unknown> =>
+    until(
+      () => sql.rows('select 1 from oauth_devices where polled_at is not null'),
+      (rows) => rows.length > 0,
+      WITHIN_MS,
+    );
 
   it('approved in the browser: the key is kept for the user alone, whoami knows it, and logout revokes it; the service goes away and asks for patience meanwhile', async () => {
     // A folder and a file of before, open to all.
@@ -80,7 +96,11 @@ import { startServer, type PosthornServer } from '../support/server.js';
     // The next question comes too soon: slow_down.
     await sql.rows(`update oauth_devices set polled_at = now() + interval '3 seconds'`);
     await decide(begun, 'Allow');
-    await until(() => sql.rows<{ s: number }>('select interval_seconds as s from oauth_devices'), ([row]) => row?.s === 10, WITHIN_MS);
+    await until(
+      () => sql.rows<{ s: number }>('select interval_seconds as s from oauth_devices'),
+      ([row]) => row?.s === 10,
+      WITHIN_MS,
+    );
     // The question after that finds nobody.
     await current.kill('SIGKILL');
     const nobody = net.createServer((socket) => socket.destroy()).listen(Number(server.env['PORT']), '127.0.0.1');
@@ -90,18 +110,30 @@ import { startServer, type PosthornServer } from '../support/server.js';
     current = await startServer(server.env);
 
     expect(await ended(begun.running)).toBe(0);
-    expect([statSync(fileOf('ada')).mode & 0o777, statSync(path.dirname(fileOf('ada'))).mode & 0o777]).toEqual([0o600, 0o700]);
-    const key = Object.values((JSON.parse(readFileSync(fileOf('ada'), 'utf8')) as { sessions: Record<string, { api_key: string }> }).sessions)[0]?.api_key ?? '';
+    expect([statSync(fileOf('ada')).mode & 0o777, statSync(path.dirname(fileOf('ada'))).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
+    const key =
+      Object.values(
+        (JSON.parse(readFileSync(fileOf('ada'), 'utf8')) as { sessions: Record<string, { api_key: string }> }).sessions,
+      )[0]?.api_key ?? '';
     expect(begun.running.out + begun.running.err).not.toContain(key);
     const who = await command(envOf('ada'), ['whoami', '--json']);
-    expect(JSON.parse(who.out)).toMatchObject({ url: server.url, environment: 'live', source: 'login', scope: 'write' });
+    expect(JSON.parse(who.out)).toMatchObject({
+      url: server.url,
+      environment: 'live',
+      source: 'login',
+      scope: 'write',
+    });
     expect(who.out).not.toContain(key);
     expect((await command(envOf('ada'), ['events'])).code).toBe(0);
 
     expect(await command(envOf('ada'), ['logout'])).toMatchObject({ code: 0 });
 
     expect(readFileSync(fileOf('ada'), 'utf8')).not.toContain(key);
-    expect((await command({ ...envOf('ada'), POSTHORN_URL: server.url, POSTHORN_API_KEY: key }, ['events'])).code).toBe(3);
+    expect((await command({ ...envOf('ada'), POSTHORN_URL: server.url, POSTHORN_API_KEY: key }, ['events'])).code).toBe(
+      3,
+    );
     expect((await command(envOf('ada'), ['whoami', '--url', server.url])).code).toBe(3);
   }, 180_000);
 
@@ -112,19 +144,33 @@ import { startServer, type PosthornServer } from '../support/server.js';
     await sql.rows(`update oauth_devices set expires_at = now() where state = 'pending'`);
 
     expect(await Promise.all([ended(refused.running), ended(late.running)])).toEqual([3, 3]);
-    expect([refused.running.err, late.running.err]).toEqual([expect.stringContaining('The login was denied.'), expect.stringContaining('Nobody approved in time.')]);
-    for (const user of ['ben', 'cleo']) expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
+    expect([refused.running.err, late.running.err]).toEqual([
+      expect.stringContaining('The login was denied.'),
+      expect.stringContaining('Nobody approved in time.'),
+    ]);
+    for (const user of ['ben', 'cleo'])
+      expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
   }, 120_000);
 
   it('logout from a service that is away: the key is forgotten here, and that it is still good is said', async () => {
-    expect(await command(envOf('dora'), ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({ code: 0 });
-    const kept = JSON.parse(readFileSync(fileOf('dora'), 'utf8')) as { sessions: Record<string, { is_granted: boolean }> };
+    expect(await command(envOf('dora'), ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({
+      code: 0,
+    });
+    const kept = JSON.parse(readFileSync(fileOf('dora'), 'utf8')) as {
+      sessions: Record<string, { is_granted: boolean }>;
+    };
     const away = `http://127.0.0.1:${await freePort()}`;
-    writeFileSync(fileOf('dora'), JSON.stringify({ current: away, sessions: { [away]: { ...kept.sessions[server.url], is_granted: true } } }));
+    writeFileSync(
+      fileOf('dora'),
+      JSON.stringify({ current: away, sessions: { [away]: { ...kept.sessions[server.url], is_granted: true } } }),
+    );
 
     const logout = await command(envOf('dora'), ['logout']);
 
-    expect(logout).toMatchObject({ code: 1, err: expect.stringContaining('The key is forgotten here, but not revoked') });
+    expect(logout).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The key is forgotten here, but not revoked'),
+    });
     expect(readFileSync(fileOf('dora'), 'utf8')).not.toContain(server.apiKey);
   });
 });

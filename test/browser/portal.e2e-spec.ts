@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium, type BrowserContext, type Frame, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type Frame, type Page } from 'playwright-core';
 import { as, createKey } from '../api/answers.js';
 import { emit, endpointAt } from '../api/applications.js';
 import { until } from '../api/polling.js';
@@ -13,18 +13,19 @@ import { openPortal } from '../api/portals.js';
 import { expectStatus, startTargets, type Targets } from '../api/scene.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf } from '../support/browser.js';
 import { HOSTILE, violationsOf } from '../support/console-page.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const BUILT = path.resolve(import.meta.dirname, '../../dist/console');
 const PATIENCE_MS = 20_000;
 const FIRST_LOAD_BYTES_MAX = 200_000;
-const LOGO = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const LOGO =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 interface Example {
   createHost: (options: { posthorn: string; key: string; application: string; portal?: object }) => Server;
 }
 
-(isChromiumInstalled() ? describe : describe.skip)('the customers\' portal in Chromium', () => {
+(isChromiumInstalled() ? describe : describe.skip)("the customers' portal in Chromium", () => {
   let server: PosthornServer;
   let service: string;
   let targets: Targets;
@@ -44,10 +45,16 @@ interface Example {
     // Cookies and storage of other sites are blocked, as browsers are set to more and more.
     profile = mkdtempSync(path.join(tmpdir(), 'posthorn-portal-'));
     mkdirSync(path.join(profile, 'Default'));
-    writeFileSync(path.join(profile, 'Default', 'Preferences'), JSON.stringify({ profile: { block_third_party_cookies: true, cookie_controls_mode: 1 } }));
+    writeFileSync(
+      path.join(profile, 'Default', 'Preferences'),
+      JSON.stringify({ profile: { block_third_party_cookies: true, cookie_controls_mode: 1 } }),
+    );
     context = await chromium.launchPersistentContext(profile, {
-      executablePath: process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage', '--test-third-party-cookie-phaseout'],
-      viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin',
+      executablePath: process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-dev-shm-usage', '--test-third-party-cookie-phaseout'],
+      viewport: { width: 1280, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
     });
     context.setDefaultTimeout(PATIENCE_MS);
   });
@@ -66,13 +73,17 @@ interface Example {
     return { ...rest, url: url.replace('127.0.0.1', 'localhost') };
   }
 
-  const made = async (fields: object = {}): Promise<string> => expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
+  const made = async (fields: object = {}): Promise<string> =>
+    expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
 
   /** The page by itself, with what it complains of and whom it asks beside the service. */
   async function page(url: string): Promise<{ page: Page; wrongs: () => string[] }> {
     const shown = await context.newPage();
     const complaints = complaintsOf(shown);
-    shown.on('request', (request) => { if (!request.url().startsWith(service) && !request.url().startsWith('data:')) complaints.push(`asked ${request.url()}`); });
+    shown.on('request', (request) => {
+      if (!request.url().startsWith(service) && !request.url().startsWith('data:'))
+        complaints.push(`asked ${request.url()}`);
+    });
     await shown.goto(url);
     return { page: shown, wrongs: () => complaints.splice(0) };
   }
@@ -87,11 +98,33 @@ interface Example {
 
   it('from nothing to a delivery that is sent again: endpoint with types, test, secret, filter, deliveries, recovery, disable, delete', async () => {
     const application = await made();
-    for (const [name, example] of [['invoice.paid', { amount: 4200 }], ['invoice.sent', null], ['customer.created', null]] as const) {
-      expectStatus(await server.api('POST', '/v1/event-types', { name, description: `That is ${name}.`, group: name.startsWith('invoice') ? 'Billing' : null, ...(example && { example, schema: { type: 'object' } }) }, testKey), 201);
+    for (const [name, example] of [
+      ['invoice.paid', { amount: 4200 }],
+      ['invoice.sent', null],
+      ['customer.created', null],
+    ] as const) {
+      expectStatus(
+        await server.api(
+          'POST',
+          '/v1/event-types',
+          {
+            name,
+            description: `That is ${name}.`,
+            group: name.startsWith('invoice') ? 'Billing' : null,
+            ...(example && { example, schema: { type: 'object' } }),
+          },
+          testKey,
+        ),
+        201,
+      );
     }
-    const target = targets.open((_post, index) => (index < 2 ? { status: 200, body: 'thanks' } : { status: 410, body: 'gone' }));
-    const { url } = await opened(application, { theme: { accent: '#ffd400', radius: 10, logo: LOGO }, return_url: 'http://localhost:9/settings' });
+    const target = targets.open((_post, index) =>
+      index < 2 ? { status: 200, body: 'thanks' } : { status: 410, body: 'gone' },
+    );
+    const { url } = await opened(application, {
+      theme: { accent: '#ffd400', radius: 10, logo: LOGO },
+      return_url: 'http://localhost:9/settings',
+    });
     const { page: shown, wrongs } = await page(url);
     const click = (name: string): Promise<void> => shown.getByRole('button', { name, exact: true }).click();
 
@@ -109,21 +142,32 @@ interface Example {
     await shown.getByLabel('Another type or pattern').fill('order.*');
     await shown.getByRole('button', { name: 'Add', exact: true }).click();
     await shown.getByText('Filter and headers').click();
-    await shown.getByRole('textbox', { name: 'Filter', exact: true }).fill('{"path": "$.amount", "op": "gte",\n"value": 12345678901234567890}');
+    await shown
+      .getByRole('textbox', { name: 'Filter', exact: true })
+      .fill('{"path": "$.amount", "op": "gte",\n"value": 12345678901234567890}');
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
     await shown.getByText(/^Filter: 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/).waitFor();
-    await shown.getByRole('textbox', { name: 'Filter', exact: true }).fill('{"path": "$.amount", "op": "gte", "value": "1"}');
+    await shown
+      .getByRole('textbox', { name: 'Filter', exact: true })
+      .fill('{"path": "$.amount", "op": "gte", "value": "1"}');
     await shown.getByLabel('Headers').fill('x-team: billing');
     expect(await violations(shown, 'new')).toEqual([]);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
     await shown.getByText('The endpoint is there.').waitFor();
     const [endpoint] = (await server.api('GET', `/v1/app/${application}/endpoints`, undefined, testKey)).json.data;
-    expect(endpoint).toMatchObject({ url: target.url, description: 'Production', event_types: ['invoice.*', 'order.*'], headers: { 'x-team': 'billing' } });
+    expect(endpoint).toMatchObject({
+      url: target.url,
+      description: 'Production',
+      event_types: ['invoice.*', 'order.*'],
+      headers: { 'x-team': 'billing' },
+    });
 
     await click('Send a test event');
     await shown.getByText('Sent: it answered 200').waitFor();
     await click('Show');
-    const { json: { secret } } = await server.api('GET', `/v1/app/${application}/endpoints/${endpoint.id}/secret`, undefined, testKey);
+    const {
+      json: { secret },
+    } = await server.api('GET', `/v1/app/${application}/endpoints/${endpoint.id}/secret`, undefined, testKey);
     await shown.getByText(secret).waitFor();
     await shown.getByText('Verify requests').click();
     for (const language of ['JavaScript', 'Python', 'Go', 'Ruby', 'PHP', 'Java']) {
@@ -132,12 +176,22 @@ interface Example {
     }
     await click('Make a new one');
     await shown.locator('.why').getByRole('button', { name: 'Make a new one' }).click();
-    await until(async () => shown.locator('.secret').textContent(), (text) => text !== secret && text !== null && text.startsWith('whsec_'), PATIENCE_MS);
+    await until(
+      async () => shown.locator('.secret').textContent(),
+      (text) => text !== secret && text !== null && text.startsWith('whsec_'),
+      PATIENCE_MS,
+    );
     expect(await violations(shown, 'endpoint')).toEqual([]);
 
-    await emit({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, { payload: { amount: 12, note: HOSTILE[0] } });
+    await emit({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, {
+      payload: { amount: 12, note: HOSTILE[0] },
+    });
     await target.arrived(2);
-    const failing = await emit({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, { payload: { amount: 13 } });
+    const failing = await emit(
+      { ...server, api: (method, where, body) => server.api(method, where, body, testKey) },
+      application,
+      { payload: { amount: 13 } },
+    );
     await target.arrived(3);
     await shown.getByRole('navigation').getByRole('button', { name: 'Deliveries' }).click();
     await shown.getByLabel('Status').selectOption({ index: 3 });
@@ -187,7 +241,12 @@ interface Example {
 
   it('F5 and Back keep the portal and the place in it; its token is in this tab alone, and gone when the session ends', async () => {
     const application = await made();
-    const endpoint = await endpointAt({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, targets.open().url, { description: 'Production' });
+    const endpoint = await endpointAt(
+      { ...server, api: (method, where, body) => server.api(method, where, body, testKey) },
+      application,
+      targets.open().url,
+      { description: 'Production' },
+    );
     const { id, token, url } = await opened(application);
     const { page: shown, wrongs } = await page(url);
     const endpoints = shown.getByRole('heading', { name: 'Endpoints', exact: true });
@@ -205,8 +264,20 @@ interface Example {
     await shown.goBack();
     await shown.getByRole('heading', { name: 'Production' }).waitFor();
 
-    const kept = await shown.evaluate(() => ({ address: location.href, state: JSON.stringify(history.state), cookie: document.cookie, local: localStorage.length, session: Object.entries(sessionStorage) }));
-    expect(kept).toEqual({ address: url.split('#')[0], state: JSON.stringify({ portal: { at: 'endpoint', id: endpoint.id } }), cookie: '', local: 0, session: [[`posthorn.portal /portal/${id}`, token]] });
+    const kept = await shown.evaluate(() => ({
+      address: location.href,
+      state: JSON.stringify(history.state),
+      cookie: document.cookie,
+      local: localStorage.length,
+      session: Object.entries(sessionStorage),
+    }));
+    expect(kept).toEqual({
+      address: url.split('#')[0],
+      state: JSON.stringify({ portal: { at: 'endpoint', id: endpoint.id } }),
+      cookie: '',
+      local: 0,
+      session: [[`posthorn.portal /portal/${id}`, token]],
+    });
     const other = await context.newPage();
     await other.goto(url.split('#')[0] ?? '');
     await other.getByText('This page is closed').waitFor();
@@ -217,7 +288,14 @@ interface Example {
     await endpoints.waitFor();
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
-    await until(async () => { await shown.reload(); return shown.getByText('This page is closed').isVisible(); }, (isClosed) => isClosed, 3 * PATIENCE_MS);
+    await until(
+      async () => {
+        await shown.reload();
+        return shown.getByText('This page is closed').isVisible();
+      },
+      (isClosed) => isClosed,
+      3 * PATIENCE_MS,
+    );
     expect(await shown.evaluate(() => sessionStorage.length)).toBe(0);
     await Promise.all([shown.close(), other.close()]);
   }, 180_000);
@@ -237,16 +315,27 @@ interface Example {
 
   it('shows what it may, in the language of the call, and nothing to somebody who looks', async () => {
     const application = await made({ name: HOSTILE[3] });
-    await endpointAt({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, targets.open().url, { description: HOSTILE[2] });
-    const { page: german, wrongs } = await page((await opened(application, { permissions: ['view'], locale: 'de-AT', theme: { scheme: 'dark' } })).url);
+    await endpointAt(
+      { ...server, api: (method, where, body) => server.api(method, where, body, testKey) },
+      application,
+      targets.open().url,
+      { description: HOSTILE[2] },
+    );
+    const { page: german, wrongs } = await page(
+      (await opened(application, { permissions: ['view'], locale: 'de-AT', theme: { scheme: 'dark' } })).url,
+    );
     await german.getByRole('heading', { name: 'Endpunkte' }).waitFor();
     expect(await german.getByRole('button', { name: 'Endpunkt hinzufügen' }).count()).toBe(0);
     await german.locator('.card-link').click();
     await german.getByText('nichts gesendet in 24 Stunden').waitFor();
-    for (const name of ['Ändern', 'Anzeigen', 'Testereignis senden', 'Erneut senden']) expect(await german.getByRole('button', { name }).count()).toBe(0);
-    expect(await german.evaluate(() => [document.documentElement.lang, document.documentElement.dataset['scheme']])).toEqual(['de', 'dark']);
+    for (const name of ['Ändern', 'Anzeigen', 'Testereignis senden', 'Erneut senden'])
+      expect(await german.getByRole('button', { name }).count()).toBe(0);
+    expect(
+      await german.evaluate(() => [document.documentElement.lang, document.documentElement.dataset['scheme']]),
+    ).toEqual(['de', 'dark']);
     await take(german, 'german-dark');
-    const preview = expectStatus(await server.api('POST', `/v1/app/${application}/portal/preview`, {}, testKey), 201).json as { url: string };
+    const preview = expectStatus(await server.api('POST', `/v1/app/${application}/portal/preview`, {}, testKey), 201)
+      .json as { url: string };
     const { page: looking, wrongs: others } = await page(preview.url.replace('127.0.0.1', 'localhost'));
     await looking.getByText('as your customer sees it').waitFor();
     expect([wrongs(), others()]).toEqual([[], []]);
@@ -255,8 +344,13 @@ interface Example {
 
   it('in a frame of the example: on an allowed origin alone, as high as its content, renewed without a reload, without cookies or storage', async () => {
     const application = await made();
-    const { createHost } = await import(path.resolve(import.meta.dirname, '../../examples/portal/server.mjs')) as Example;
-    const [allowed, denied] = [await hostAt('127.0.0.1', createHost({ posthorn: service, key, application })), await hostAt('127.0.0.1', createHost({ posthorn: service, key, application }))];
+    const { createHost } = (await import(
+      path.resolve(import.meta.dirname, '../../examples/portal/server.mjs')
+    )) as Example;
+    const [allowed, denied] = [
+      await hostAt('127.0.0.1', createHost({ posthorn: service, key, application })),
+      await hostAt('127.0.0.1', createHost({ posthorn: service, key, application })),
+    ];
     expectStatus(await server.api('PATCH', '/v1/org', { portal_origins: [allowed] }, testKey), 200);
     const host = await context.newPage();
     const complaints = complaintsOf(host);
@@ -276,13 +370,22 @@ interface Example {
     const low = await host.locator('iframe').evaluate((element) => element.clientHeight);
     await frame.getByRole('button', { name: 'Add endpoint' }).click();
     await frame.getByLabel('Address').fill('https://a.example/');
-    await until(() => host.locator('iframe').evaluate((element) => element.clientHeight), (height) => height > low, PATIENCE_MS);
+    await until(
+      () => host.locator('iframe').evaluate((element) => element.clientHeight),
+      (height) => height > low,
+      PATIENCE_MS,
+    );
     await take(host, 'framed');
 
     // Its session is closed: another one is opened behind its back, and what was entered is still there.
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
     await frame.getByRole('button', { name: 'Check the address' }).click();
-    await until(async () => (await server.api('GET', `/v1/app/${application}/portal`, undefined, testKey)).json.data.length as number, (count) => count === 1, PATIENCE_MS);
+    await until(
+      async () =>
+        (await server.api('GET', `/v1/app/${application}/portal`, undefined, testKey)).json.data.length as number,
+      (count) => count === 1,
+      PATIENCE_MS,
+    );
     await frame.getByRole('button', { name: 'Check the address' }).click();
     await frame.getByText('It cannot be reached yet.').waitFor();
     expect(await frame.getByLabel('Address').inputValue()).toBe('https://a.example/');
@@ -292,32 +395,56 @@ interface Example {
     const elsewhere = await context.newPage();
     const refusals = complaintsOf(elsewhere);
     await elsewhere.goto(denied);
-    await until(async () => refusals.join(' '), (said) => /frame-ancestors/.test(said), PATIENCE_MS);
+    await until(
+      async () => refusals.join(' '),
+      (said) => /frame-ancestors/.test(said),
+      PATIENCE_MS,
+    );
     expect(elsewhere.frames().some((each) => each.url().includes('/portal/'))).toBe(false);
     await Promise.all([host.close(), elsewhere.close()]);
   });
 
   it('takes a token from the page around it alone, and of the same application; tells its origin alone', async () => {
     const [application, other] = [await made({ name: 'Ours' }), await made({ name: 'Theirs' })];
-    const [first, foreign, next] = [await opened(application), await opened(other), await opened(application, { permissions: ['view'] })];
-    const host = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Host</title>'));
+    const [first, foreign, next] = [
+      await opened(application),
+      await opened(other),
+      await opened(application, { permissions: ['view'] }),
+    ];
+    const host = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Host</title>'),
+    );
     const allowed = await hostAt('127.0.0.1', host);
     expectStatus(await server.api('PATCH', '/v1/org', { portal_origins: [allowed] }, testKey), 200);
-    await until(async () => (await fetch(first.url.replace('localhost', '127.0.0.1'))).headers.get('content-security-policy'), (policy) => policy?.includes(allowed) === true, PATIENCE_MS);
+    await until(
+      async () => (await fetch(first.url.replace('localhost', '127.0.0.1'))).headers.get('content-security-policy'),
+      (policy) => policy?.includes(allowed) === true,
+      PATIENCE_MS,
+    );
     const shown = await context.newPage();
     await shown.goto(allowed);
     await shown.evaluate((url) => {
       Object.assign(globalThis, { heard: [] });
-      addEventListener('message', ({ data, origin }) => (globalThis as unknown as { heard: unknown[] }).heard.push([data, origin]));
+      addEventListener('message', ({ data, origin }) =>
+        (globalThis as unknown as { heard: unknown[] }).heard.push([data, origin]),
+      );
       document.body.append(Object.assign(document.createElement('iframe'), { src: url, name: 'portal' }));
     }, first.url);
     const frame = await portalFrame(shown);
     await frame.getByRole('button', { name: 'Add endpoint' }).waitFor();
-    const heard = (): Promise<[{ source: string; type: string }, string][]> => shown.evaluate(() => (globalThis as unknown as { heard: [{ source: string; type: string }, string][] }).heard);
-    const say = (message: object): Promise<void> => shown.evaluate(([data, origin]) => (document.querySelector('iframe') as HTMLIFrameElement).contentWindow?.postMessage(data, origin), [message, service] as const);
+    const heard = (): Promise<[{ source: string; type: string }, string][]> =>
+      shown.evaluate(() => (globalThis as unknown as { heard: [{ source: string; type: string }, string][] }).heard);
+    const say = (message: object): Promise<void> =>
+      shown.evaluate(
+        ([data, origin]) =>
+          (document.querySelector('iframe') as HTMLIFrameElement).contentWindow?.postMessage(data, origin),
+        [message, service] as const,
+      );
 
     expect((await heard()).map(([{ type }]) => type)).toEqual(expect.arrayContaining(['ready', 'resize']));
-    expect(new Set((await heard()).map(([{ source }, origin]) => `${source} ${origin}`))).toEqual(new Set([`posthorn-portal ${service}`]));
+    expect(new Set((await heard()).map(([{ source }, origin]) => `${source} ${origin}`))).toEqual(
+      new Set([`posthorn-portal ${service}`]),
+    );
     // Another application's token, one that it tells itself, one without its name: nothing comes of them.
     await say({ source: 'posthorn-host', type: 'token', token: foreign.token });
     await frame.evaluate((token) => window.postMessage({ source: 'posthorn-host', type: 'token', token }), next.token);
@@ -338,7 +465,8 @@ interface Example {
     const load = (name: string): void => {
       if (loaded.has(name)) return;
       loaded.add(name);
-      for (const [, other = ''] of read(`assets/${name}`).matchAll(/(?:from|import)\s*["'`]\.\/([\w-]+\.js)["'`]/g)) load(other);
+      for (const [, other = ''] of read(`assets/${name}`).matchAll(/(?:from|import)\s*["'`]\.\/([\w-]+\.js)["'`]/g))
+        load(other);
     };
     for (const [, name = ''] of read('portal.html').matchAll(/assets\/([\w-]+\.js)/g)) load(name);
     const sum = [...loaded].reduce((bytes, name) => bytes + statSync(path.join(BUILT, 'assets', `${name}.gz`)).size, 0);
@@ -354,14 +482,18 @@ interface Example {
   /** What axe has against it, in light and dark, wide and on a phone; with a picture of each. */
   async function violations(shown: Page, name: string): Promise<string[]> {
     const found: string[] = [];
-    for (const [width, height] of [[1280, 900], [375, 812]] as const) {
+    for (const [width, height] of [
+      [1280, 900],
+      [375, 812],
+    ] as const) {
       await shown.setViewportSize({ width, height });
       for (const colorScheme of ['light', 'dark'] as const) {
         await shown.emulateMedia({ colorScheme });
         await take(shown, `${name}-${width}-${colorScheme}`);
-        found.push(...await violationsOf(shown));
+        found.push(...(await violationsOf(shown)));
       }
-      if (await shown.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push(`${name} scrolls sideways at ${width}`);
+      if (await shown.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth))
+        found.push(`${name} scrolls sideways at ${width}`);
     }
     await shown.emulateMedia({ colorScheme: 'light' });
     await shown.setViewportSize({ width: 1280, height: 900 });
@@ -370,6 +502,10 @@ interface Example {
 
   async function portalFrame(host: Page): Promise<Frame> {
     await host.locator('iframe').waitFor();
-    return until(async () => host.frames().find((each) => each.url().includes('/portal/')) ?? null, (frame) => frame !== null, PATIENCE_MS) as Promise<Frame>;
+    return until(
+      async () => host.frames().find((each) => each.url().includes('/portal/')) ?? null,
+      (frame) => frame !== null,
+      PATIENCE_MS,
+    ) as Promise<Frame>;
   }
 });

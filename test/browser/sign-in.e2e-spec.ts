@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { SMTPServer } from 'smtp-server';
 import { until } from '../api/polling.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE_MS = 20_000;
@@ -20,16 +20,25 @@ const PATIENCE_MS = 20_000;
 
   beforeAll(async () => {
     relay = new SMTPServer({
-      authOptional: true, disabledCommands: ['STARTTLS'], logger: false,
-      onData: (stream, _session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
-        codes.push(/Subject: (\d{6})/.exec(raw)?.[1] ?? '');
-        callback();
-      }, callback),
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      logger: false,
+      onData: (stream, _session, callback) =>
+        void text(stream.setEncoding('latin1')).then((raw) => {
+          codes.push(/Subject: (\d{6})/.exec(raw)?.[1] ?? '');
+          callback();
+        }, callback),
     });
     await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.server.address() as AddressInfo;
     [server, browser] = await Promise.all([
-      startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, PLATFORM_DOMAIN: 'hooks.example.com', OIDC_ISSUER: 'https://login.customer.example', OIDC_CLIENT_ID: 'posthorn' }), startBrowser(),
+      startServer({
+        EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`,
+        PLATFORM_DOMAIN: 'hooks.example.com',
+        OIDC_ISSUER: 'https://login.customer.example',
+        OIDC_CLIENT_ID: 'posthorn',
+      }),
+      startBrowser(),
     ]);
     await server.api('POST', '/v1/members', { email: 'ada@customer.example', name: 'Ada', role: 'admin' });
   }, 120_000);
@@ -40,7 +49,9 @@ const PATIENCE_MS = 20_000;
     await new Promise<void>((resolve) => void relay.close(() => resolve()));
   });
 
-  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
+  async function open(
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -51,12 +62,18 @@ const PATIENCE_MS = 20_000;
   async function violations(page: Page): Promise<string[]> {
     const session = await page.context().newCDPSession(page);
     const evaluate = async (expression: string): Promise<unknown> => {
-      const { result, exceptionDetails } = await session.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+      const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      });
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     };
     await evaluate(`${AXE}; undefined`);
-    return await evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))') as string[];
+    return (await evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))',
+    )) as string[];
   }
 
   it('a member comes in with a code and goes out again, without JavaScript', async () => {
@@ -66,7 +83,13 @@ const PATIENCE_MS = 20_000;
 
     await page.getByLabel('Your address').fill('ada@customer.example');
     await page.getByRole('button', { name: 'Mail me a code' }).click();
-    await page.getByLabel('Code').fill(await until(async () => codes.at(-1) ?? '', (code) => code !== '', PATIENCE_MS));
+    await page.getByLabel('Code').fill(
+      await until(
+        async () => codes.at(-1) ?? '',
+        (code) => code !== '',
+        PATIENCE_MS,
+      ),
+    );
     await screenshot(page, 'code');
     await page.getByRole('button', { name: 'Sign in' }).click();
 
@@ -81,32 +104,35 @@ const PATIENCE_MS = 20_000;
     await context.close();
   });
 
-  it.each(['light', 'dark'] as const)('%s: the accessibility checker finds nothing, on any of the pages', async (colorScheme) => {
-    const { context, page } = await open({ colorScheme, viewport: { width: 320, height: 700 } });
-    const found: string[] = [];
+  it.each(['light', 'dark'] as const)(
+    '%s: the accessibility checker finds nothing, on any of the pages',
+    async (colorScheme) => {
+      const { context, page } = await open({ colorScheme, viewport: { width: 320, height: 700 } });
+      const found: string[] = [];
 
-    await page.goto(`${server.url}/signin`);
-    found.push(...await violations(page));
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-    await screenshot(page, `narrow-${colorScheme}`);
-    await page.getByLabel('API key of your organization').fill('ek_live_none');
-    await page.getByRole('button', { name: 'Sign in with the key' }).click();
-    await page.getByRole('alert').waitFor();
-    found.push(...await violations(page));
-    await screenshot(page, `refused-${colorScheme}`);
-    await page.getByLabel('Your address').fill('nobody@customer.example');
-    await page.getByRole('button', { name: 'Mail me a code' }).click();
-    await page.getByLabel('Code').waitFor();
-    found.push(...await violations(page));
-    await page.goto(`${server.url}/signin`);
-    await page.getByLabel('API key of your organization').fill(server.apiKey);
-    await page.getByRole('button', { name: 'Sign in with the key' }).click();
-    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    found.push(...await violations(page));
+      await page.goto(`${server.url}/signin`);
+      found.push(...(await violations(page)));
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      await screenshot(page, `narrow-${colorScheme}`);
+      await page.getByLabel('API key of your organization').fill('ek_live_none');
+      await page.getByRole('button', { name: 'Sign in with the key' }).click();
+      await page.getByRole('alert').waitFor();
+      found.push(...(await violations(page)));
+      await screenshot(page, `refused-${colorScheme}`);
+      await page.getByLabel('Your address').fill('nobody@customer.example');
+      await page.getByRole('button', { name: 'Mail me a code' }).click();
+      await page.getByLabel('Code').waitFor();
+      found.push(...(await violations(page)));
+      await page.goto(`${server.url}/signin`);
+      await page.getByLabel('API key of your organization').fill(server.apiKey);
+      await page.getByRole('button', { name: 'Sign in with the key' }).click();
+      await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+      found.push(...(await violations(page)));
 
-    expect(found).toEqual([]);
-    await context.close();
-  });
+      expect(found).toEqual([]);
+      await context.close();
+    },
+  );
 
   it('the form has its labels, its order and its focus from the keyboard alone', async () => {
     const { context, page } = await open();
@@ -114,18 +140,34 @@ const PATIENCE_MS = 20_000;
     const stops: string[] = [];
     for (let i = 0; i < 5; i += 1) {
       await page.keyboard.press('Tab');
-      stops.push(String(await page.evaluate('(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()')));
+      stops.push(
+        String(
+          await page.evaluate('(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()'),
+        ),
+      );
     }
 
-    expect(stops).toEqual(['Continue to your company\'s sign-in', 'Your address', 'Mail me a code', 'API key of your organization', 'Sign in with the key']);
+    expect(stops).toEqual([
+      "Continue to your company's sign-in",
+      'Your address',
+      'Mail me a code',
+      'API key of your organization',
+      'Sign in with the key',
+    ]);
     await context.close();
   });
 
   it('is shown in no frame of another page', async () => {
     const { context, page } = await open();
-    await page.route('http://frames.example/', (route) => route.fulfill({ contentType: 'text/html', body: `<iframe src="${server.url}/signin"></iframe>` }));
+    await page.route('http://frames.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<iframe src="${server.url}/signin"></iframe>` }),
+    );
     await page.goto('http://frames.example/');
-    const shown = await until(async () => page.frames()[1]?.url() ?? '', (url) => url.startsWith('chrome-error:'), PATIENCE_MS);
+    const shown = await until(
+      async () => page.frames()[1]?.url() ?? '',
+      (url) => url.startsWith('chrome-error:'),
+      PATIENCE_MS,
+    );
 
     expect(shown).toBe('chrome-error://chromewebdata/');
     expect(await page.frameLocator('iframe').getByLabel('Your address').count()).toBe(0);

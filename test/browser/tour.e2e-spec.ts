@@ -3,10 +3,20 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
 import { PATIENCE_MS, violationsOf } from '../support/console-page.js';
-import { type Block, type HandStep, makeTourPlace, readTour, type TourPlace, TourShell } from '../support/readme-tour.js';
+import {
+  type Block,
+  type HandStep,
+  makeTourPlace,
+  readTour,
+  type TourPlace,
+  TourShell,
+} from '../support/readme-tour.js';
 
 /** The first start that the README names before the tour, as a program beside the tour's shell. */
-const FIRST_START = { script: 'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"' };
+const FIRST_START = {
+  script:
+    'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"',
+};
 const FIRST_STOP = { script: 'kill $FIRST\nwait $FIRST\nrm "$TMPDIR/first.log"' };
 /** What the README shows in place of an address with a free port. */
 const SHOWN = 'http://127.0.0.1:41234';
@@ -63,8 +73,16 @@ describe('the tour of the README', () => {
 
   it('twice, in a shell that exports settings of another installation and a used data directory, goes through the shell and leaves nothing', async () => {
     const exported = {
-      DATA_DIR: path.join(place.temporary, 'used'), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', BASE_URL: 'https://hooks.example.com', PORT: '1', SMTP_PORT: '1',
-      BOOTSTRAP_API_KEY: 'ek_live_00000000000000000000', EMAIL_TRANSPORT: 'smtp://127.0.0.1:1', HOST: '192.0.2.1', ROLE: 'worker', CONSOLE: 'off',
+      DATA_DIR: path.join(place.temporary, 'used'),
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+      BASE_URL: 'https://hooks.example.com',
+      PORT: '1',
+      SMTP_PORT: '1',
+      BOOTSTRAP_API_KEY: 'ek_live_00000000000000000000',
+      EMAIL_TRANSPORT: 'smtp://127.0.0.1:1',
+      HOST: '192.0.2.1',
+      ROLE: 'worker',
+      CONSOLE: 'off',
     };
     shell = new TourShell(place, exported);
     await shell.run({ script: FIRST_START.script.replace('PORT=0', 'DATABASE_URL= ROLE= HOST= BASE_URL= PORT=0') });
@@ -93,7 +111,11 @@ describe('the tour of the README', () => {
   async function walkThroughConsole(): Promise<void> {
     browser = await startBrowser();
     const take = screenshotsOf('tour');
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+    });
     page.setDefaultTimeout(PATIENCE_MS);
     const complaints = complaintsOf(page);
     const [key = '', url = ''] = (await shell.run({ script: 'echo $KEY $POSTHORN' })).trim().split(' ');
@@ -110,8 +132,14 @@ describe('the tour of the README', () => {
 
     expect(await violationsOf(page)).toEqual([]);
     // Being signed out at first is told by the browser as an error, and over plain http what the page of the sign-in asks of it; nothing else is.
-    expect(complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
-    for (const [width, scheme] of [[1280, 'dark'], [375, 'light'], [375, 'dark']] as const) {
+    expect(complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy'))).toEqual(
+      [],
+    );
+    for (const [width, scheme] of [
+      [1280, 'dark'],
+      [375, 'light'],
+      [375, 'dark'],
+    ] as const) {
       await page.setViewportSize({ width, height: 812 });
       await page.emulateMedia({ colorScheme: scheme });
       await take(page, `event-${width}-${scheme}`);
@@ -121,7 +149,8 @@ describe('the tour of the README', () => {
   async function expectPrinted(blocks: readonly Block[]): Promise<void> {
     for (const block of blocks) {
       const printed = await shell.run(block);
-      if (block.expected !== null) expect(printed.trim().replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, SHOWN)).toBe(block.expected);
+      if (block.expected !== null)
+        expect(printed.trim().replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, SHOWN)).toBe(block.expected);
     }
   }
 
@@ -133,7 +162,12 @@ describe('the tour of the README', () => {
 
 /** The files of the clone and the temporary ones: not those of PostgreSQL, which come and go, and not behind links. */
 function filesOf({ clone, temporary }: TourPlace): string[] {
-  return [clone, temporary].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name))).filter((file) => !/\/postgres\//.test(file)).sort();
+  return [clone, temporary]
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
+    )
+    .filter((file) => !/\/postgres\//.test(file))
+    .sort();
 }
 
 /** The words of a step, each of which is taken once and in their order. */
@@ -173,7 +207,10 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
       await page.getByText('Loading…', { exact: true }).waitFor({ state: 'detached' });
     },
     async (words) => {
-      await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: words.name(), exact: true }).click();
+      await page
+        .getByRole('navigation', { name: 'Screens' })
+        .getByRole('link', { name: words.name(), exact: true })
+        .click();
       const type = words.value();
       // The one on top: rows of what came before are below it.
       await page.locator('[aria-rowindex="2"]').getByRole('link', { name: type, exact: true }).click();
@@ -194,7 +231,11 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     },
     async (words) => {
-      const second = region(words.name()).getByRole('list').first().getByRole('listitem').filter({ hasText: words.value() });
+      const second = region(words.name())
+        .getByRole('list')
+        .first()
+        .getByRole('listitem')
+        .filter({ hasText: words.value() });
       await second.getByText('HTTP 200', { exact: true }).waitFor();
       // What somebody reads stays as it was.
       expect(await page.getByRole('button', { name: 'As sent', pressed: true }).count()).toBe(1);

@@ -3,11 +3,18 @@ import { PlainBrowser } from '../api/signing-in.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
 /** One call, compared with the document. */
-type Call = (status: number, method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>;
+type Call = (
+  status: number,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<ApiAnswer>;
 
 /** Every operation on members, sessions and the audit log, and their errors. */
 export async function callAccess(call: Call, server: PosthornServer): Promise<void> {
-  const { id } = (await call(201, 'POST', '/v1/members', { email: 'Ada@customer.example', name: 'Ada', role: 'admin' })).json;
+  const { id } = (await call(201, 'POST', '/v1/members', { email: 'Ada@customer.example', name: 'Ada', role: 'admin' }))
+    .json;
   await call(201, 'POST', '/v1/members', { email: 'grace@customer.example', role: 'read' });
   await call(409, 'POST', '/v1/members', { email: 'ada@customer.example', role: 'read' });
   await call(422, 'POST', '/v1/members', { email: 'not an address', role: 'read' });
@@ -39,7 +46,9 @@ export async function callAccess(call: Call, server: PosthornServer): Promise<vo
 /** Every operation of the operator. */
 export async function callOperator(call: Call, operatorKey: string): Promise<void> {
   const operator = { authorization: `Bearer ${operatorKey}` };
-  const { id } = (await call(201, 'POST', '/v1/orgs', { slug: 'acme', name: 'Acme', admin: { email: 'ada@acme.example' } }, operator)).json;
+  const { id } = (
+    await call(201, 'POST', '/v1/orgs', { slug: 'acme', name: 'Acme', admin: { email: 'ada@acme.example' } }, operator)
+  ).json;
   await call(409, 'POST', '/v1/orgs', { slug: 'acme', name: 'Acme', admin: { email: 'ada@acme.example' } }, operator);
   await call(401, 'GET', '/v1/orgs');
   const page = (await call(200, 'GET', '/v1/orgs?limit=1', undefined, operator)).json;

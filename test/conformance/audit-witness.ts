@@ -39,17 +39,24 @@ export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
 };
 
 /** What is told by a word: it can come about by other ways than the route. */
-const BY_WORD: Readonly<Record<string, string>> = { 'DELETE /v1/session': 'sign-out', 'POST /oauth/revoke': 'oauth.revoked' };
+const BY_WORD: Readonly<Record<string, string>> = {
+  'DELETE /v1/session': 'sign-out',
+  'POST /oauth/revoke': 'oauth.revoked',
+};
 /** Of refused calls: what they set off all the same, and none of it says that they succeeded. */
 const OF_REFUSED = new Set(['oauth.code_reused', 'sign-in.failed']);
 /** What is removed was sent or received by somebody: who erases it must find no copy in the log. */
 const REMOVES_CONTENT = new Set(['DELETE /v1/emails/{id}', 'DELETE /v1/events/{id}/payload']);
 /** The route of a part: the field of the whole that shows it. */
-const PARTS: Readonly<Record<string, string>> = { 'PATCH /v1/endpoints/{id}/routes/{routeId}': 'routes', 'DELETE /v1/endpoints/{id}/routes/{routeId}': 'routes' };
+const PARTS: Readonly<Record<string, string>> = {
+  'PATCH /v1/endpoints/{id}/routes/{routeId}': 'routes',
+  'DELETE /v1/endpoints/{id}/routes/{routeId}': 'routes',
+};
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
-const SECRET_FIELDS = /^(?:key|test_key|secret|token|access_token|verifyToken|code_verifier|device_code|authorization|cookie)$/;
+const SECRET_FIELDS =
+  /^(?:key|test_key|secret|token|access_token|verifyToken|code_verifier|device_code|authorization|cookie)$/;
 const MASKED = '[secret]';
 
 /** Every call of a suite, compared with what the audit log says of it. */
@@ -63,31 +70,52 @@ export class AuditWitness {
   /** Routes that change something, of which no call went through: nothing can be said of them. */
   missing(routes: readonly Route[]): string[] {
     const seen = new Set(this.succeeded().map(({ route }) => nameOf(route)));
-    return routes.filter(({ method }) => !READS.has(method)).map(nameOf).filter((name) => !seen.has(name) && !(name in WITHOUT_ENTRY));
+    return routes
+      .filter(({ method }) => !READS.has(method))
+      .map(nameOf)
+      .filter((name) => !seen.has(name) && !(name in WITHOUT_ENTRY));
   }
 
   /** Exceptions that no route has any more. */
   stale(routes: readonly Route[]): string[] {
     const names = new Set(routes.map(nameOf));
-    return [...Object.keys(WITHOUT_ENTRY), ...Object.keys(BY_WORD), ...REMOVES_CONTENT, ...Object.keys(PARTS)].filter((name) => !names.has(name));
+    return [...Object.keys(WITHOUT_ENTRY), ...Object.keys(BY_WORD), ...REMOVES_CONTENT, ...Object.keys(PARTS)].filter(
+      (name) => !names.has(name),
+    );
   }
 
   /** What the log says wrongly, or does not say. `ownKey`: the key that calls without a header of their own have. */
   faults(entries: readonly AuditEntry[], ownKey: string): string[] {
-    return this.calls.filter(({ route }) => !READS.has(route.method)).flatMap((call) => {
-      const found = entries.filter(({ request_id: id }) => id === call.answer.headers.get('x-request-id'));
-      return faultsOf(call, found, ownKey).map((fault) => `${call.answer.status} ${call.route.method} ${call.url}: ${fault}`);
-    });
+    return this.calls
+      .filter(({ route }) => !READS.has(route.method))
+      .flatMap((call) => {
+        const found = entries.filter(({ request_id: id }) => id === call.answer.headers.get('x-request-id'));
+        return faultsOf(call, found, ownKey).map(
+          (fault) => `${call.answer.status} ${call.route.method} ${call.url}: ${fault}`,
+        );
+      });
   }
 
   /** Everything secret that was sent, or shown, by any call. */
   secrets(): string[] {
-    return [...new Set(this.calls.flatMap(({ route, body, headers, answer }) => {
-      // Here `value` is the secret, and `code` is a grant; elsewhere they are a record's and a transform's.
-      const { value, code } = fieldsOf(body) as { value?: string; code?: string } ?? {};
-      const own = [route.path.startsWith('/v1/secrets') ? value : undefined, route.path.startsWith('/oauth/') ? code : undefined].filter((text) => text !== undefined);
-      return [...own, ...secretsIn(fieldsOf(body), true), ...secretsIn(headers, false), ...secretsIn(answer.json, false)];
-    }))];
+    return [
+      ...new Set(
+        this.calls.flatMap(({ route, body, headers, answer }) => {
+          // Here `value` is the secret, and `code` is a grant; elsewhere they are a record's and a transform's.
+          const { value, code } = (fieldsOf(body) as { value?: string; code?: string }) ?? {};
+          const own = [
+            route.path.startsWith('/v1/secrets') ? value : undefined,
+            route.path.startsWith('/oauth/') ? code : undefined,
+          ].filter((text) => text !== undefined);
+          return [
+            ...own,
+            ...secretsIn(fieldsOf(body), true),
+            ...secretsIn(headers, false),
+            ...secretsIn(answer.json, false),
+          ];
+        }),
+      ),
+    ];
   }
 
   private succeeded(): Call[] {
@@ -96,17 +124,23 @@ export class AuditWitness {
 }
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
-const actionOf = (route: Route): string => BY_WORD[nameOf(route)] ?? `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+const actionOf = (route: Route): string =>
+  BY_WORD[nameOf(route)] ?? `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 /** A form is a text. */
-const fieldsOf = (body: unknown): unknown => (typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body);
+const fieldsOf = (body: unknown): unknown =>
+  typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body;
 
 function faultsOf(call: Call, found: readonly AuditEntry[], ownKey: string): string[] {
   const { route, answer } = call;
   const actions = found.map(({ action }) => action);
-  if (answer.status >= 400) return actions.filter((action) => !OF_REFUSED.has(action)).map((action) => `was refused, and the log has ${action}`);
+  if (answer.status >= 400)
+    return actions
+      .filter((action) => !OF_REFUSED.has(action))
+      .map((action) => `was refused, and the log has ${action}`);
   if (nameOf(route) in WITHOUT_ENTRY) return actions.map((action) => `is no business of the log, which has ${action}`);
   const [entry] = found;
-  if (entry === undefined || found.length > 1 || entry.action !== actionOf(route)) return [`has not one entry ${actionOf(route)}, but [${actions.join()}]`];
+  if (entry === undefined || found.length > 1 || entry.action !== actionOf(route))
+    return [`has not one entry ${actionOf(route)}, but [${actions.join()}]`];
   return [...whoFaults(call, entry, ownKey), ...targetFaults(call, entry), ...changeFaults(call, entry)];
 }
 
@@ -114,20 +148,35 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
   const isRight = (): boolean => {
     if (nameOf(route) === 'POST /oauth/revoke') return actor.kind === 'unknown';
     if (route.path.startsWith('/v1/orgs')) return actor.kind === 'operator' && actor.id === null;
-    if (headers['cookie'] !== undefined) return actor.kind === 'key' && actor.id === ownKey && /^ses_/.test(actor.session ?? '');
-    if (headers['authorization']?.startsWith('Bearer pt_') === true) return actor.kind === 'portal' && /^pls_/.test(actor.id ?? '');
-    return actor.kind === 'key' && (headers['authorization'] === undefined ? actor.id === ownKey : /^ek_/.test(actor.id ?? ''));
+    if (headers['cookie'] !== undefined)
+      return actor.kind === 'key' && actor.id === ownKey && /^ses_/.test(actor.session ?? '');
+    if (headers['authorization']?.startsWith('Bearer pt_') === true)
+      return actor.kind === 'portal' && /^pls_/.test(actor.id ?? '');
+    return (
+      actor.kind === 'key' &&
+      (headers['authorization'] === undefined ? actor.id === ownKey : /^ek_/.test(actor.id ?? ''))
+    );
   };
-  return [...(isRight() ? [] : [`is somebody else's: ${JSON.stringify(actor)}`]), ...(ip === '127.0.0.1' ? [] : [`comes from ${ip}`])];
+  return [
+    ...(isRight() ? [] : [`is somebody else's: ${JSON.stringify(actor)}`]),
+    ...(ip === '127.0.0.1' ? [] : [`comes from ${ip}`]),
+  ];
 }
 
 /** What was made, or what the path names: by its id, whatever the caller called it. */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
-  const made = answer.status === 201 ? (answer.json.id ?? answer.json.name) as string | undefined : undefined;
-  if (made !== undefined && after?.['made'] === undefined) return id === made ? [] : [`made ${made}, and is said to be about ${id}`];
-  const named = url.split('?')[0]?.split('/').findLast((word) => ID.test(word));
+  const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;
+  if (made !== undefined && after?.['made'] === undefined)
+    return id === made ? [] : [`made ${made}, and is said to be about ${id}`];
+  const named = url
+    .split('?')[0]
+    ?.split('/')
+    .findLast((word) => ID.test(word));
   if (named !== undefined) return id === named ? [] : [`is about ${named}, and is said to be about ${id}`];
-  const isOwn = route.path.includes('{') && !route.path.startsWith('/v1/event-types') && !route.path.includes('/endpoints/{endpoint}/');
+  const isOwn =
+    route.path.includes('{') &&
+    !route.path.startsWith('/v1/event-types') &&
+    !route.path.includes('/endpoints/{endpoint}/');
   return isOwn && !ID.test(id ?? '') ? [`has no id of its target: ${id}`] : [];
 }
 
@@ -136,31 +185,49 @@ function changeFaults({ route, body, answer }: Call, { before, after }: AuditEnt
   const shown = JSON.stringify({ before, after });
   const part = PARTS[name];
   if (route.method === 'DELETE') {
-    if (REMOVES_CONTENT.has(name)) return before === null && after === null ? [] : [`copies what was removed: ${shown}`];
+    if (REMOVES_CONTENT.has(name))
+      return before === null && after === null ? [] : [`copies what was removed: ${shown}`];
     if (name in BY_WORD) return [];
-    if (part !== undefined) return before?.[part] !== undefined && after?.[part] !== undefined ? [] : [`does not show ${part}: ${shown}`];
-    return before !== null && Object.keys(before).length > 0 && after === null ? [] : [`does not show what was removed: ${shown}`];
+    if (part !== undefined)
+      return before?.[part] !== undefined && after?.[part] !== undefined ? [] : [`does not show ${part}: ${shown}`];
+    return before !== null && Object.keys(before).length > 0 && after === null
+      ? []
+      : [`does not show what was removed: ${shown}`];
   }
   if (route.method === 'PATCH' || route.method === 'PUT') {
-    if (JSON.stringify(before) === JSON.stringify(after) || before === null || after === null) return [`does not show what changed: ${shown}`];
+    if (JSON.stringify(before) === JSON.stringify(after) || before === null || after === null)
+      return [`does not show what changed: ${shown}`];
     const asked = part === undefined ? Object.keys(body ?? {}) : [part];
-    return route.method === 'PUT' || asked.some((field) => field in before && field in after) ? [] : [`shows none of ${asked.join()}: ${shown}`];
+    return route.method === 'PUT' || asked.some((field) => field in before && field in after)
+      ? []
+      : [`shows none of ${asked.join()}: ${shown}`];
   }
   if (name in BY_WORD) return before === null ? [`does not show what ended: ${shown}`] : [];
   if (answer.status !== 201) return after === null ? [`shows nothing: ${shown}`] : [];
   const made: unknown = answer.json.id ?? answer.json.name;
-  return after?.['made'] === made || (before === null && (after?.['id'] ?? after?.['name']) === made) ? [] : [`does not show what was made: ${shown}`];
+  return after?.['made'] === made || (before === null && (after?.['id'] ?? after?.['name']) === made)
+    ? []
+    : [`does not show what was made: ${shown}`];
 }
 
 /** Values of fields that are secrets by their name, and of every header that a caller set. */
 function secretsIn(value: unknown, isSent: boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
-    if (typeof each === 'string') return SECRET_FIELDS.test(name) && isTelling(each) ? [each.replace(/^(?:Bearer |posthorn_session_[0-9a-f]{8}=)/, '')] : [];
-    const own = isSent && name === 'headers' ? Object.values(each as Record<string, unknown>).filter((header) => typeof header === 'string').filter(isTelling) : [];
+    if (typeof each === 'string')
+      return SECRET_FIELDS.test(name) && isTelling(each)
+        ? [each.replace(/^(?:Bearer |posthorn_session_[0-9a-f]{8}=)/, '')]
+        : [];
+    const own =
+      isSent && name === 'headers'
+        ? Object.values(each as Record<string, unknown>)
+            .filter((header) => typeof header === 'string')
+            .filter(isTelling)
+        : [];
     return [...own, ...secretsIn(each, isSent)];
   });
 }
 
 /** No id, no reference to a secret, and nothing so short that it stands everywhere. */
-const isTelling = (text: string): boolean => text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');
+const isTelling = (text: string): boolean =>
+  text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');

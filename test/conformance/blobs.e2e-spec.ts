@@ -33,7 +33,7 @@ let stores: Record<'postgres' | 'file' | 's3', BlobStore>;
 let moto: Moto | null = null;
 let s3: S3Client;
 
-const KINDS = isMotoInstalled() ? ['postgres', 'file', 's3'] as const : ['postgres', 'file'] as const;
+const KINDS = isMotoInstalled() ? (['postgres', 'file', 's3'] as const) : (['postgres', 'file'] as const);
 const agents: EgressAgent[] = [];
 
 /** A bucket at another author's server, through a door that lets only what it is told. */
@@ -42,7 +42,18 @@ function inBucket(place: Partial<BlobBucket> = {}, allowCidrs = ['127.0.0.0/8'])
   const agent = new EgressAgent({ policy: () => policy, resolve: new Names({ servers: [] }).resolve });
   agents.push(agent);
   const credentials = moto?.credentials ?? { accessKeyId: '', secretAccessKey: '' };
-  return new S3Blobs({ kind: 's3', bucket: 'mail', prefix: 'posthorn/', region: 'us-east-1', endpoint: moto?.url ?? '', credentials, ...place }, agent);
+  return new S3Blobs(
+    {
+      kind: 's3',
+      bucket: 'mail',
+      prefix: 'posthorn/',
+      region: 'us-east-1',
+      endpoint: moto?.url ?? '',
+      credentials,
+      ...place,
+    },
+    agent,
+  );
 }
 
 beforeAll(async () => {
@@ -53,7 +64,12 @@ beforeAll(async () => {
   await new PartitionsStore(database).ensure([3], 0);
   if (isMotoInstalled()) {
     moto = await Moto.start();
-    s3 = new S3Client({ region: 'us-east-1', endpoint: moto.url, forcePathStyle: true, credentials: { ...moto.credentials } });
+    s3 = new S3Client({
+      region: 'us-east-1',
+      endpoint: moto.url,
+      forcePathStyle: true,
+      credentials: { ...moto.credentials },
+    });
     await s3.send(new CreateBucketCommand({ Bucket: 'mail' }));
   }
   stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory), s3: inBucket() };
@@ -68,7 +84,8 @@ afterAll(async () => {
   await moto?.stop();
 });
 
-const bytesOf = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff));
+const bytesOf = (length: number): Buffer =>
+  Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff));
 
 async function whole(chunks: AsyncIterable<Buffer> | null): Promise<Buffer | null> {
   if (chunks === null) return null;
@@ -84,16 +101,21 @@ async function whole(chunks: AsyncIterable<Buffer> | null): Promise<Buffer | nul
 describe.each(KINDS)('a blob store: %s', (kind) => {
   const key = () => ({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 });
 
-  it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 5 * CHUNK_BYTES, 40 * CHUNK_BYTES + 7])('gives back the %i bytes that were put, whole and from anywhere', async (length) => {
-    const [blob, bytes] = [key(), bytesOf(length)];
+  it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 5 * CHUNK_BYTES, 40 * CHUNK_BYTES + 7])(
+    'gives back the %i bytes that were put, whole and from anywhere',
+    async (length) => {
+      const [blob, bytes] = [key(), bytesOf(length)];
 
-    await stores[kind].put(blob, bytes);
+      await stores[kind].put(blob, bytes);
 
-    expect((await whole(await stores[kind].read(blob)))?.equals(bytes)).toBe(true);
-    for (const offset of [1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, length - 1, length, length + 1].filter((each) => each >= 0)) {
-      expect((await whole(await stores[kind].read(blob, offset)))?.equals(bytes.subarray(offset))).toBe(true);
-    }
-  });
+      expect((await whole(await stores[kind].read(blob)))?.equals(bytes)).toBe(true);
+      for (const offset of [1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, length - 1, length, length + 1].filter(
+        (each) => each >= 0,
+      )) {
+        expect((await whole(await stores[kind].read(blob, offset)))?.equals(bytes.subarray(offset))).toBe(true);
+      }
+    },
+  );
 
   it('has nothing under an id that was never put, and nothing of another environment', async () => {
     const blob = key();
@@ -147,10 +169,12 @@ describe('blobs in PostgreSQL', () => {
   it('are written together with what else the transaction writes, or not at all', async () => {
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 };
 
-    await expect(database.transaction(async () => {
-      await stores.postgres.put(blob, bytesOf(100));
-      throw new Error('no');
-    })).rejects.toThrow('no');
+    await expect(
+      database.transaction(async () => {
+        await stores.postgres.put(blob, bytesOf(100));
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
 
     expect(await stores.postgres.read(blob)).toBeNull();
   });
@@ -159,7 +183,9 @@ describe('blobs in PostgreSQL', () => {
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 };
     const [yesterday, today] = [TODAY - 1, TODAY].map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
     const name = `blob_chunks_p${yesterday?.replaceAll('-', '')}`;
-    await source.query(`create table ${name} partition of blob_chunks for values from ('${yesterday}') to ('${today}')`);
+    await source.query(
+      `create table ${name} partition of blob_chunks for values from ('${yesterday}') to ('${today}')`,
+    );
     await stores.postgres.put(blob, bytesOf(100));
     expect(await whole(await stores.postgres.read(blob))).toHaveLength(100);
 
@@ -172,7 +198,11 @@ describe('blobs in PostgreSQL', () => {
 describe('blobs in files', () => {
   it('are swept after their day, with what crashes left, and no others', async () => {
     const files = new FileBlobs(path.join(directory, 'sweep'));
-    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({ environmentId: 1, id: ids.next(), expiresOnDay }));
+    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
+      environmentId: 1,
+      id: ids.next(),
+      expiresOnDay,
+    }));
     for (const blob of [passed!, kept!]) await files.put(blob, bytesOf(10));
     const [abandoned, running] = ['abandoned', 'running'].map((name) => path.join(directory, 'sweep', 'tmp', name));
     for (const file of [abandoned!, running!]) await writeFile(file, 'half');
@@ -188,36 +218,53 @@ describe('blobs in files', () => {
 
   it('are swept for as long as there is time, and the rest of them next time', async () => {
     const files = new FileBlobs(path.join(directory, 'turns'));
-    for (let i = 0; i < 5; i += 1) await files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
+    for (let i = 0; i < 5; i += 1)
+      await files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
     let turns = 3;
 
     expect(await files.sweep(TODAY, Date.now(), () => turns-- > 0)).toEqual({ removed: 3, isMore: true });
     expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
   });
 
-  it('503: says that nothing was accepted when the directory can\'t be written to', async () => {
+  it("503: says that nothing was accepted when the directory can't be written to", async () => {
     await writeFile(path.join(directory, 'no-directory'), '');
     const files = new FileBlobs(path.join(directory, 'no-directory'));
 
-    await expect(files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY }, bytesOf(10))).rejects.toMatchObject({ type: 'unavailable' });
+    await expect(
+      files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY }, bytesOf(10)),
+    ).rejects.toMatchObject({ type: 'unavailable' });
   });
 });
 
 (isMotoInstalled() ? describe : describe.skip)('blobs in a bucket', () => {
-  const keysOf = async (prefix: string): Promise<string[]> => ((await s3.send(new ListObjectsV2Command({ Bucket: 'mail', Prefix: prefix }))).Contents ?? []).flatMap(({ Key }) => Key ?? []).sort();
+  const keysOf = async (prefix: string): Promise<string[]> =>
+    ((await s3.send(new ListObjectsV2Command({ Bucket: 'mail', Prefix: prefix }))).Contents ?? [])
+      .flatMap(({ Key }) => Key ?? [])
+      .sort();
 
-  it('are swept after their day, those of a crash too, and nobody else\'s', async () => {
+  it("are swept after their day, those of a crash too, and nobody else's", async () => {
     const swept = inBucket({ prefix: 'sweep/' });
-    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({ environmentId: 1, id: ids.next(), expiresOnDay }));
+    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
+      environmentId: 1,
+      id: ids.next(),
+      expiresOnDay,
+    }));
     for (const blob of [passed!, kept!]) await swept.put(blob, bytesOf(10));
     const lost = `sweep/expiring/${TODAY - 2}/1.${ids.next()}`;
-    for (const Key of [lost, 'sweep/expiring/notes.txt', 'else/expiring/1/1.a']) await s3.send(new PutObjectCommand({ Bucket: 'mail', Key, Body: 'x' }));
+    for (const Key of [lost, 'sweep/expiring/notes.txt', 'else/expiring/1/1.a'])
+      await s3.send(new PutObjectCommand({ Bucket: 'mail', Key, Body: 'x' }));
 
     expect(await swept.sweep(TODAY, () => true)).toEqual({ removed: 2, isMore: false });
 
     expect(await swept.read(passed!)).toBeNull();
     expect(await whole(await swept.read(kept!))).toHaveLength(10);
-    expect(await keysOf('sweep/')).toEqual([`sweep/1/${kept!.id.slice(-2)}/${kept!.id}`, `sweep/expiring/${TODAY}/1.${kept!.id}`, 'sweep/expiring/notes.txt'].sort());
+    expect(await keysOf('sweep/')).toEqual(
+      [
+        `sweep/1/${kept!.id.slice(-2)}/${kept!.id}`,
+        `sweep/expiring/${TODAY}/1.${kept!.id}`,
+        'sweep/expiring/notes.txt',
+      ].sort(),
+    );
     expect(await keysOf('else/')).toEqual(['else/expiring/1/1.a']);
   });
 
@@ -225,7 +272,8 @@ describe('blobs in files', () => {
     const swept = inBucket({ prefix: 'pages/' });
     const calls = jest.spyOn(agents.at(-1) as EgressAgent, 'exchange');
     for (const day of [TODAY - 2, TODAY - 1]) {
-      for (let i = 0; i < 10; i += 1) await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: day }, bytesOf(10));
+      for (let i = 0; i < 10; i += 1)
+        await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: day }, bytesOf(10));
     }
     calls.mockClear();
     let turns = 1;
@@ -237,19 +285,34 @@ describe('blobs in files', () => {
   });
 
   it('are swept one by one by a server that does not know how to remove many at once', async () => {
-    const UNKNOWN_CALL = Buffer.from('<Error><Code>NotImplemented</Code><Message>A header or query you provided implies functionality that is not implemented.</Message></Error>');
+    const UNKNOWN_CALL = Buffer.from(
+      '<Error><Code>NotImplemented</Code><Message>A header or query you provided implies functionality that is not implemented.</Message></Error>',
+    );
     const swept = inBucket({ prefix: 'one-by-one/' });
     const agent = agents.at(-1) as EgressAgent;
     const exchange = agent.exchange.bind(agent);
-    jest.spyOn(agent, 'exchange').mockImplementation(async (request) => (request.method === 'POST' ? { ...(await exchange({ ...request, method: 'GET', body: null })), kind: 'response', status: 501, body: UNKNOWN_CALL } as never : exchange(request)));
-    for (let i = 0; i < 10; i += 1) await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
+    jest.spyOn(agent, 'exchange').mockImplementation(async (request) =>
+      request.method === 'POST'
+        ? ({
+            ...(await exchange({ ...request, method: 'GET', body: null })),
+            kind: 'response',
+            status: 501,
+            body: UNKNOWN_CALL,
+          } as never)
+        : exchange(request),
+    );
+    for (let i = 0; i < 10; i += 1)
+      await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
 
     expect(await swept.sweep(TODAY, () => true)).toEqual({ removed: 10, isMore: false });
     expect(await keysOf('one-by-one/')).toEqual([]);
   });
 
   it.each<[string, () => S3Blobs]>([
-    ['the credentials are wrong', () => inBucket({ credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'hunter2' } })],
+    [
+      'the credentials are wrong',
+      () => inBucket({ credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'hunter2' } }),
+    ],
     ['there is no such bucket', () => inBucket({ bucket: 'nobody' })],
     ['nobody listens', () => inBucket({ endpoint: 'http://127.0.0.1:1' })],
     ['the policy lets nothing through', () => inBucket({}, [])],

@@ -1,14 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { jobOf, SwaggerPage, tourOf, type TriedAnswer } from '../support/swagger-ui.js';
 import type { Route } from './openapi-document.js';
 
 /** Operations that need more than the page has. Keep the list short: prefer an example that works. */
 const EXCEPTIONS = [
-  'streamEvents', 'getOwnPortal', 'cancelEmail', 'deleteEmail', 'takeSesNotification', 'getReport', 'getRawReport',
-  'getReceivedMessage', 'getReceivedAttachment', 'getRawReceivedMessage', 'releaseReceivedMessage', 'viewReceivedMessage',
-  'getOwnSession', 'endSession', 'signOutOfSession', 'askForAccess', 'exchangeToken',
+  'streamEvents',
+  'getOwnPortal',
+  'cancelEmail',
+  'deleteEmail',
+  'takeSesNotification',
+  'getReport',
+  'getRawReport',
+  'getReceivedMessage',
+  'getReceivedAttachment',
+  'getRawReceivedMessage',
+  'releaseReceivedMessage',
+  'viewReceivedMessage',
+  'getOwnSession',
+  'endSession',
+  'signOutOfSession',
+  'askForAccess',
+  'exchangeToken',
 ];
 
 const REPEATS_MAX = 60;
@@ -58,20 +72,37 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     }
 
     expect(idsOf(tour.exceptional)).toEqual(EXCEPTIONS);
-    expect(tour.exceptional.filter(({ operation }) => operation.description?.includes('**To try it out** you need') !== true)).toEqual([]);
+    expect(
+      tour.exceptional.filter(
+        ({ operation }) => operation.description?.includes('**To try it out** you need') !== true,
+      ),
+    ).toEqual([]);
     expect(works).toEqual([]);
   });
 
   it('creates before it reads, and deletes last in each section', () => {
-    const sections = page.document.tags.map(({ name }) => page.routes().filter(({ operation }) => operation.tags?.[0] === name).map(({ method }) => method === 'DELETE'));
+    const sections = page.document.tags.map(({ name }) =>
+      page
+        .routes()
+        .filter(({ operation }) => operation.tags?.[0] === name)
+        .map(({ method }) => method === 'DELETE'),
+    );
 
-    expect(page.document.tags.slice(0, 4).map(({ name }) => name)).toEqual(['Destinations', 'Applications', 'Send', 'Events']);
+    expect(page.document.tags.slice(0, 4).map(({ name }) => name)).toEqual([
+      'Destinations',
+      'Applications',
+      'Send',
+      'Events',
+    ]);
     for (const isDelete of sections) expect(isDelete).toEqual([...isDelete].sort());
   });
 
   it('a placeholder stands for no id that was merely listed, and for none that was deleted', async () => {
     const anew = await SwaggerPage.open(server.url);
-    const run = (operationId: string): Promise<TriedAnswer> => anew.execute(anew.routes().find(({ operation }) => operation.operationId === operationId) as Route, { apiKey: server.apiKey });
+    const run = (operationId: string): Promise<TriedAnswer> =>
+      anew.execute(anew.routes().find(({ operation }) => operation.operationId === operationId) as Route, {
+        apiKey: server.apiKey,
+      });
 
     const [kept, gone] = [await run('createDestination'), await run('createDestination')];
     await run('deleteDestination');

@@ -1,6 +1,6 @@
 import { createKey } from '../api/answers.js';
 import { eventIn, expectStatus, send } from '../api/scene.js';
-import { startNameServer, type NameServer } from '../support/name-server.js';
+import { type NameServer, startNameServer } from '../support/name-server.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { fuzz, type Fuzzing, isSchemathesisInstalled } from '../support/schemathesis.js';
 import { type PosthornServer, startServer } from '../support/server.js';
@@ -23,7 +23,11 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   beforeAll(async () => {
     // Generated hosts must lead nowhere.
     [names, receiver] = await Promise.all([startNameServer(() => 'absent'), startReceiver(() => ({ status: 200 }))]);
-    server = await startServer({ DNS_SERVERS: names.address, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' });
+    server = await startServer({
+      DNS_SERVERS: names.address,
+      RATE_LIMIT_KEY: '1000000/60',
+      RATE_LIMIT_ORG: '1000000/60',
+    });
   });
 
   afterAll(async () => {
@@ -36,17 +40,23 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
 
   /** One of everything, with a history. */
   async function seeded(): Promise<Fuzzing['known']> {
-    const target = (await made('/v1/destinations', { name: 'Target', type: 'https', url: `${receiver.url}/ok` }))['id'] ?? '';
+    const target =
+      (await made('/v1/destinations', { name: 'Target', type: 'https', url: `${receiver.url}/ok` }))['id'] ?? '';
     const pull = (await made('/v1/destinations', { name: 'Pull', type: 'pull' }))['id'] ?? '';
     const endpoint = (await made('/v1/endpoints', { slug: 'fuzzed', destinations: [target, pull] }))['id'] ?? '';
-    const { data: routes } = (await server.api('GET', `/v1/endpoints/${endpoint}/routes`)).json as { data: { id: string }[] };
+    const { data: routes } = (await server.api('GET', `/v1/endpoints/${endpoint}/routes`)).json as {
+      data: { id: string }[];
+    };
     await made(`/v1/endpoints/${endpoint}/test`, {}, 200);
-    const { data: requests } = (await server.api('GET', `/v1/endpoints/${endpoint}/requests`)).json as { data: { id: string; event_id: string }[] };
+    const { data: requests } = (await server.api('GET', `/v1/endpoints/${endpoint}/requests`)).json as {
+      data: { id: string; event_id: string }[];
+    };
     const message = await send(server, target);
     const event = (await eventIn(server, message, 'delivered')).id as string;
     await made('/v1/app', { uid: 'customer' });
     const owned = (await made('/v1/app/customer/endpoints', { url: `${receiver.url}/ok`, uid: 'hook' }))['id'] ?? '';
-    const fanOut = (await made('/v1/app/customer/event', { event_type: 'order.paid', payload: { a: 1 } }, 202))['message_id'] ?? '';
+    const fanOut =
+      (await made('/v1/app/customer/event', { event_type: 'order.paid', payload: { a: 1 } }, 202))['message_id'] ?? '';
     await made('/v1/event-types', { name: 'order.paid', schema: { type: 'object' } });
     const secret = (await made('/v1/secrets', { name: 'TOKEN', value: 'a' }))['id'] ?? '';
     const job = (await made(`/v1/endpoints/${endpoint}/replay`, { since: '2026-01-01T00:00:00Z' }, 202))['id'] ?? '';
@@ -54,7 +64,10 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
     const [request] = requests;
     return [
       { paths: /^\/v1\/destinations\//, parameters: { id: [target, pull] } },
-      { paths: /^\/v1\/endpoints\//, parameters: { id: [endpoint], routeId: routes.map(({ id }) => id), requestId: [request?.id ?? ''] } },
+      {
+        paths: /^\/v1\/endpoints\//,
+        parameters: { id: [endpoint], routeId: routes.map(({ id }) => id), requestId: [request?.id ?? ''] },
+      },
       { paths: /^\/v1\/events\//, parameters: { id: [event, message, fanOut, request?.event_id ?? ''] } },
       { paths: /^\/v1\/app\//, parameters: { app: ['customer'], endpoint: [owned, 'hook'], message: [fanOut] } },
       { paths: /^\/v1\/event-types\//, parameters: { name: ['order.paid'] } },
@@ -65,17 +78,27 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
     ];
   }
 
-  it(`is as its document says: no 5xx, nothing outside of its schema, nothing accepted that is not allowed (seed ${SEED})`, async () => {
-    const known = await seeded();
-    const document = (await server.api('GET', '/openapi.json')).json as OpenApi;
-    const { key: apiKey } = await createKey(server, { name: 'Fuzz', scope: SCOPE });
+  it(
+    `is as its document says: no 5xx, nothing outside of its schema, nothing accepted that is not allowed (seed ${SEED})`,
+    async () => {
+      const known = await seeded();
+      const document = (await server.api('GET', '/openapi.json')).json as OpenApi;
+      const { key: apiKey } = await createKey(server, { name: 'Fuzz', scope: SCOPE });
 
-    const { status, report } = await fuzz(server, {
-      seed: SEED, secondsMax: SECONDS, phases: PHASES, examplesMax: EXAMPLES, apiKey, known, paths: Object.keys(document.paths),
-    });
+      const { status, report } = await fuzz(server, {
+        seed: SEED,
+        secondsMax: SECONDS,
+        phases: PHASES,
+        examplesMax: EXAMPLES,
+        apiKey,
+        known,
+        paths: Object.keys(document.paths),
+      });
 
-    if (status !== 0) process.stdout.write(report);
-    expect(status).toBe(0);
-    expect(report).toMatch(/Test cases:\s+[\d,]+/i);
-  }, (SECONDS + 120) * 1000);
+      if (status !== 0) process.stdout.write(report);
+      expect(status).toBe(0);
+      expect(report).toMatch(/Test cases:\s+[\d,]+/i);
+    },
+    (SECONDS + 120) * 1000,
+  );
 });

@@ -4,7 +4,7 @@ import { SystemClock } from '../../src/kernel/clock.js';
 import { loadConfig } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import { type Id, Ids } from '../../src/kernel/ids.js';
-import { WaitingMessagesStore, type WaitingMessage } from '../../src/modules/inbox/waiting-messages.store.js';
+import { type WaitingMessage, WaitingMessagesStore } from '../../src/modules/inbox/waiting-messages.store.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
@@ -35,15 +35,26 @@ async function receive(environmentId: number, count: number, sizeBytes = 1, day 
   const made = Array.from({ length: count }, () => ids.next());
   await source.query(
     `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, received_at, tries)
-     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', $4, '', now(), 0 from unnest($2::uuid[]) id`, [environmentId, made, day, sizeBytes]);
+     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', $4, '', now(), 0 from unnest($2::uuid[]) id`,
+    [environmentId, made, day, sizeBytes],
+  );
   return made;
 }
 
-const claiming = (limit: number, held: [number, number][] = [], bytesMax = 1_000_000, days: readonly number[] | null = null): ReturnType<WaitingMessagesStore['claim']> =>
+const claiming = (
+  limit: number,
+  held: [number, number][] = [],
+  bytesMax = 1_000_000,
+  days: readonly number[] | null = null,
+): ReturnType<WaitingMessagesStore['claim']> =>
   store.claim({ claim: ids.next(), limit, perEnvironmentMax: 6, held: new Map(held), bytesMax, days });
-const claim = async (...asked: Parameters<typeof claiming>): Promise<WaitingMessage[]> => (await claiming(...asked)).messages;
+const claim = async (...asked: Parameters<typeof claiming>): Promise<WaitingMessage[]> =>
+  (await claiming(...asked)).messages;
 const counted = (messages: readonly WaitingMessage[]): Record<number, number> =>
-  messages.reduce<Record<number, number>>((counts, { environmentId }) => ({ ...counts, [environmentId]: (counts[environmentId] ?? 0) + 1 }), {});
+  messages.reduce<Record<number, number>>(
+    (counts, { environmentId }) => ({ ...counts, [environmentId]: (counts[environmentId] ?? 0) + 1 }),
+    {},
+  );
 
 describe('claims of received messages', () => {
   it("a flood of one environment keeps nobody else's mail waiting", async () => {
@@ -51,9 +62,19 @@ describe('claims of received messages', () => {
     await receive(2, 1);
     await receive(7, 3);
 
-    const [few, more] = [await claim(3), await claim(24, [[1, 1], [2, 1], [7, 1]])];
+    const [few, more] = [
+      await claim(3),
+      await claim(24, [
+        [1, 1],
+        [2, 1],
+        [7, 1],
+      ]),
+    ];
 
-    expect([counted(few), counted(more)]).toEqual([{ 1: 1, 2: 1, 7: 1 }, { 1: 5, 7: 2 }]);
+    expect([counted(few), counted(more)]).toEqual([
+      { 1: 1, 2: 1, 7: 1 },
+      { 1: 5, 7: 2 },
+    ]);
   });
 
   it('only of the days that are named, where some are', async () => {
@@ -94,10 +115,27 @@ describe('claims of received messages', () => {
 
     const [taken] = await claim(1);
 
-    const decided = { ...({ spf: 'none', dkim: 'none', dmarc: 'none', dmarcPolicy: null, spam: 'disabled', virus: 'disabled' } as const), auth: 'none' as const, reason: null, fromAddress: null, detail: { subject: 'x' } as never };
+    const decided = {
+      ...({
+        spf: 'none',
+        dkim: 'none',
+        dmarc: 'none',
+        dmarcPolicy: null,
+        spam: 'disabled',
+        virus: 'disabled',
+      } as const),
+      auth: 'none' as const,
+      reason: null,
+      fromAddress: null,
+      detail: { subject: 'x' } as never,
+    };
     expect([taken?.id, taken?.tries]).toEqual([held?.id, 2]);
-    expect(await store.progress({ decided: [{ message: held as WaitingMessage, decided }], settled: [] })).toEqual(new Set());
-    expect(await store.progress({ decided: [{ message: taken as WaitingMessage, decided }], settled: [] })).toEqual(new Set([taken?.id]));
+    expect(await store.progress({ decided: [{ message: held as WaitingMessage, decided }], settled: [] })).toEqual(
+      new Set(),
+    );
+    expect(await store.progress({ decided: [{ message: taken as WaitingMessage, decided }], settled: [] })).toEqual(
+      new Set([taken?.id]),
+    );
     await store.progress({ decided: [], settled: [taken as WaitingMessage] });
     expect(await claim(1)).toEqual([]);
   });
@@ -117,7 +155,11 @@ describe('claims of received messages', () => {
     await receive(2, 5, 300_000);
     const [small] = await receive(4, 1, 4_000);
 
-    const [beside, alone, few] = [await claim(24, [[3, 1]], 900_000), await claim(1, [], 900_000), await claim(24, [], 900_000)];
+    const [beside, alone, few] = [
+      await claim(24, [[3, 1]], 900_000),
+      await claim(1, [], 900_000),
+      await claim(24, [], 900_000),
+    ];
 
     // What is larger than the room waits for its turn, and nothing large overtakes it meanwhile.
     expect([beside, alone].map((messages) => messages.map(({ id }) => id))).toEqual([[small], [large]]);
@@ -131,7 +173,9 @@ describe('claims of received messages', () => {
     await other.query('select 1 from inbox_messages where id = $1 for update', [first]);
 
     const { messages, raced } = await claiming(2);
-    const left = await source.query('select id from inbox_messages where claimed_by is null order by id for update skip locked');
+    const left = await source.query(
+      'select id from inbox_messages where claimed_by is null order by id for update skip locked',
+    );
 
     expect([messages.map(({ id }) => id), raced, left]).toEqual([[second], true, [{ id: third }]]);
     await other.rollbackTransaction();
@@ -142,13 +186,36 @@ describe('claims of received messages', () => {
   it('what is decided of some and the end of others are written together', async () => {
     await receive(1, 2);
     const [one, two] = (await claim(2)) as [WaitingMessage, WaitingMessage];
-    const decided = { ...({ spf: 'pass', dkim: 'none', dmarc: 'none', dmarcPolicy: null, spam: 'disabled', virus: 'disabled' } as const), auth: 'none' as const, reason: 'virus' as const, fromAddress: 'a@example.com', detail: { subject: 'x' } as never };
+    const decided = {
+      ...({
+        spf: 'pass',
+        dkim: 'none',
+        dmarc: 'none',
+        dmarcPolicy: null,
+        spam: 'disabled',
+        virus: 'disabled',
+      } as const),
+      auth: 'none' as const,
+      reason: 'virus' as const,
+      fromAddress: 'a@example.com',
+      detail: { subject: 'x' } as never,
+    };
 
     expect(await store.progress({ decided: [{ message: one, decided }], settled: [two] })).toEqual(new Set([one.id]));
 
-    const rows = await source.query(`select id, state, reason, spf, subject, event_id, claimed_by from inbox_messages order by id`);
+    const rows = await source.query(
+      `select id, state, reason, spf, subject, event_id, claimed_by from inbox_messages order by id`,
+    );
     expect(rows).toEqual([
-      { id: one.id, state: 'received', reason: 'virus', spf: 'pass', subject: 'x', event_id: null, claimed_by: one.claim },
+      {
+        id: one.id,
+        state: 'received',
+        reason: 'virus',
+        spf: 'pass',
+        subject: 'x',
+        event_id: null,
+        claimed_by: one.claim,
+      },
       { id: two.id, state: 'processed', reason: null, spf: null, subject: null, event_id: two.id, claimed_by: null },
     ]);
   });
@@ -164,7 +231,9 @@ describe('claims of received messages', () => {
 
     await store.renew([first, second]);
 
-    const rows: { id: Id; seconds: number }[] = await source.query('select id, extract(epoch from claimed_until - now())::float8 as seconds from inbox_messages');
+    const rows: { id: Id; seconds: number }[] = await source.query(
+      'select id, extract(epoch from claimed_until - now())::float8 as seconds from inbox_messages',
+    );
     expect(again?.id).toBe(second.id);
     expect(rows.filter(({ seconds }) => seconds > 5).map(({ id }) => id)).toEqual([first.id]);
   });

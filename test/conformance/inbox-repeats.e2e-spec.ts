@@ -38,8 +38,20 @@ afterAll(async () => {
 });
 
 const message = (n: number): NewMessage => ({
-  environmentId: 1, id: ids.next(), expiresOnDay: DAY, aliasId: ALIAS, reason: null, envelopeFrom: 'a@example.com', envelopeTo: ['b@example.com'], clientIp: '192.0.2.1',
-  helo: 'x', tls: null, sizeBytes: 2_000, sha256: createHash('sha256').update(String(n)).digest(), raw: Buffer.alloc(2_000, 'x'), messageId: `<${n}@example.com>`,
+  environmentId: 1,
+  id: ids.next(),
+  expiresOnDay: DAY,
+  aliasId: ALIAS,
+  reason: null,
+  envelopeFrom: 'a@example.com',
+  envelopeTo: ['b@example.com'],
+  clientIp: '192.0.2.1',
+  helo: 'x',
+  tls: null,
+  sizeBytes: 2_000,
+  sha256: createHash('sha256').update(String(n)).digest(),
+  raw: Buffer.alloc(2_000, 'x'),
+  messageId: `<${n}@example.com>`,
 });
 
 async function pagesFor(messages: readonly NewMessage[]): Promise<number> {
@@ -53,10 +65,14 @@ async function pagesFor(messages: readonly NewMessage[]): Promise<number> {
 describe('a message that comes in', () => {
   beforeAll(async () => {
     await source.query(`insert into organizations values ($1, 'a', 'A', now())`, [ALIAS]);
-    await source.query(`insert into environments (organization_id, mode, secret) values ($1, 'live', '\\x00')`, [ALIAS]);
+    await source.query(`insert into environments (organization_id, mode, secret) values ($1, 'live', '\\x00')`, [
+      ALIAS,
+    ]);
     await source.query(
       `insert into aliases (environment_id, id, kind, local_part, address, destination_ids, allowed_senders, version, created_at, updated_at)
-       values (1, $1, 'platform', 'b', 'b@example.com', '{}', '{}', 1, now(), now())`, [ALIAS]);
+       values (1, $1, 'platform', 'b', 'b@example.com', '{}', '{}', 1, now(), now())`,
+      [ALIAS],
+    );
     const store = new AcceptMailStore(database);
     for (let n = 0; n < OF_THE_DAY; n += 100) await store.insert(Array.from({ length: 100 }, (_, i) => message(n + i)));
     // As autovacuum leaves it: rows are counted, and nobody looked at what is in them.
@@ -64,7 +80,9 @@ describe('a message that comes in', () => {
   });
 
   it('is compared with those that it may repeat, however many its alias had that day', async () => {
-    expect(await new AcceptMailStore(database).insert([message(7), message(OF_THE_DAY + 1)])).toEqual(new Map([[0, 'repeated']]));
+    expect(await new AcceptMailStore(database).insert([message(7), message(OF_THE_DAY + 1)])).toEqual(
+      new Map([[0, 'repeated']]),
+    );
     expect(await pagesFor(Array.from({ length: 4 }, (_, n) => message(OF_THE_DAY + 10 + n)))).toBeLessThan(400);
   });
 });

@@ -4,17 +4,44 @@ import { openSql, uuidOf } from '../api/scene.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
 /** One call, compared with the document. */
-type Call = (status: number, method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>;
+type Call = (
+  status: number,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<ApiAnswer>;
 type Until = (url: string, isWanted: (json: ApiAnswer['json']) => boolean) => Promise<void>;
 
 const MESSAGE = [
-  'From: Ada <ada@b.example>', 'To: you@in.example', 'Subject: With a file', 'Message-ID: <file@b.example>', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary="=_m"', '',
-  '--=_m', 'Content-Type: text/plain', '', 'Here it is.', '--=_m', 'Content-Type: text/csv; name="a.csv"', 'Content-Disposition: attachment; filename="a.csv"', '', 'a,b', '--=_m--', '',
+  'From: Ada <ada@b.example>',
+  'To: you@in.example',
+  'Subject: With a file',
+  'Message-ID: <file@b.example>',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary="=_m"',
+  '',
+  '--=_m',
+  'Content-Type: text/plain',
+  '',
+  'Here it is.',
+  '--=_m',
+  'Content-Type: text/csv; name="a.csv"',
+  'Content-Disposition: attachment; filename="a.csv"',
+  '',
+  'a,b',
+  '--=_m--',
+  '',
 ].join('\r\n');
 
 /** Every operation on emails and suppressions. */
 export async function callEmails(call: Call): Promise<void> {
-  const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello' };
+  const email = {
+    from: 'shop@simulator.localhost',
+    to: 'delivered@simulator.localhost',
+    subject: 'Hello',
+    text: 'Hello',
+  };
   const { id } = (await call(202, 'POST', '/v1/emails', email)).json;
   await call(422, 'POST', '/v1/emails', { ...email, to: 'nobody' });
   await call(202, 'POST', '/v1/emails/batch', { emails: [email, { ...email, to: 'nobody' }] });
@@ -29,7 +56,13 @@ export async function callEmails(call: Call): Promise<void> {
   await call(404, 'GET', '/v1/emails/nonsense');
   await call(200, 'GET', `/v1/emails/${id}/raw`);
   await call(200, 'GET', '/v1/emails/simulator');
-  const rich = (await call(202, 'POST', '/v1/emails', { ...email, html: '<p>Hello</p>', attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_type: 'text/plain' }] })).json.id;
+  const rich = (
+    await call(202, 'POST', '/v1/emails', {
+      ...email,
+      html: '<p>Hello</p>',
+      attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_type: 'text/plain' }],
+    })
+  ).json.id;
   await call(200, 'GET', `/v1/emails/${rich}/content`);
   await call(200, 'GET', `/v1/emails/${rich}/attachments/0`);
   await call(404, 'GET', `/v1/emails/${rich}/attachments/7`);
@@ -37,7 +70,10 @@ export async function callEmails(call: Call): Promise<void> {
   await call(200, 'GET', `/v1/mail-views?token=${token}`);
   await call(404, 'GET', '/v1/mail-views?token=nonsense');
   await call(400, 'GET', '/v1/mail-views');
-  const [first, second] = [await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }), await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' })];
+  const [first, second] = [
+    await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }),
+    await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }),
+  ];
   await call(200, 'GET', `/v1/emails/${first.json.id}`);
   await call(200, 'GET', '/v1/emails?status=scheduled');
   await call(204, 'DELETE', `/v1/emails/${first.json.id}`);
@@ -55,8 +91,17 @@ export async function callEmails(call: Call): Promise<void> {
 /** Every operation on aliases and on what comes to them. */
 export async function callInbox(call: Call, until: Until, server: PosthornServer, smtpPort: number): Promise<void> {
   const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Mail', type: 'pull' })).json.id;
-  const { id, address } = (await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull], allowedSenders: ['@b.example'] })).json;
-  const other = (await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'another', destinationIds: [pull] })).json;
+  const { id, address } = (
+    await call(201, 'POST', '/v1/aliases', {
+      kind: 'platform',
+      localPart: 'documented',
+      destinationIds: [pull],
+      allowedSenders: ['@b.example'],
+    })
+  ).json;
+  const other = (
+    await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'another', destinationIds: [pull] })
+  ).json;
   await call(409, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull] });
   await call(400, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'postmaster', destinationIds: [pull] });
   const page = (await call(200, 'GET', '/v1/aliases?limit=1')).json;
@@ -65,7 +110,10 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(200, 'PATCH', `/v1/aliases/${id}`, { maxSizeBytes: 1_000_000 });
   await deliver(smtpPort, address, MESSAGE);
   await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@').replace('text/plain', 'text/html'));
-  await until(`/v1/aliases/${id}/messages`, (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'));
+  await until(
+    `/v1/aliases/${id}/messages`,
+    (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'),
+  );
   const { data: messages } = (await call(200, 'GET', `/v1/aliases/${id}/messages`)).json;
   for (const { id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);
   const at = `/v1/aliases/${encodeURIComponent(address)}/messages/${messages[1].id}`;
@@ -85,13 +133,26 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
 
 /** Every operation on reports about mail. A notification of Amazon SES needs its certificate: that is another suite's. */
 export async function callReports(call: Call, until: Until, server: PosthornServer): Promise<void> {
-  const { id } = (await call(202, 'POST', '/v1/emails', { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Reported', text: 'Hello' })).json;
+  const { id } = (
+    await call(202, 'POST', '/v1/emails', {
+      from: 'shop@simulator.localhost',
+      to: 'delivered@simulator.localhost',
+      subject: 'Reported',
+      text: 'Hello',
+    })
+  ).json;
   const [sql, door] = [openSql(server), await openReportDoor(server)];
-  const [{ environment } = { environment: 0 }] = await sql.rows<{ environment: number }>('select environment_id as environment from events where id = $1', [uuidOf(id)]);
+  const [{ environment } = { environment: 0 }] = await sql.rows<{ environment: number }>(
+    'select environment_id as environment from events where id = $1',
+    [uuidOf(id)],
+  );
   const token = Buffer.alloc(20);
   token.writeUInt32BE(environment);
   Buffer.from(uuidOf(id).replaceAll('-', ''), 'hex').copy(token, 4);
-  await door.toReturnPath(`b+${token.toString('hex')}@localhost`, deliveryReport({ recipient: 'delivered@simulator.localhost' }));
+  await door.toReturnPath(
+    `b+${token.toString('hex')}@localhost`,
+    deliveryReport({ recipient: 'delivered@simulator.localhost' }),
+  );
   await door.close();
   await sql.close();
   await until('/v1/reports?limit=1', (json) => json.data.length === 1 && json.data[0].state !== 'waiting');

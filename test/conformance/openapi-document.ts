@@ -46,7 +46,11 @@ export interface OpenApi {
   openapi: string;
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; responses: Record<string, Response>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, Response>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
 /** An operation with its method in capitals and its path as the document has it. */
@@ -64,15 +68,22 @@ export function routesOf(document: OpenApi): Route[] {
 
 /** `GET /v1/keys/{id}` of every method of every controller, from the sources; what is kept out of the document on purpose is left out. */
 export function declaredRoutes(root: string): string[] {
-  const files = readdirSync(nodePath.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.controller.ts'));
+  const files = readdirSync(nodePath.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.controller.ts'),
+  );
   return files.flatMap((file) => {
     const text = readFileSync(nodePath.join(root, 'src', file), 'utf8');
     if (/@ApiExclude(Controller|Endpoint)\(/.test(text)) return [];
     const [, prefix = ''] = /@Controller\((?:'([^']*)')?\)/.exec(text) ?? [];
-    return [...text.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/gm)].map(([, verb = '', suffix = '']) => {
-      const route = [prefix, suffix].filter(Boolean).join('/').replaceAll(/:(\w+)/g, '{$1}');
-      return `${verb.toUpperCase()} /${route}`;
-    });
+    return [...text.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/gm)].map(
+      ([, verb = '', suffix = '']) => {
+        const route = [prefix, suffix]
+          .filter(Boolean)
+          .join('/')
+          .replaceAll(/:(\w+)/g, '{$1}');
+        return `${verb.toUpperCase()} /${route}`;
+      },
+    );
   });
 }
 
@@ -82,7 +93,12 @@ export function propertiesOf(name: string, schema: Schema): [string, Schema][] {
     [`${name}.${key}`, each],
     ...propertiesOf(`${name}.${key}`, each),
   ]);
-  const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
+  const parts = [
+    ...(schema.allOf ?? []),
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.items ? [schema.items] : []),
+  ];
   return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
 }
 
@@ -113,7 +129,10 @@ export class Conformance {
     if (!documented) return [`${name} is not documented`];
     this.compared.add(name);
     // Forms are sent as text.
-    const sent = answer.status < 300 && body !== undefined && typeof body !== 'string' ? this.check(route, ['requestBody'], body) : [];
+    const sent =
+      answer.status < 300 && body !== undefined && typeof body !== 'string'
+        ? this.check(route, ['requestBody'], body)
+        : [];
     return [...sent, ...this.answerFaults(route, answer)].map((fault) => `${name}: ${fault}`);
   }
 
@@ -133,7 +152,8 @@ export class Conformance {
     const response = responseOf(this.document, route.operation.responses[answer.status] as Response);
     if (!response.content) return answer.text === '' ? [] : ['has a body, which is not documented'];
     const type = answer.headers.get('content-type');
-    const missing = answer.status < 300 ? Object.keys(response.headers ?? {}).filter((header) => !answer.headers.has(header)) : [];
+    const missing =
+      answer.status < 300 ? Object.keys(response.headers ?? {}).filter((header) => !answer.headers.has(header)) : [];
     // What is no JSON is bytes: its type is all that a document says of it.
     if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
       return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
@@ -148,8 +168,12 @@ export class Conformance {
 
   private check(route: Route, at: string[], value: unknown): string[] {
     const place = at[0] === 'responses' ? route.operation.responses[at[1] ?? ''] : undefined;
-    const pointer = place?.$ref ? place.$ref.slice(2).split('/') : ['paths', route.path, route.method.toLowerCase(), ...at];
-    const path = [...pointer, 'content', 'application/json', 'schema'].map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
+    const pointer = place?.$ref
+      ? place.$ref.slice(2).split('/')
+      : ['paths', route.path, route.method.toLowerCase(), ...at];
+    const path = [...pointer, 'content', 'application/json', 'schema'].map((part) =>
+      encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
+    );
     const validate = this.ajv.getSchema(`api#/${path.join('/')}`);
     if (!validate) return [`has no schema at ${path.join('/')}`];
     return validate(value) ? [] : said(validate as ValidateFunction);
@@ -158,7 +182,9 @@ export class Conformance {
   /** The operation that a call is of. Throws for one that the document does not have. */
   find(method: string, url: string): Route {
     const path = url.split('?')[0] ?? '';
-    const found = this.routes.filter((route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+    const found = this.routes.filter(
+      (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    );
     // A path that is written out wins over one with a parameter.
     const best = found.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))[0];
     if (!best) throw new Error(`${method} ${path} is not in the document.`);
@@ -167,14 +193,18 @@ export class Conformance {
 }
 
 function said(validate: ValidateFunction): string[] {
-  return (validate.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message} ${JSON.stringify(error.params)}`);
+  return (validate.errors ?? []).map(
+    (error) => `${error.instancePath || '/'} ${error.message} ${JSON.stringify(error.params)}`,
+  );
 }
 
 /** The document with every object closed, so that a field which is not in it is a fault. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, key === 'example' || key === 'examples' ? each : closed(each)]));
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, key === 'example' || key === 'examples' ? each : closed(each)]),
+  );
   const isObject = copy['type'] === 'object' && typeof copy['properties'] === 'object';
   return isObject && copy['additionalProperties'] === undefined ? { ...copy, additionalProperties: false } : copy;
 }

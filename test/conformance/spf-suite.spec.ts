@@ -13,7 +13,10 @@ interface Scenario {
 }
 
 const file = publicSuite('spf');
-const scenarios = file === null ? [] : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
+const scenarios =
+  file === null
+    ? []
+    : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
 
 /** Some of the suite's names have a type in capitals and a reverse zone; a record of type SPF counts as TXT where there is no TXT. */
 function toldOf(zone: Scenario['zonedata']): Told {
@@ -44,12 +47,24 @@ function toldOf(zone: Scenario['zonedata']): Told {
 function placeOf(type: string, name: string): string {
   const plain = name.toLowerCase().replace(/\.$/, '');
   if (type !== 'PTR' || !plain.endsWith('.arpa')) return plain;
-  const labels = plain.replace(/\.(?:in-addr|ip6)\.arpa$/, '').split('.').reverse();
+  const labels = plain
+    .replace(/\.(?:in-addr|ip6)\.arpa$/, '')
+    .split('.')
+    .reverse();
   return labels.length === 4 ? labels.join('.') : (labels.join('').match(/.{1,4}/g) ?? []).join(':');
 }
 
 describe('SPF as openspf.org tests it (RFC 7208)', () => {
-  const cases = scenarios.flatMap((scenario) => (scenario === null ? [] : Object.entries(scenario.tests).map(([name, test]) => ({ name, test, zone: scenario.zonedata, of: scenario.description }))));
+  const cases = scenarios.flatMap((scenario) =>
+    scenario === null
+      ? []
+      : Object.entries(scenario.tests).map(([name, test]) => ({
+          name,
+          test,
+          zone: scenario.zonedata,
+          of: scenario.description,
+        })),
+  );
 
   const decide = cases.length > 0 ? it : it.skip;
 
@@ -58,9 +73,13 @@ describe('SPF as openspf.org tests it (RFC 7208)', () => {
     const wrong: string[] = [];
     for (const { name, test, zone, of } of cases) {
       const lookups = new MessageLookups(new ToldRecords(toldOf(zone)), 'test');
-      const { verdict } = await senderPolicy({ clientIp: test.host, helo: test.helo, mailFrom: test.mailfrom, ownName: 'mx.example' }, lookups);
+      const { verdict } = await senderPolicy(
+        { clientIp: test.host, helo: test.helo, mailFrom: test.mailfrom, ownName: 'mx.example' },
+        lookups,
+      );
       lookups.close();
-      if (![test.result].flat().includes(verdict)) wrong.push(`${of}: ${name} is ${verdict}, not ${String(test.result)}`);
+      if (![test.result].flat().includes(verdict))
+        wrong.push(`${of}: ${name} is ${verdict}, not ${String(test.result)}`);
     }
 
     expect(cases.length).toBeGreaterThan(180);

@@ -1,6 +1,6 @@
-import { dataSource } from '../../src/data-source.js';
 import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
+import { dataSource } from '../../src/data-source.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { loadConfig } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
@@ -8,9 +8,15 @@ import { Ids } from '../../src/kernel/ids.js';
 
 /** Puts one blob after the other until it is killed: says on a line which one begins, and which one is durable. */
 const [, , kind, place = '', bytes = '0'] = process.argv;
-const store = kind === 'file'
-  ? new FileBlobs(place)
-  : new PostgresBlobs(new Database(await dataSource(place).initialize(), loadConfig({ DATABASE_URL: place, MASTER_KEY: '0'.repeat(64) })));
+const store =
+  kind === 'file'
+    ? new FileBlobs(place)
+    : new PostgresBlobs(
+        new Database(
+          await dataSource(place).initialize(),
+          loadConfig({ DATABASE_URL: place, MASTER_KEY: '0'.repeat(64) }),
+        ),
+      );
 const ids = new Ids(new SystemClock());
 const today = Math.floor(Date.now() / 86_400_000);
 for (;;) {

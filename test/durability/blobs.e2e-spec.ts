@@ -36,10 +36,27 @@ afterAll(async () => {
 });
 
 /** Kills a writer when it has begun its `count`th blob, and some of its bytes are on their way. */
-async function writeUntilKilled(kind: string, place: string, count: number): Promise<{ begun: string[]; durable: string[] }> {
-  const writer = spawn(process.execPath, ['--conditions=source', '--import', './test/durability/typescript.mjs', 'test/durability/blob-writer.ts', kind, place, String(BYTES)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(
+  kind: string,
+  place: string,
+  count: number,
+): Promise<{ begun: string[]; durable: string[] }> {
+  const writer = spawn(
+    process.execPath,
+    [
+      '--conditions=source',
+      '--import',
+      './test/durability/typescript.mjs',
+      'test/durability/blob-writer.ts',
+      kind,
+      place,
+      String(BYTES),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   let said = '';
-  const idsOf = (word: string): string[] => [...said.matchAll(new RegExp(`^${word} (\\S+)$`, 'gm'))].map((match) => match[1] ?? '');
+  const idsOf = (word: string): string[] =>
+    [...said.matchAll(new RegExp(`^${word} (\\S+)$`, 'gm'))].map((match) => match[1] ?? '');
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
     // So many turns of the loop after it began: somewhere in the middle of a put, another place each time.

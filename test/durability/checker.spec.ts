@@ -1,5 +1,5 @@
-import { broken, check, summary } from './checker.js';
 import type { Arrival, Disruption, Evidence, Sent } from './checker.js';
+import { broken, check, summary } from './checker.js';
 
 const AT_MS = 1_000_000;
 
@@ -21,7 +21,12 @@ const arrival = (n: number, changes: Partial<Arrival> = {}): Arrival => ({
   ...changes,
 });
 
-const kill = (changes: Partial<Disruption> = {}): Disruption => ({ kind: 'worker', atMs: AT_MS + 20, cutsAttempts: true, ...changes });
+const kill = (changes: Partial<Disruption> = {}): Disruption => ({
+  kind: 'worker',
+  atMs: AT_MS + 20,
+  cutsAttempts: true,
+  ...changes,
+});
 
 const evidence = (changes: Partial<Evidence> = {}): Evidence => ({
   sent: [sent(1), sent(2)],
@@ -31,7 +36,8 @@ const evidence = (changes: Partial<Evidence> = {}): Evidence => ({
   ...changes,
 });
 
-const again = (n: number, afterMs: number): Arrival => arrival(n, { receivedAtMs: AT_MS + afterMs, answeredAtMs: AT_MS + afterMs + 1 });
+const again = (n: number, afterMs: number): Arrival =>
+  arrival(n, { receivedAtMs: AT_MS + afterMs, answeredAtMs: AT_MS + afterMs + 1 });
 
 describe('the checker', () => {
   it('finds nothing when everything accepted arrived once', () => {
@@ -52,10 +58,26 @@ describe('the checker', () => {
 
   it.each<[string, Partial<Evidence>, string]>([
     ['nothing arrived', { arrivals: [arrival(1)] }, '1 messages were answered 202 and never delivered'],
-    ['only failed attempts arrived', { arrivals: [arrival(1), arrival(2, { status: 500 })] }, '1 messages were answered 202 and never delivered'],
-    ['an id was never given', { arrivals: [arrival(1), arrival(2), arrival(3)] }, '1 deliveries came under an id that no answer gave'],
-    ['a key has two ids', { sent: [sent(1, { ids: ['msg_1', 'msg_2'], bodyHash: 'hash' })], arrivals: [] }, '1 idempotency keys made two messages'],
-    ['a key has no answer', { sent: [sent(1), sent(2), sent(3, { ids: [], acceptedAtMs: null })] }, '1 idempotency keys were never answered'],
+    [
+      'only failed attempts arrived',
+      { arrivals: [arrival(1), arrival(2, { status: 500 })] },
+      '1 messages were answered 202 and never delivered',
+    ],
+    [
+      'an id was never given',
+      { arrivals: [arrival(1), arrival(2), arrival(3)] },
+      '1 deliveries came under an id that no answer gave',
+    ],
+    [
+      'a key has two ids',
+      { sent: [sent(1, { ids: ['msg_1', 'msg_2'], bodyHash: 'hash' })], arrivals: [] },
+      '1 idempotency keys made two messages',
+    ],
+    [
+      'a key has no answer',
+      { sent: [sent(1), sent(2), sent(3, { ids: [], acceptedAtMs: null })] },
+      '1 idempotency keys were never answered',
+    ],
   ])('reports when %s', (_what, changes, sentence) => {
     expect(broken(check(evidence(changes)))).toContain(sentence);
   });
@@ -71,7 +93,9 @@ describe('the checker', () => {
   });
 
   it('reports a bad copy beside a good one', () => {
-    const report = check(evidence({ arrivals: [arrival(1), arrival(2), arrival(2, { isSigned: false, bodyHash: 'other' })] }));
+    const report = check(
+      evidence({ arrivals: [arrival(1), arrival(2), arrival(2, { isSigned: false, bodyHash: 'other' })] }),
+    );
 
     expect(report).toMatchObject({ lost: [], altered: ['msg_2'], unsigned: ['msg_2'] });
   });
@@ -80,8 +104,19 @@ describe('the checker', () => {
     ['the first was unanswered', { answeredAtMs: null }, {}],
     ['the first was answered right before it', {}, {}],
     ['the first was on its way', { receivedAtMs: AT_MS + 500, answeredAtMs: AT_MS + 501 }, {}],
-    ['its result was under way to a slow PostgreSQL', {}, { disruptions: [kill({ atMs: AT_MS + 3_400 })], slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }] }],
-    ['its result waited for PostgreSQL', {}, { disruptions: [kill({ atMs: AT_MS + 9_000 })], outages: [{ fromMs: AT_MS, toMs: AT_MS + 8_000 }] }],
+    [
+      'its result was under way to a slow PostgreSQL',
+      {},
+      {
+        disruptions: [kill({ atMs: AT_MS + 3_400 })],
+        slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }],
+      },
+    ],
+    [
+      'its result waited for PostgreSQL',
+      {},
+      { disruptions: [kill({ atMs: AT_MS + 9_000 })], outages: [{ fromMs: AT_MS, toMs: AT_MS + 8_000 }] },
+    ],
   ])('counts a repeated delivery and accepts a kill as its reason when %s', (_when, first, changes) => {
     const arrivals = [arrival(1), arrival(2, first), again(2, 20_000)];
 
@@ -96,7 +131,14 @@ describe('the checker', () => {
     ['nothing was killed', { disruptions: [] }, 20_000],
     ['only an API was killed', { disruptions: [kill({ cutsAttempts: false })] }, 20_000],
     ['the kill came long after its result was recorded', { disruptions: [kill({ atMs: AT_MS + 9_000 })] }, 20_000],
-    ['PostgreSQL was slow, but not that slow', { disruptions: [kill({ atMs: AT_MS + 3_600 })], slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }] }, 20_000],
+    [
+      'PostgreSQL was slow, but not that slow',
+      {
+        disruptions: [kill({ atMs: AT_MS + 3_600 })],
+        slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }],
+      },
+      20_000,
+    ],
     ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }, 20_000],
     ['the kill came after the copy', { disruptions: [kill({ atMs: AT_MS + 800 })] }, 700],
   ])('reports a repeated delivery when %s', (_when, changes, afterMs) => {
@@ -108,8 +150,16 @@ describe('the checker', () => {
 
   it('says in one line what was done and what came of it', () => {
     const arrivals = [arrival(1), arrival(2), again(2, 12_020)];
-    const late = check(evidence({ sent: [sent(1), sent(2)], arrivals: arrivals.slice(0, 1).concat(again(2, 12_020)), disruptions: [kill()] }));
+    const late = check(
+      evidence({
+        sent: [sent(1), sent(2)],
+        arrivals: arrivals.slice(0, 1).concat(again(2, 12_020)),
+        disruptions: [kill()],
+      }),
+    );
 
-    expect(summary(7, late)).toBe('seed 7 · accepted 2 · 1 × worker · lost 0 · duplicates 0 of at most 1 · slowest recovery 12.0 s');
+    expect(summary(7, late)).toBe(
+      'seed 7 · accepted 2 · 1 × worker · lost 0 · duplicates 0 of at most 1 · slowest recovery 12.0 s',
+    );
   });
 });

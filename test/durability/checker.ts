@@ -106,8 +106,11 @@ export function check(evidence: Evidence): Report {
   const arrivalsById = grouped(arrivals);
   const copies = [...arrivalsById].flatMap(([id, ofMessage]) => copiesOf(id, ofMessage));
   const cuts = disruptions.filter(({ cutsAttempts }) => cutsAttempts).map((cut) => vulnerable(cut, evidence));
-  const unexplained = copies.filter(({ before, at }) => !cuts.some((cut) => cut.atMs <= at && wasUnderWay(before, cut)));
-  const isDelivered = (id: string): boolean => (arrivalsById.get(id) ?? []).some((arrival) => isGood(arrival, sentById.get(id)));
+  const unexplained = copies.filter(
+    ({ before, at }) => !cuts.some((cut) => cut.atMs <= at && wasUnderWay(before, cut)),
+  );
+  const isDelivered = (id: string): boolean =>
+    (arrivalsById.get(id) ?? []).some((arrival) => isGood(arrival, sentById.get(id)));
   return {
     accepted: sentById.size,
     lost: [...sentById.keys()].filter((id) => !isDelivered(id)),
@@ -119,9 +122,13 @@ export function check(evidence: Evidence): Report {
     duplicates: copies.length,
     duplicatesMax: cuts.reduce((sum, cut) => sum + arrivals.filter((arrival) => wasUnderWay(arrival, cut)).length, 0),
     unexplained: unexplained.map(({ id }) => id),
-    unexplainedTimes: unexplained.map(({ id, before, at }) => `${id}: received ${before.receivedAtMs}, answered ${before.answeredAtMs}, again ${at}`),
+    unexplainedTimes: unexplained.map(
+      ({ id, before, at }) => `${id}: received ${before.receivedAtMs}, answered ${before.answeredAtMs}, again ${at}`,
+    ),
     slowestRecoveryMs: Math.max(0, ...disruptions.map(({ atMs }) => recoveryMs(atMs, sentById, arrivalsById))),
-    disruptions: Object.fromEntries(disruptions.map(({ kind }) => [kind, disruptions.filter((other) => other.kind === kind).length])),
+    disruptions: Object.fromEntries(
+      disruptions.map(({ kind }) => [kind, disruptions.filter((other) => other.kind === kind).length]),
+    ),
   };
 }
 
@@ -169,7 +176,8 @@ function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slowness
   let fromMs = atMs - recordMs;
   for (const slow of slownesses) {
     const waitsMs = RECORD_ROUND_TRIPS_MAX * slow.roundTripMs;
-    if (slow.fromMs <= atMs && slow.toMs + waitsMs >= atMs) fromMs = Math.min(fromMs, Math.max(slow.fromMs, atMs - waitsMs) - recordMs);
+    if (slow.fromMs <= atMs && slow.toMs + waitsMs >= atMs)
+      fromMs = Math.min(fromMs, Math.max(slow.fromMs, atMs - waitsMs) - recordMs);
   }
   const before = outages.filter((outage) => outage.fromMs <= atMs).sort((a, b) => b.fromMs - a.fromMs);
   for (const outage of before) {
@@ -202,7 +210,11 @@ const isSuccess = ({ status }: Arrival): boolean => status >= 200 && status < 30
 const isGood = (arrival: Arrival, sent: Sent | undefined): boolean =>
   isSuccess(arrival) && arrival.isSigned && arrival.bodyHash === sent?.bodyHash;
 
-function recoveryMs(atMs: number, sentById: ReadonlyMap<string, Sent>, arrivalsById: ReadonlyMap<string, Arrival[]>): number {
+function recoveryMs(
+  atMs: number,
+  sentById: ReadonlyMap<string, Sent>,
+  arrivalsById: ReadonlyMap<string, Arrival[]>,
+): number {
   let slowestMs = 0;
   for (const [id, { acceptedAtMs }] of sentById) {
     if (acceptedAtMs === null || acceptedAtMs > atMs) continue;

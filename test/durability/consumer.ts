@@ -76,7 +76,10 @@ export class Consumer {
   private async step(): Promise<boolean> {
     const committing = this.cursor;
     const { limit = 100, wait = 1, isCareless } = this.options;
-    const page = await this.call('GET', `?limit=${limit}&wait=${wait}${committing === null ? '' : `&cursor=${encodeURIComponent(committing)}`}`);
+    const page = await this.call(
+      'GET',
+      `?limit=${limit}&wait=${wait}${committing === null ? '' : `&cursor=${encodeURIComponent(committing)}`}`,
+    );
     if (page === null) return this.mayDie();
     if (committing !== null) this.uncommitted = new Set();
     this.emptyInARow = page.data.length === 0 ? this.emptyInARow + 1 : 0;
@@ -105,7 +108,14 @@ export class Consumer {
       // No kill of a worker explains a copy here: nothing of a pull is ever under way in one.
       const answeredAtMs = 0;
       this.visits.push({
-        id, isReplayed, place: this.options.place, bodyHash: meaningOf(payload), isSigned: true, status: 200, receivedAtMs: Date.now(), answeredAtMs,
+        id,
+        isReplayed,
+        place: this.options.place,
+        bodyHash: meaningOf(payload),
+        isSigned: true,
+        status: 200,
+        receivedAtMs: Date.now(),
+        answeredAtMs,
       });
     }
   }
@@ -137,7 +147,8 @@ export class Consumer {
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(10_000),
       });
-      if (response.status >= 400 && response.status < 500) this.refusals.push(`${response.status} ${await response.text()}`);
+      if (response.status >= 400 && response.status < 500)
+        this.refusals.push(`${response.status} ${await response.text()}`);
       if (!response.ok) throw new Error(`It answered ${response.status}.`);
       return (await response.json()) as Page;
     } catch {

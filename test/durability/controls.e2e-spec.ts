@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { broken } from './checker.js';
 import type { Load } from './load.js';
 import { eventually } from './processes.js';
@@ -20,7 +20,11 @@ describe('negative controls', () => {
 
   beforeEach(async () => {
     database = await createDatabase();
-    const processes = { api: { ROLE: 'api' }, forgetful: { ROLE: 'worker', RECONCILE: 'false' }, worker: { ROLE: 'worker' } };
+    const processes = {
+      api: { ROLE: 'api' },
+      forgetful: { ROLE: 'worker', RECONCILE: 'false' },
+      worker: { ROLE: 'worker' },
+    };
     scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true }, ['api']);
   }, 90_000);
 

@@ -1,6 +1,6 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { broken, summary, type Disruption } from './checker.js';
+import { createDatabase } from '../support/database.js';
+import { broken, type Disruption, summary } from './checker.js';
 import { runSeed, Seeded } from './random.js';
 import { Scene } from './scene.js';
 
@@ -15,7 +15,11 @@ describe('SIGTERM under load', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    scene = await Scene.open({ seed, databaseUrl: database.url, processes: { one: { ROLE: 'all' }, two: { ROLE: 'all' } } });
+    scene = await Scene.open({
+      seed,
+      databaseUrl: database.url,
+      processes: { one: { ROLE: 'all' }, two: { ROLE: 'all' } },
+    });
   }, 90_000);
 
   afterAll(async () => {

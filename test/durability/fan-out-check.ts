@@ -1,4 +1,13 @@
-import { broken, check, summary, type Disruption, type Evidence, type Outage, type Report, type Sent } from './checker.js';
+import {
+  broken,
+  check,
+  type Disruption,
+  type Evidence,
+  type Outage,
+  type Report,
+  type Sent,
+  summary,
+} from './checker.js';
 import type { Emission } from './fan-out-emitter.js';
 import type { Listener } from './fan-out-fleet.js';
 import type { ListedEvent, StoredMessage } from './fan-out-ledger.js';
@@ -43,7 +52,9 @@ interface Known {
 export function checkFanOuts(observed: Observed): FanOutReport {
   const { emissions, stored, listed } = observed;
   const byNumber = new Map(emissions.map((emission) => [emission.n, emission]));
-  const known = stored.flatMap(({ id, n }): Known[] => (n !== null && byNumber.has(n) ? [{ id, emission: byNumber.get(n) as Emission }] : []));
+  const known = stored.flatMap(({ id, n }): Known[] =>
+    n !== null && byNumber.has(n) ? [{ id, emission: byNumber.get(n) as Emission }] : [],
+  );
   const storedIds = new Set(stored.map(({ id }) => id));
   const told = new Set(emissions.flatMap(({ ids }) => ids));
   const listenersOf = new Map(known.map(({ id, emission }) => [id, emission.listeners]));
@@ -56,13 +67,25 @@ export function checkFanOuts(observed: Observed): FanOutReport {
     events: stored.reduce((sum, { endpoints }) => sum + endpoints.length, 0),
     untold: untold.length,
     halfFannedOut: stored.filter(({ id, endpoints }) => !areFor(listenersOf.get(id), endpoints)).map(({ id }) => id),
-    listedWrongly: [...listed].filter(([id, events]) => !areFor(listenersOf.get(id), events.map(({ endpoint }) => endpoint))).map(([id]) => id),
+    listedWrongly: [...listed]
+      .filter(
+        ([id, events]) =>
+          !areFor(
+            listenersOf.get(id),
+            events.map(({ endpoint }) => endpoint),
+          ),
+      )
+      .map(([id]) => id),
     countedWrongly: [
       ...stored.filter(({ id, fanout }) => fanout !== listenersOf.get(id)?.length).map(({ id }) => id),
-      ...emissions.filter(({ fanouts, listeners }) => fanouts.some((fanout) => fanout !== listeners.length)).map(({ key }) => key),
+      ...emissions
+        .filter(({ fanouts, listeners }) => fanouts.some((fanout) => fanout !== listeners.length))
+        .map(({ key }) => key),
     ],
     vanished: [...told].filter((id) => !storedIds.has(id)),
-    storedTooOften: emissions.filter((emission) => (idsOf.get(emission)?.size ?? 0) > messagesMax(emission)).map(({ key }) => key),
+    storedTooOften: emissions
+      .filter((emission) => (idsOf.get(emission)?.size ?? 0) > messagesMax(emission))
+      .map(({ key }) => key),
   };
 }
 
@@ -86,16 +109,31 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
 
 /** In the checker's terms: an event is a message that one place must get. */
 function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
-  const unanswered = emissions.filter(({ ids }) => ids.length === 0).map((emission): Sent => ({ ...emission, ids: [] }));
-  const answered = emissions.filter(({ ids }) => ids.length > 0)
+  const unanswered = emissions
+    .filter(({ ids }) => ids.length === 0)
+    .map((emission): Sent => ({ ...emission, ids: [] }));
+  const answered = emissions
+    .filter(({ ids }) => ids.length > 0)
     .flatMap((emission) => expectedOf(emission.ids, emission, emission.acceptedAtMs));
   const stored = untold.flatMap(({ id, emission }) => expectedOf([id], emission, null));
-  return { sent: [...unanswered, ...answered, ...stored], arrivals: visits.map((visit) => ({ ...visit, id: label(visit.id, visit.place) })), disruptions, outages };
+  return {
+    sent: [...unanswered, ...answered, ...stored],
+    arrivals: visits.map((visit) => ({ ...visit, id: label(visit.id, visit.place) })),
+    disruptions,
+    outages,
+  };
 }
 
-function expectedOf(ids: readonly string[], { key, bodyHash, meaning, listeners }: Emission, acceptedAtMs: number | null): Sent[] {
+function expectedOf(
+  ids: readonly string[],
+  { key, bodyHash, meaning, listeners }: Emission,
+  acceptedAtMs: number | null,
+): Sent[] {
   return listeners.map(({ place, isPulled }) => ({
-    key: `${key} at ${place}`, bodyHash: isPulled ? meaning : bodyHash, ids: ids.map((id) => label(id, place)), acceptedAtMs,
+    key: `${key} at ${place}`,
+    bodyHash: isPulled ? meaning : bodyHash,
+    ids: ids.map((id) => label(id, place)),
+    acceptedAtMs,
   }));
 }
 

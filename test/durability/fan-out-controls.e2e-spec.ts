@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
 import { parseId } from '../../src/kernel/ids.js';
-import { brokenFanOuts, label, type FanOutReport } from './fan-out-check.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import { brokenFanOuts, type FanOutReport, label } from './fan-out-check.js';
 import type { Emission } from './fan-out-emitter.js';
-import { FEED, Fleet, pathsOf, SUBSCRIPTIONS, type Listener } from './fan-out-fleet.js';
+import { FEED, Fleet, type Listener, pathsOf, SUBSCRIPTIONS } from './fan-out-fleet.js';
 import { Run } from './fan-out-run.js';
 import { eventually } from './processes.js';
 import { CONTROL_SEED } from './random.js';
@@ -15,7 +15,8 @@ const EMISSIONS = 60;
 /** Two customers with every kind of subscription. */
 const APPLICATIONS = [SUBSCRIPTIONS, SUBSCRIPTIONS];
 const SHOWN_MS_MAX = 60_000;
-const SHOWN = 'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
+const SHOWN =
+  'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
 /** Each of these is a service that breaks a promise of fan-out on purpose: a checker that finds nothing is blind. */
 describe('negative controls of fan-out', () => {
@@ -31,7 +32,10 @@ describe('negative controls of fan-out', () => {
   beforeAll(async () => {
     database = await createDatabase();
     const processes = { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } };
-    scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true, paths: pathsOf(APPLICATIONS) }, ['api']);
+    scene = await Scene.open(
+      { seed, databaseUrl: database.url, processes, isCalm: true, paths: pathsOf(APPLICATIONS) },
+      ['api'],
+    );
     const fleet = await Fleet.open(scene, 'api', APPLICATIONS);
     run = new Run({ scene, databaseUrl: database.url, fleet, apis: ['api'], seed }, 1);
     for (let i = 0; i < EMISSIONS; i += 1) await run.emitter.send();
@@ -43,9 +47,16 @@ describe('negative controls of fan-out', () => {
     expect(new Set([half, unsent, unpulled, astray, doubled]).size).toBe(5);
 
     await remove('due_deliveries', half, first(half));
-    await query(database.url, `delete from events where message_id = ${id(half)} and target_id = ${endpoint(first(half))}`);
+    await query(
+      database.url,
+      `delete from events where message_id = ${id(half)} and target_id = ${endpoint(first(half))}`,
+    );
     await remove('due_deliveries', unsent, first(unsent));
-    await remove('pull_items', unpulled, unpulled?.listeners.find(({ isPulled }) => isPulled));
+    await remove(
+      'pull_items',
+      unpulled,
+      unpulled?.listeners.find(({ isPulled }) => isPulled),
+    );
     await sendAgain(doubled);
     await scene.member('worker').start();
     expect(await scene.settled()).toBe(true);
@@ -69,7 +80,9 @@ describe('negative controls of fan-out', () => {
   });
 
   it('a delivery and an item of a feed that were deleted are lost, and so is the missing event', () => {
-    expect([...report.lost].sort()).toEqual([at(half, first(half)), at(unsent, first(unsent)), `${unpulled?.ids[0]} at ${FEED}`].sort());
+    expect([...report.lost].sort()).toEqual(
+      [at(half, first(half)), at(unsent, first(unsent)), `${unpulled?.ids[0]} at ${FEED}`].sort(),
+    );
   });
 
   it('a delivery to an endpoint that does not subscribe is unexpected', () => {
@@ -95,12 +108,21 @@ describe('negative controls of fan-out', () => {
 
   /** An endpoint that must not get what is to go astray. */
   const stranger = (): Listener | undefined =>
-    run.emitter.sent.flatMap(({ listeners }) => listeners).find(({ place, isPulled }) => !isPulled && !astray?.listeners.some((other) => other.place === place));
+    run.emitter.sent
+      .flatMap(({ listeners }) => listeners)
+      .find(({ place, isPulled }) => !isPulled && !astray?.listeners.some((other) => other.place === place));
 
-  async function remove(table: 'due_deliveries' | 'pull_items', emission: Emission | undefined, listener: Listener | undefined): Promise<void> {
-    const removed = await query(database.url, `
+  async function remove(
+    table: 'due_deliveries' | 'pull_items',
+    emission: Emission | undefined,
+    listener: Listener | undefined,
+  ): Promise<void> {
+    const removed = await query(
+      database.url,
+      `
       delete from ${table} where (environment_id, event_id) in (
-        select environment_id, id from events where message_id = ${id(emission)} and target_id = ${endpoint(listener)}) returning 1`);
+        select environment_id, id from events where message_id = ${id(emission)} and target_id = ${endpoint(listener)}) returning 1`,
+    );
     expect(removed).toHaveLength(1);
   }
 
@@ -111,16 +133,24 @@ describe('negative controls of fan-out', () => {
   }
 
   /** Pretends to be a service that mistakes one endpoint for another. */
-  async function deliver({ ids: [messageId = ''] = [], payload = '' }: Partial<Emission> = {}, listener: Listener | undefined): Promise<void> {
+  async function deliver(
+    { ids: [messageId = ''] = [], payload = '' }: Partial<Emission> = {},
+    listener: Listener | undefined,
+  ): Promise<void> {
     const place = Number(listener?.place);
     const now = new Date();
     const signature = new Webhook(scene.receiver.secrets[place] ?? '').sign(messageId, now, payload);
-    const headers = { 'webhook-id': messageId, 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': signature };
+    const headers = {
+      'webhook-id': messageId,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': signature,
+    };
     await fetch(scene.receiver.url(place), { method: 'POST', headers, body: payload });
   }
 });
 
 const isPosted = ({ isPulled }: Listener): boolean => !isPulled;
-const at = (emission: Emission | undefined, listener: Listener | undefined): string => label(emission?.ids[0] ?? '', listener?.place ?? '');
+const at = (emission: Emission | undefined, listener: Listener | undefined): string =>
+  label(emission?.ids[0] ?? '', listener?.place ?? '');
 const id = (emission: Emission | undefined): string => `'${parseId('msg', emission?.ids[0] ?? '')}'`;
 const endpoint = (listener: Listener | undefined): string => `'${parseId('ep', listener?.endpoint ?? '')}'`;

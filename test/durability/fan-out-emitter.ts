@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sent } from './checker.js';
-import { type Application, traitsOf, type Fleet, type Listener } from './fan-out-fleet.js';
+import { type Application, type Fleet, type Listener, traitsOf } from './fan-out-fleet.js';
 import { isFinal } from './load.js';
 import { hashOf, meaningOf, payloadOf } from './payload.js';
 import { Seeded } from './random.js';
-import { AGAIN_MS, Sender, type Answer } from './sender.js';
+import { AGAIN_MS, type Answer, Sender } from './sender.js';
 
 /** Where the emitter calls, and how much of it at a time. */
 export interface EmitterOptions {
@@ -63,10 +63,19 @@ export class Emitter extends Sender {
     const { eventType, channels, isGold } = traits;
     const headers = isGold ? '"headers":{"X-Tier":"gold"},' : '';
     const emission: Emission = {
-      n, path: `/v1/app/${to.reference}/event`, payload,
+      n,
+      path: `/v1/app/${to.reference}/event`,
+      payload,
       body: `{"event_type":"${eventType}", "channels":${JSON.stringify(channels)},${headers}"payload":${payload}}`,
-      key: isKeyed ? randomUUID() : `emission ${n}`, isKeyed, bodyHash: hashOf(payload), meaning: meaningOf(JSON.parse(payload)),
-      ids: [], acceptedAtMs: null, unanswered: 0, listeners: to.listeners.filter(({ takes }) => takes(traits)), fanouts: [],
+      key: isKeyed ? randomUUID() : `emission ${n}`,
+      isKeyed,
+      bodyHash: hashOf(payload),
+      meaning: meaningOf(JSON.parse(payload)),
+      ids: [],
+      acceptedAtMs: null,
+      unanswered: 0,
+      listeners: to.listeners.filter(({ takes }) => takes(traits)),
+      fanouts: [],
     };
     this.sent.push(emission);
     await this.sendUntilAccepted(emission);
@@ -85,7 +94,11 @@ export class Emitter extends Sender {
     const { urls, apiKey } = this.options;
     const given = { authorization: `Bearer ${apiKey}`, ...(emission.isKeyed && { 'idempotency-key': emission.key }) };
     for (let tries = 0; this.refusals.length === 0; tries += 1) {
-      const answer = await this.try(`${urls[(emission.n + firstUrl + tries) % urls.length]}${emission.path}`, given, emission.body);
+      const answer = await this.try(
+        `${urls[(emission.n + firstUrl + tries) % urls.length]}${emission.path}`,
+        given,
+        emission.body,
+      );
       if (answer.status === '202') {
         note(emission, answer);
         return;

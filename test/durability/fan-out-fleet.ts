@@ -1,4 +1,4 @@
-import { KINDS, type Kind } from './payload.js';
+import { type Kind, KINDS } from './payload.js';
 import type { Seeded } from './random.js';
 import { RETRY, type Scene } from './scene.js';
 
@@ -56,14 +56,22 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
   { settings: {}, takes: () => true, goesTo: 'registry' },
   onPath({ channels: ['north'] }, ({ channels }) => channels.includes('north')),
   ONLY_B,
-  onPath({ event_types: ['user.*', 'invoice'] }, ({ eventType }) => eventType === 'invoice' || eventType.startsWith('user.')),
-  { settings: { event_types: ['invoice.*'] }, takes: ({ eventType }) => eventType.startsWith('invoice.'), goesTo: 'feed' },
+  onPath(
+    { event_types: ['user.*', 'invoice'] },
+    ({ eventType }) => eventType === 'invoice' || eventType.startsWith('user.'),
+  ),
+  {
+    settings: { event_types: ['invoice.*'] },
+    takes: ({ eventType }) => eventType.startsWith('invoice.'),
+    goesTo: 'feed',
+  },
   onPath({ filter: { not: OF_KIND_B } }, ({ kind }) => kind !== 'b'),
   onPath({ channels: ['south', 'north'] }, ({ channels }) => channels.includes('south') || channels.includes('north')),
   onPath({ filter: GOLDEN }, ({ isGold }) => isGold),
   onPath(
     { event_types: ['invoice.paid'], channels: ['east', 'west'], filter: GOLDEN },
-    ({ eventType, channels, isGold }) => eventType === 'invoice.paid' && (channels.includes('east') || channels.includes('west')) && isGold,
+    ({ eventType, channels, isGold }) =>
+      eventType === 'invoice.paid' && (channels.includes('east') || channels.includes('west')) && isGold,
   ),
 ];
 
@@ -71,7 +79,9 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
 export function customers(count: number): Subscription[][] {
   const all = SUBSCRIPTIONS.length;
   const at = (i: number): Subscription => SUBSCRIPTIONS[i % all] as Subscription;
-  return Array.from({ length: count }, (_, a) => Array.from({ length: 1 + (a % all) }, (_each, i) => at(a + Math.floor(a / all) + i)));
+  return Array.from({ length: count }, (_, a) =>
+    Array.from({ length: 1 + (a % all) }, (_each, i) => at(a + Math.floor(a / all) + i)),
+  );
 }
 
 /** How many paths of its own the receiver needs for them. */
@@ -92,7 +102,10 @@ export function firstPathsOf(applications: readonly (readonly Subscription[])[],
 /** What the seed makes of the next emission. */
 export function traitsOf(n: number, random: Seeded): Traits {
   return {
-    eventType: random.pick(TYPES), channels: random.pick<readonly string[]>(CHANNELS), kind: KINDS[n % KINDS.length] as Kind, isGold: random.next() < GOLD_SHARE,
+    eventType: random.pick(TYPES),
+    channels: random.pick<readonly string[]>(CHANNELS),
+    kind: KINDS[n % KINDS.length] as Kind,
+    isGold: random.next() < GOLD_SHARE,
   };
 }
 
@@ -106,10 +119,13 @@ export class Fleet {
 
   /** Made by the process named `api`, which must be up. The receiver must have the paths for it. */
   static async open(scene: Scene, api: string, wanted: readonly (readonly Subscription[])[]): Promise<Fleet> {
-    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as { id: string };
+    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
+      id: string;
+    };
     let path = scene.destinations.length;
     const orders = wanted.map((subscriptions, a) => ({
-      a, places: subscriptions.map((subscription) => placeFor(subscription, a % scene.destinations.length, () => path++)),
+      a,
+      places: subscriptions.map((subscription) => placeFor(subscription, a % scene.destinations.length, () => path++)),
     }));
     const applications: Application[] = [];
     const lane = async (): Promise<void> => {
@@ -133,18 +149,32 @@ function placeFor(subscription: Subscription, registered: number, ownPath: () =>
   return { subscription, number };
 }
 
-async function openApplication(scene: Scene, api: string, { a, places, feed }: { a: number; places: readonly Placed[]; feed: string }): Promise<Application> {
+async function openApplication(
+  scene: Scene,
+  api: string,
+  { a, places, feed }: { a: number; places: readonly Placed[]; feed: string },
+): Promise<Application> {
   const uid = `customer-${a}-${feed.slice(-8)}`;
   const { id } = (await scene.call(api, 'POST', '/v1/app', { uid, name: uid })) as { id: string };
   const listeners: Listener[] = [];
-  for (const { subscription: { settings, takes, goesTo }, number } of places) {
+  for (const {
+    subscription: { settings, takes, goesTo },
+    number,
+  } of places) {
     const target = {
       path: { url: scene.receiver.url(number ?? 0), secret: scene.receiver.secrets[number ?? 0], retry: RETRY },
       registry: { destination: scene.destinations[number ?? 0] },
       feed: { destination: feed },
     }[goesTo];
-    const endpoint = (await scene.call(api, 'POST', `/v1/app/${id}/endpoints`, { ...target, ...settings })) as { id: string };
-    listeners.push({ endpoint: endpoint.id, place: number === null ? FEED : String(number), isPulled: number === null, takes });
+    const endpoint = (await scene.call(api, 'POST', `/v1/app/${id}/endpoints`, { ...target, ...settings })) as {
+      id: string;
+    };
+    listeners.push({
+      endpoint: endpoint.id,
+      place: number === null ? FEED : String(number),
+      isPulled: number === null,
+      takes,
+    });
   }
   return { reference: a % 2 === 0 ? uid : id, listeners };
 }

@@ -32,17 +32,25 @@ const MESSAGES = `
 export async function storedMessages(url: string): Promise<StoredMessage[]> {
   const rows = await query<StoredMessage>(url, MESSAGES);
   return rows.map(({ id, endpoints, ...row }) => ({
-    ...row, id: showId('msg', id), endpoints: endpoints.map((endpoint) => endpoint && showId('ep', endpoint)),
+    ...row,
+    id: showId('msg', id),
+    endpoints: endpoints.map((endpoint) => endpoint && showId('ep', endpoint)),
   }));
 }
 
 /** What `GET /v1/events?message_id=` says of each of the messages. */
-export async function listedEvents(scene: Scene, api: string, messages: readonly StoredMessage[]): Promise<Map<string, ListedEvent[]>> {
+export async function listedEvents(
+  scene: Scene,
+  api: string,
+  messages: readonly StoredMessage[],
+): Promise<Map<string, ListedEvent[]>> {
   const left = [...messages];
   const found = new Map<string, ListedEvent[]>();
   const lane = async (): Promise<void> => {
     for (let message = left.pop(); message; message = left.pop()) {
-      const { data } = (await scene.call(api, 'GET', `/v1/events?limit=100&message_id=${message.id}`)) as { data: ListedEvent[] };
+      const { data } = (await scene.call(api, 'GET', `/v1/events?limit=100&message_id=${message.id}`)) as {
+        data: ListedEvent[];
+      };
       found.set(message.id, data);
     }
   };

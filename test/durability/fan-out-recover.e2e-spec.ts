@@ -1,7 +1,7 @@
+import type { Disruption } from './checker.js';
 import { brokenFanOuts, fanOutSummary } from './fan-out-check.js';
 import { EVERYTHING, Fleet, ONLY_B, ONLY_PAID } from './fan-out-fleet.js';
 import { Run } from './fan-out-run.js';
-import type { Disruption } from './checker.js';
 import type { Job } from './inbox.js';
 import { eventually } from './processes.js';
 import { runSeed } from './random.js';
@@ -15,7 +15,11 @@ const LANES = 16;
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;
 /** What fails at the second one is a dead letter at once, and the third is switched off for a while. */
-const CUSTOMER = [ONLY_PAID, { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } }, EVERYTHING] as const;
+const CUSTOMER = [
+  ONLY_PAID,
+  { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } },
+  EVERYTHING,
+] as const;
 const FLAKY = DESTINATIONS + 1;
 /** The receiver's last path is slow, which is none of them. */
 const PATHS = CUSTOMER.length + 1;
@@ -67,7 +71,9 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
     const dead = await recover(flaky);
     await emptyQueueTables(postgres.url);
     disruptions.push({ kind: 'queue emptied', atMs: Date.now(), cutsAttempts: false });
-    const jobs = await Promise.all([switchedOn, dead].map(({ id }) => jobWhen(id, ({ state }) => state !== 'pending' && state !== 'running')));
+    const jobs = await Promise.all(
+      [switchedOn, dead].map(({ id }) => jobWhen(id, ({ state }) => state !== 'pending' && state !== 'running')),
+    );
     const isSettled = await run.settled();
 
     const report = await run.report(disruptions, postgres.outages);
@@ -80,15 +86,22 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
     expect([isSettled, scene.crashes()]).toEqual([true, []]);
     expect(failed.every(({ events }) => events > 0)).toBe(true);
     expect(interrupted).toMatchObject({ state: 'running', resumed_from: null });
-    expect(jobs).toEqual(failed.map(({ events }) => expect.objectContaining({ state: 'completed', scanned: events, enqueued: events, skipped: 0, excluded: 0 })));
+    expect(jobs).toEqual(
+      failed.map(({ events }) =>
+        expect.objectContaining({ state: 'completed', scanned: events, enqueued: events, skipped: 0, excluded: 0 }),
+      ),
+    );
     expect(await recoveredOnce()).toEqual(failed);
-    expect([...run.listed.values()].flat().filter(({ endpoint, status }) => endpoint !== null && status !== 'delivered')).toEqual([]);
+    expect(
+      [...run.listed.values()].flat().filter(({ endpoint, status }) => endpoint !== null && status !== 'delivered'),
+    ).toEqual([]);
   }, 300_000);
 
   const recover = (endpoint: string): Promise<Job> =>
     scene.persistently(APIS, (api) => scene.call(api, 'POST', `${endpoint}/recover`, { since })) as Promise<Job>;
 
-  const job = (id: string): Promise<Job> => scene.persistently(APIS, (api) => scene.call(api, 'GET', `/v1/replays/${id}`)) as Promise<Job>;
+  const job = (id: string): Promise<Job> =>
+    scene.persistently(APIS, (api) => scene.call(api, 'GET', `/v1/replays/${id}`)) as Promise<Job>;
 
   /** The job as soon as it is as wanted, or as it was last. */
   async function jobWhen(id: string, isWanted: (job: Job) => boolean, everyMs = 100): Promise<Job> {
@@ -98,13 +111,21 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
   }
 
   /** How many events failed at the endpoint that was off, and at the one that fails now and then. */
-  const failures = (): Promise<{ reason: string | null; events: number }[]> => query(postgres.url, `
-    select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`);
+  const failures = (): Promise<{ reason: string | null; events: number }[]> =>
+    query(
+      postgres.url,
+      `
+    select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`,
+    );
 
   /** The same of those that were sent again exactly once. */
-  const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> => query(postgres.url, `
+  const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> =>
+    query(
+      postgres.url,
+      `
     select reason, count(*)::int as events from deliveries d
     where status in ('failed', 'dlq') and not replayed
       and (select count(*) from deliveries r where r.environment_id = d.environment_id and r.event_id = d.event_id and r.replayed) = 1
-    group by reason order by reason nulls last`);
+    group by reason order by reason nulls last`,
+    );
 });

@@ -1,9 +1,9 @@
-import { Consumer } from './consumer.js';
 import type { Disruption, Outage } from './checker.js';
+import { Consumer } from './consumer.js';
 import { checkFanOuts, type FanOutReport } from './fan-out-check.js';
 import { Emitter } from './fan-out-emitter.js';
 import { FEED, type Fleet } from './fan-out-fleet.js';
-import { listedEvents, storedMessages, type ListedEvent } from './fan-out-ledger.js';
+import { type ListedEvent, listedEvents, storedMessages } from './fan-out-ledger.js';
 import { eventually } from './processes.js';
 import type { Scene } from './scene.js';
 
@@ -61,11 +61,18 @@ export class Run {
 
   /** The report over everything so far; the first of the processes must be up. */
   async report(disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<FanOutReport> {
-    const { scene, databaseUrl, apis: [api = ''] } = this.options;
+    const {
+      scene,
+      databaseUrl,
+      apis: [api = ''],
+    } = this.options;
     const stored = await storedMessages(databaseUrl);
     this.listed = await listedEvents(scene, api, stored);
     const received = await scene.receiver.record();
-    const visits = [...received.map((arrival) => ({ ...arrival, place: String(arrival.destination) })), ...this.consumer.visits];
+    const visits = [
+      ...received.map((arrival) => ({ ...arrival, place: String(arrival.destination) })),
+      ...this.consumer.visits,
+    ];
     return checkFanOuts({ emissions: this.emitter.sent, visits, stored, listed: this.listed, disruptions, outages });
   }
 

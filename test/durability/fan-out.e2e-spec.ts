@@ -1,5 +1,5 @@
 import { BUSY_TIMES } from '../support/pace.js';
-import { brokenFanOuts, fanOutSummary, type FanOutReport } from './fan-out-check.js';
+import { brokenFanOuts, type FanOutReport, fanOutSummary } from './fan-out-check.js';
 import { customers, firstPathsOf, Fleet, pathsOf } from './fan-out-fleet.js';
 import { Run } from './fan-out-run.js';
 import { disrupt, plan } from './faults.js';
@@ -40,37 +40,45 @@ describe('kill -9 while events are fanned out', () => {
     await postgres?.stop();
   }, 60_000);
 
-  it(`of ${MESSAGES} accepted fan-outs no event is lost and none is half there, over ${KILLS} kills of workers, APIs, PostgreSQL and everything`, async () => {
-    const [api, all, worker] = ['api', 'all', 'worker'].map((name) => scene.member(name));
-    run.start();
+  it(
+    `of ${MESSAGES} accepted fan-outs no event is lost and none is half there, over ${KILLS} kills of workers, APIs, PostgreSQL and everything`,
+    async () => {
+      const [api, all, worker] = ['api', 'all', 'worker'].map((name) => scene.member(name));
+      run.start();
 
-    const victims = { workers: [worker!, all!], apis: [api!, all!], postgres };
-    const disruptions = await disrupt(plan(seed, KILLS, MESSAGES), victims, run.emitter);
-    await run.emitted(MESSAGES);
-    await postgres.back();
-    const isSettled = await run.settled();
+      const victims = { workers: [worker!, all!], apis: [api!, all!], postgres };
+      const disruptions = await disrupt(plan(seed, KILLS, MESSAGES), victims, run.emitter);
+      await run.emitted(MESSAGES);
+      await postgres.back();
+      const isSettled = await run.settled();
 
-    await all!.up();
-    const report = await run.report(disruptions, postgres.outages);
-    await tell(report);
-    expect(run.emitter.refusals).toEqual([]);
-    expect(run.consumer.refusals).toEqual([]);
-    expect(brokenFanOuts(report)).toEqual([]);
-    expect(run.consumer.wrongly).toEqual([]);
-    expect(isSettled).toBe(true);
-    expect(scene.crashes()).toEqual([]);
-    const statuses = [...run.listed.values()].flat().filter(({ endpoint, status }) => status !== (endpoint === null ? 'ignored' : 'delivered'));
-    expect(statuses).toEqual([]);
-    expect(run.emitter.sent.length).toBeGreaterThanOrEqual(MESSAGES);
-    // Of every kind: without fan-outs to nobody, to one and to several this run would have shown less than it says.
-    expect(new Set(run.emitter.sent.map(({ listeners }) => Math.min(listeners.length, 4)))).toEqual(new Set([0, 1, 2, 3, 4]));
-  }, TIME_MS_MAX);
+      await all!.up();
+      const report = await run.report(disruptions, postgres.outages);
+      await tell(report);
+      expect(run.emitter.refusals).toEqual([]);
+      expect(run.consumer.refusals).toEqual([]);
+      expect(brokenFanOuts(report)).toEqual([]);
+      expect(run.consumer.wrongly).toEqual([]);
+      expect(isSettled).toBe(true);
+      expect(scene.crashes()).toEqual([]);
+      const statuses = [...run.listed.values()]
+        .flat()
+        .filter(({ endpoint, status }) => status !== (endpoint === null ? 'ignored' : 'delivered'));
+      expect(statuses).toEqual([]);
+      expect(run.emitter.sent.length).toBeGreaterThanOrEqual(MESSAGES);
+      // Of every kind: without fan-outs to nobody, to one and to several this run would have shown less than it says.
+      expect(new Set(run.emitter.sent.map(({ listeners }) => Math.min(listeners.length, 4)))).toEqual(
+        new Set([0, 1, 2, 3, 4]),
+      );
+    },
+    TIME_MS_MAX,
+  );
 
   async function tell(report: FanOutReport): Promise<void> {
     const { emitter, consumer } = run;
     process.stdout.write(
       `durability: ${fanOutSummary(seed, report)} · emissions ${emitter.accepted} · tries ${JSON.stringify(emitter.outcomes)} · ` +
-      `consumer died ${consumer.deaths} times, ${consumer.repeated} repeated\n`,
+        `consumer died ${consumer.deaths} times, ${consumer.repeated} repeated\n`,
     );
     if (brokenFanOuts(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
   }

@@ -2,7 +2,7 @@ import type { Disruption } from './checker.js';
 import type { KeptProcess } from './processes.js';
 import { Seeded } from './random.js';
 import type { Sender } from './sender.js';
-import { emptyQueueTables, type Blow, type KillablePostgres } from './storage.js';
+import { type Blow, emptyQueueTables, type KillablePostgres } from './storage.js';
 
 export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied';
 
@@ -35,7 +35,9 @@ export function plan(seed: number, kills: number, messages: number): Fault[] {
   const kinds = Array.from({ length: mixed }, (_, i): FaultKind => KILLS[i % KILLS.length] as FaultKind);
   const emptied = Array.from({ length: Math.ceil(mixed / KILLS_PER_EMPTIED_QUEUE) }, (): FaultKind => 'queue emptied');
   const faults = random.shuffled([...kinds, ...emptied]).map((kind) => ({ kind, choice: random.next() }));
-  faults.push(...LAST.map((blow) => ({ kind: 'postgres' as const, choice: (BLOWS.indexOf(blow) + 0.5) / BLOWS.length })));
+  faults.push(
+    ...LAST.map((blow) => ({ kind: 'postgres' as const, choice: (BLOWS.indexOf(blow) + 0.5) / BLOWS.length })),
+  );
   const mean = messages / (faults.length + 1);
   return faults.map((fault) => ({ ...fault, afterAccepted: Math.ceil(mean * (0.5 + random.next())) }));
 }

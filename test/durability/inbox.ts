@@ -43,9 +43,18 @@ export class Inbox {
   /** At the first of the processes, which must be up; all of them are called later. */
   static async open(scene: Scene, apis: readonly string[]): Promise<Inbox> {
     const [api = ''] = apis;
-    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as { id: string };
-    const routes = [{ destination: scene.destinations[ALL] }, { destination: scene.destinations[SOME], filter: ONLY_B }, { destination: feed }];
-    const endpoint = (await scene.call(api, 'POST', '/v1/endpoints', { slug: randomUUID(), routes })) as { id: string; path: string };
+    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
+      id: string;
+    };
+    const routes = [
+      { destination: scene.destinations[ALL] },
+      { destination: scene.destinations[SOME], filter: ONLY_B },
+      { destination: feed },
+    ];
+    const endpoint = (await scene.call(api, 'POST', '/v1/endpoints', { slug: randomUUID(), routes })) as {
+      id: string;
+      path: string;
+    };
     return new Inbox(scene, apis, endpoint, feed);
   }
 
@@ -60,7 +69,10 @@ export class Inbox {
   /** Everything that arrived at the three places. */
   async visits(consumer: Consumer): Promise<Visit[]> {
     const received = await this.scene.receiver.record();
-    const named = received.map((arrival) => ({ ...arrival, place: { [ALL]: 'all', [SOME]: 'some' }[arrival.destination] ?? 'nowhere' }));
+    const named = received.map((arrival) => ({
+      ...arrival,
+      place: { [ALL]: 'all', [SOME]: 'some' }[arrival.destination] ?? 'nowhere',
+    }));
     return [...named, ...consumer.visits];
   }
 
@@ -69,7 +81,9 @@ export class Inbox {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };
     const job = await this.scene.persistently(this.apis, async (api) => {
-      const { data } = (await this.scene.call(api, 'GET', `/v1/replays?endpoint=${this.endpoint.id}`)) as { data: Job[] };
+      const { data } = (await this.scene.call(api, 'GET', `/v1/replays?endpoint=${this.endpoint.id}`)) as {
+        data: Job[];
+      };
       return data[0] ?? this.scene.call(api, 'POST', `/v1/endpoints/${this.endpoint.id}/replay`, body);
     });
     return { job: job as Job, asked };

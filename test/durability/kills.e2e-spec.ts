@@ -1,5 +1,5 @@
 import { BUSY_TIMES } from '../support/pace.js';
-import { broken, summary, type Report } from './checker.js';
+import { broken, type Report, summary } from './checker.js';
 import { disrupt, plan } from './faults.js';
 import { runSeed, setting } from './random.js';
 import { Scene } from './scene.js';
@@ -22,7 +22,12 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
     scene = await Scene.open({
       seed,
       databaseUrl: postgres.url,
-      processes: { api: { ROLE: 'api' }, all: { ROLE: 'all' }, 'worker-1': { ROLE: 'worker' }, 'worker-2': { ROLE: 'worker' } },
+      processes: {
+        api: { ROLE: 'api' },
+        all: { ROLE: 'all' },
+        'worker-1': { ROLE: 'worker' },
+        'worker-2': { ROLE: 'worker' },
+      },
     });
   }, 120_000);
 
@@ -38,7 +43,11 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
       const [api, all, ...workers] = ['api', 'all', 'worker-1', 'worker-2'].map((name) => scene.member(name));
       load.start();
 
-      const disruptions = await disrupt(plan(seed, KILLS, MESSAGES), { workers: [...workers, all!], apis: [api!, all!], postgres }, load);
+      const disruptions = await disrupt(
+        plan(seed, KILLS, MESSAGES),
+        { workers: [...workers, all!], apis: [api!, all!], postgres },
+        load,
+      );
       await Promise.race([load.reached(MESSAGES), load.ended()]);
       await load.stop();
       await postgres.back();

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createAlias, mailText, sendMail, SmtpTalk, smtpPortOf } from '../api/smtp-client.js';
-import { openSql, uuidOf, type Sql } from '../api/scene.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { openSql, type Sql, uuidOf } from '../api/scene.js';
+import { createAlias, mailText, sendMail, smtpPortOf, SmtpTalk } from '../api/smtp-client.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { setting } from './random.js';
 
 const KILLS = setting('DURABILITY_KILLS', 6);
@@ -26,7 +26,14 @@ describe('mail that was answered with 250', () => {
   });
 
   /** Sends until the other side is gone; notes what was begun, and what was answered. */
-  async function send(port: number, round: number, lane: number, begun: Set<string>, taken: Set<string>, answered: () => void): Promise<void> {
+  async function send(
+    port: number,
+    round: number,
+    lane: number,
+    begun: Set<string>,
+    taken: Set<string>,
+    answered: () => void,
+  ): Promise<void> {
     const talk = await SmtpTalk.open(port);
     if (!(await talk.answer()).startsWith('220')) return;
     await talk.say('EHLO client.example');
@@ -34,7 +41,10 @@ describe('mail that was answered with 250', () => {
       const subject = `kill-${round}-${lane}-${i}`;
       begun.add(subject);
       const isLarge = (i + lane) % 5 === 4;
-      const answer = await talk.send(alias.address, `${mailText(subject)}${isLarge ? `\r\n${'x'.repeat(LARGE_BYTES)}` : ''}`);
+      const answer = await talk.send(
+        alias.address,
+        `${mailText(subject)}${isLarge ? `\r\n${'x'.repeat(LARGE_BYTES)}` : ''}`,
+      );
       if (answer === 'closed') return;
       if (!answer.startsWith('250')) continue;
       taken.add(subject);
@@ -55,15 +65,20 @@ describe('mail that was answered with 250', () => {
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
       };
       const port = smtpPortOf(edge);
-      await Promise.all(Array.from({ length: CONNECTIONS }, (_none, lane) => send(port, round, lane, begun, taken, answered)));
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, (_none, lane) => send(port, round, lane, begun, taken, answered)),
+      );
       await Promise.all(kills);
     }
 
-    const rows = await sql.rows<{ subject: string; is_whole: boolean }>(`
+    const rows = await sql.rows<{ subject: string; is_whole: boolean }>(
+      `
       select substring(encode(substring(whole from 1 for 400), 'escape') from 'Subject: ([-a-z0-9]+)') as subject, sha256(whole) = sha256 and length(whole) = size_bytes as is_whole
       from inbox_messages m cross join lateral (
         select coalesce(m.raw, (select string_agg(content, ''::bytea order by ordinal) from blob_chunks c where c.environment_id = m.environment_id and c.id = m.id)) as whole) w
-      where alias_id = $1`, [uuidOf(alias.id)]);
+      where alias_id = $1`,
+      [uuidOf(alias.id)],
+    );
     const kept = rows.map(({ subject }) => subject);
     expect(taken.size).toBeGreaterThan(KILLS * 4);
     expect(begun.size).toBeGreaterThan(taken.size);
@@ -78,20 +93,25 @@ describe('mail that was answered with 250', () => {
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);
     const body = `${'x'.repeat(998)}\r\n`.repeat(25_000);
-    const residentBytes = (field: string): number => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${edge.pid}/status`, 'utf8'))?.[1]) * 1024;
+    const residentBytes = (field: string): number =>
+      Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${edge.pid}/status`, 'utf8'))?.[1]) * 1024;
     const large = await createAlias(server);
     await sendMail(port, large.address, `${mailText()}\r\n${body}`);
     const before = residentBytes('VmRSS');
     // From here on VmHWM is the most that was there since.
     writeFileSync(`/proc/${edge.pid}/clear_refs`, '5');
 
-    const answers = await Promise.all(Array.from({ length: 8 }, () => sendMail(port, large.address, `${mailText()}\r\n${body}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => sendMail(port, large.address, `${mailText()}\r\n${body}`)),
+    );
     const grownMb = (residentBytes('VmHWM') - before) / MB;
     await edge.stop();
     expect(answers.filter((answer) => answer.startsWith('250 2.6.0 Accepted as'))).toHaveLength(8);
     expect(grownMb).toBeLessThan(200);
     const [row] = await sql.rows<{ messages: number; bytes: number }>(
-      'select count(distinct c.id)::int as messages, sum(length(content))::int as bytes from blob_chunks c join inbox_messages m on m.id = c.id where m.alias_id = $1', [uuidOf(large.id)]);
+      'select count(distinct c.id)::int as messages, sum(length(content))::int as bytes from blob_chunks c join inbox_messages m on m.id = c.id where m.alias_id = $1',
+      [uuidOf(large.id)],
+    );
     expect(row?.messages).toBe(9);
     expect(row?.bytes).toBeGreaterThan(9 * 25_000_000);
   }, 120_000);

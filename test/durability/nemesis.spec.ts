@@ -1,19 +1,21 @@
-import type { Sent } from './checker.js';
 import { PACE_MAX, paceOf } from '../support/pace.js';
-import { Seeded } from './random.js';
-import type { Received } from './receiver.js';
+import type { Sent } from './checker.js';
 import { FLEETS } from './nemesis/fleet.js';
-import { KINDS, kindNamed, overlapping } from './nemesis/kinds.js';
+import { kindNamed, KINDS, overlapping } from './nemesis/kinds.js';
 import { judgeMail, type MailEvidence } from './nemesis/mail-verdict.js';
 import { CI_ROUNDS } from './nemesis/rounds.js';
 import { sabotaged } from './nemesis/sabotage.js';
 import { backSecondsMax, complaintsOf, judge, type RoundEvidence } from './nemesis/verdict.js';
+import { Seeded } from './random.js';
+import type { Received } from './receiver.js';
 
 const NODES = ['http://one', 'http://two'];
 
 describe('the rounds of CI', () => {
   it('leave no kind of fault out, and put each on a fleet that it can be inflicted on', () => {
-    const had = Object.values(CI_ROUNDS).flatMap(({ fleet, rounds }) => rounds.flatMap((names) => names.split(' + ').map((name) => ({ fleet, name }))));
+    const had = Object.values(CI_ROUNDS).flatMap(({ fleet, rounds }) =>
+      rounds.flatMap((names) => names.split(' + ').map((name) => ({ fleet, name }))),
+    );
 
     expect(KINDS.map(({ name }) => name).filter((name) => !had.some((other) => other.name === name))).toEqual([]);
     expect(had.filter(({ fleet, name }) => !kindNamed(name).fleets.includes(fleet))).toEqual([]);
@@ -22,17 +24,26 @@ describe('the rounds of CI', () => {
 
 describe('faults at once', () => {
   it('are the same for the same seed, never two of one group, and never one that the fleet does not have', () => {
-    const chosen = FLEETS.map((fleet) => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 3)));
-    const again = FLEETS.map((fleet) => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 3)));
+    const chosen = FLEETS.map((fleet) =>
+      Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 3)),
+    );
+    const again = FLEETS.map((fleet) =>
+      Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 3)),
+    );
 
     expect(again).toEqual(chosen);
-    expect(chosen.flat().every((kinds) => kinds.length > 0 && new Set(kinds.map(({ group }) => group)).size === kinds.length)).toBe(true);
+    expect(
+      chosen
+        .flat()
+        .every((kinds) => kinds.length > 0 && new Set(kinds.map(({ group }) => group)).size === kinds.length),
+    ).toBe(true);
     expect(chosen.flat().some((kinds) => kinds.length === 3)).toBe(true);
     expect(FLEETS.every((fleet, i) => chosen[i]?.flat().every(({ fleets }) => fleets.includes(fleet)))).toBe(true);
   });
 
   it('are as many as asked for at least, where the fleet has so many kinds that go together', () => {
-    const counts = (fleet: (typeof FLEETS)[number]): number[] => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 6, 4).length);
+    const counts = (fleet: (typeof FLEETS)[number]): number[] =>
+      Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 6, 4).length);
 
     expect(new Set(counts('postgres'))).toEqual(new Set([4, 5, 6]));
     expect(counts('small disk').every((count) => count > 0)).toBe(true);
@@ -44,23 +55,38 @@ describe('the verdict of a round', () => {
     const verdict = judge(evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] }));
 
     expect(verdict).toMatchObject({ accepted: 2, lost: 0, doubled: 0, refused: 0, wrongs: [], backSeconds: null });
-    expect(judge(evidence({ destinations: 1, arrivals: [arrival('a', 9_000, 0), arrival('b', 7_500, 0)] })).backSeconds).toBe(4);
+    expect(
+      judge(evidence({ destinations: 1, arrivals: [arrival('a', 9_000, 0), arrival('b', 7_500, 0)] })).backSeconds,
+    ).toBe(4);
   });
 
   it('is broken by every single thing that a service may do wrong', () => {
     const round = evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] });
 
     expect(judge(round).wrongs).toEqual([]);
-    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
+    for (const { what, evidence: bad, claim } of sabotaged(round))
+      expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
   });
 
   it('allows a second delivery only of what was under way when something was cut', () => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
-    const twice = (firstMs: number): RoundEvidence['arrivals'] => [arrival('a', firstMs, 0), arrival('a', 5_000, 0), arrival('b', 7_500, 0)];
+    const twice = (firstMs: number): RoundEvidence['arrivals'] => [
+      arrival('a', firstMs, 0),
+      arrival('a', 5_000, 0),
+      arrival('b', 7_500, 0),
+    ];
 
-    expect(judge(evidence({ arrivals: twice(3_900), disruptions }))).toMatchObject({ doubled: 1, doubledAllowed: 1, wrongs: [] });
-    expect(judge(evidence({ arrivals: twice(1_100), disruptions })).wrongs).toContain('1 deliveries were repeated though nothing was killed during the first');
-    expect(judge(evidence({ arrivals: twice(3_900) })).wrongs).toContain('1 deliveries were repeated though nothing was killed during the first');
+    expect(judge(evidence({ arrivals: twice(3_900), disruptions }))).toMatchObject({
+      doubled: 1,
+      doubledAllowed: 1,
+      wrongs: [],
+    });
+    expect(judge(evidence({ arrivals: twice(1_100), disruptions })).wrongs).toContain(
+      '1 deliveries were repeated though nothing was killed during the first',
+    );
+    expect(judge(evidence({ arrivals: twice(3_900) })).wrongs).toContain(
+      '1 deliveries were repeated though nothing was killed during the first',
+    );
   });
 
   it('counts a message as refused when the second node failed too, unless that or storage was away', () => {
@@ -76,7 +102,8 @@ describe('the verdict of a round', () => {
   it('does not count what was refused while one node had its turn to restart and another fault had the other one', () => {
     const failedTries = [failed(NODES[0] as string, 4_000), failed(NODES[1] as string, 4_100)];
     const { faults } = evidence({ away: NODES.slice(1) });
-    const rolling = (fromMs: number, toMs: number): RoundEvidence['faults'] => faults.map((fault) => ({ ...fault, turns: [{ url: NODES[0] as string, fromMs, toMs }] }));
+    const rolling = (fromMs: number, toMs: number): RoundEvidence['faults'] =>
+      faults.map((fault) => ({ ...fault, turns: [{ url: NODES[0] as string, fromMs, toMs }] }));
 
     expect(judge({ ...evidence({ failedTries }), faults: rolling(3_500, 4_500) }).refused).toBe(0);
     expect(judge({ ...evidence({ failedTries }), faults: rolling(4_200, 4_500) }).refused).toBe(1);
@@ -85,13 +112,18 @@ describe('the verdict of a round', () => {
   it('counts every single failed try while processes are stopped in turns', () => {
     const failedTries = [failed(NODES[0] as string, 4_000)];
 
-    expect(judge(evidence({ failedTries, isSeamless: true })).wrongs).toContain('1 messages were refused although a node was up (503 x 1)');
+    expect(judge(evidence({ failedTries, isSeamless: true })).wrongs).toContain(
+      '1 messages were refused although a node was up (503 x 1)',
+    );
     expect(judge(evidence({ failedTries })).refused).toBe(0);
   });
 });
 
 describe('the seconds of the verdict', () => {
-  const back = (seconds: number, pace: number): boolean => judge(evidence({ pace, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 5_000 + seconds * 1_000, 0)] })).isLate;
+  const back = (seconds: number, pace: number): boolean =>
+    judge(
+      evidence({ pace, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 5_000 + seconds * 1_000, 0)] }),
+    ).isLate;
 
   it('are those of a quiet machine, times how much longer work took during the round', () => {
     expect([back(14.9, 1), back(15.1, 1)]).toEqual([false, true]);
@@ -100,27 +132,45 @@ describe('the seconds of the verdict', () => {
   });
 
   it('never excuse deliveries that did not come back, however busy the machine', () => {
-    expect(judge(evidence({ pace: PACE_MAX, arrivals: [arrival('a', 1_100, 0)] }))).toMatchObject({ backSeconds: null, isLate: true });
+    expect(judge(evidence({ pace: PACE_MAX, arrivals: [arrival('a', 1_100, 0)] }))).toMatchObject({
+      backSeconds: null,
+      isLate: true,
+    });
   });
 
   it.each([1, 4, PACE_MAX])('leave every control able to fail at a pace of %d', (pace) => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
-    const round = evidence({ pace, disruptions, isOutage: true, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 0)] });
+    const round = evidence({
+      pace,
+      disruptions,
+      isOutage: true,
+      destinations: 1,
+      arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 0)],
+    });
 
     expect(complaintsOf(judge(round))).toEqual([]);
-    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
+    for (const { what, evidence: bad, claim } of sabotaged(round))
+      expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
   });
 
   it('allow a result more time to be recorded on a machine that is busy', () => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
-    const twice = (pace: number): string[] => judge(evidence({ pace, disruptions, arrivals: [arrival('a', 2_500, 0), arrival('a', 5_000, 0), arrival('b', 7_500, 0)] })).wrongs;
+    const twice = (pace: number): string[] =>
+      judge(
+        evidence({
+          pace,
+          disruptions,
+          arrivals: [arrival('a', 2_500, 0), arrival('a', 5_000, 0), arrival('b', 7_500, 0)],
+        }),
+      ).wrongs;
 
     expect(twice(1)).toContain('1 deliveries were repeated though nothing was killed during the first');
     expect(twice(4)).toEqual([]);
   });
 
   it('come from nine of ten beats since a time, of 20 ms on a quiet machine, and have an end', () => {
-    const beats = (...tookMs: number[]): { atMs: number; tookMs: number }[] => tookMs.map((each, i) => ({ atMs: i, tookMs: each }));
+    const beats = (...tookMs: number[]): { atMs: number; tookMs: number }[] =>
+      tookMs.map((each, i) => ({ atMs: i, tookMs: each }));
 
     expect(paceOf(beats(20, 15, 18, 20, 19, 20, 17, 20, 20, 20, 20), 0)).toBe(1);
     expect(paceOf(beats(60, 60, 60, 60, 60), 0)).toBe(3);
@@ -136,13 +186,32 @@ describe('the verdict on mail', () => {
   const letter = { subject: 'a', text: 'words', sizeBytes: 10, isAccepted: true };
   const email = { to: 'r@x.example', text: 'words', isAccepted: true, refusal: null };
   const clean: MailEvidence = {
-    letters: [letter], emails: [email], events: [{ id: 'evt_1', subject: 'a', text: 'words', sizeBytes: 10 }], relayed: [{ to: ['r@x.example'], raw: 'the words' }],
+    letters: [letter],
+    emails: [email],
+    events: [{ id: 'evt_1', subject: 'a', text: 'words', sizeBytes: 10 }],
+    relayed: [{ to: ['r@x.example'], raw: 'the words' }],
   };
-  const [event, copy] = [clean.events[0] as MailEvidence['events'][number], clean.relayed[0] as MailEvidence['relayed'][number]];
+  const [event, copy] = [
+    clean.events[0] as MailEvidence['events'][number],
+    clean.relayed[0] as MailEvidence['relayed'][number],
+  ];
 
   it('is clean when everything came as it was; an email may leave again with the same bytes', () => {
-    expect(judgeMail(clean)).toEqual({ received: 1, sent: 1, lost: 0, corrupted: 0, doubled: 0, repeated: 0, wrongs: [] });
-    expect(judgeMail({ ...clean, events: [event, event], relayed: [copy, copy] })).toMatchObject({ lost: 0, doubled: 0, repeated: 1, wrongs: [] });
+    expect(judgeMail(clean)).toEqual({
+      received: 1,
+      sent: 1,
+      lost: 0,
+      corrupted: 0,
+      doubled: 0,
+      repeated: 0,
+      wrongs: [],
+    });
+    expect(judgeMail({ ...clean, events: [event, event], relayed: [copy, copy] })).toMatchObject({
+      lost: 0,
+      doubled: 0,
+      repeated: 1,
+      wrongs: [],
+    });
   });
 
   it.each<[string, Partial<MailEvidence>, RegExp]>([
@@ -160,11 +229,27 @@ describe('the verdict on mail', () => {
 });
 
 /** One fault from 3 to 5 s; message `a` accepted before it, `b` after. */
-function evidence({ isOutage = false, away = [], disruptions = [], ...given }: Partial<RoundEvidence> & Partial<RoundEvidence['faults'][number]>): RoundEvidence {
+function evidence({
+  isOutage = false,
+  away = [],
+  disruptions = [],
+  ...given
+}: Partial<RoundEvidence> & Partial<RoundEvidence['faults'][number]>): RoundEvidence {
   const fault = { kind: 'fault', fromMs: 3_000, toMs: 5_000, disruptions, isOutage, away, effect: 'something' };
   return {
-    faults: [fault], sent: [message('a', 1_000), message('b', 7_000)], failedTries: [], refusals: [], arrivals: [], earlier: new Set(),
-    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, pace: 1, mail: null, ...given,
+    faults: [fault],
+    sent: [message('a', 1_000), message('b', 7_000)],
+    failedTries: [],
+    refusals: [],
+    arrivals: [],
+    earlier: new Set(),
+    destinations: 2,
+    nodes: NODES,
+    crashes: [],
+    isSeamless: false,
+    pace: 1,
+    mail: null,
+    ...given,
   };
 }
 
@@ -174,8 +259,22 @@ function message(id: string, acceptedAtMs: number): Sent {
 
 function arrival(id: string, receivedAtMs: number, destination: number): Received {
   return {
-    id, bodyHash: 'hash', isSigned: true, status: 200, receivedAtMs, answeredAtMs: receivedAtMs + 1, destination, isReplayed: false, isMisdated: false,
+    id,
+    bodyHash: 'hash',
+    isSigned: true,
+    status: 200,
+    receivedAtMs,
+    answeredAtMs: receivedAtMs + 1,
+    destination,
+    isReplayed: false,
+    isMisdated: false,
   };
 }
 
-const failed = (url: string, atMs: number): RoundEvidence['failedTries'][number] => ({ key: 'k', url, fromMs: atMs, toMs: atMs, status: '503' });
+const failed = (url: string, atMs: number): RoundEvidence['failedTries'][number] => ({
+  key: 'k',
+  url,
+  fromMs: atMs,
+  toMs: atMs,
+  status: '503',
+});

@@ -9,7 +9,22 @@ const LARGE_SHARE = 0.005;
 const LARGE_CHARACTERS = 60_000;
 const SMALL_CHARACTERS_MAX = 600;
 /** Characters that a service which parses and prints again would change. */
-const EXOTIC = ['é', '漢', '🐎', '\u2028', '\\u0000', '\\/', '\\u00e9', '\\"', '\u007f', ' ', '\\ud83d\\ude00', '</script>', '%', '\\\\'];
+const EXOTIC = [
+  'é',
+  '漢',
+  '🐎',
+  '\u2028',
+  '\\u0000',
+  '\\/',
+  '\\u00e9',
+  '\\"',
+  '\u007f',
+  ' ',
+  '\\ud83d\\ude00',
+  '</script>',
+  '%',
+  '\\\\',
+];
 
 export const kindOf = (n: number): Kind => KINDS[n % KINDS.length] as Kind;
 

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceArguments } from '../support/launch.js';
@@ -112,7 +112,8 @@ export class KeptProcess {
     });
     this.child = child;
     const retract = noteForReaper(child.pid);
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => this.wrote(child, text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => this.wrote(child, text));
     child.once('close', (code, signal) => {
       retract();
       this.ended(signal ?? `code ${code}`);
@@ -128,7 +129,8 @@ export class KeptProcess {
 
   /** A start may fail while PostgreSQL is away: the next one follows. Only the end of a running process is a crash. */
   private ended(how: string): void {
-    if (this.listening && this.isKept) this.crashes.push(`${this.name} ended with ${how}: ${this.output.slice(-LAST_WORDS_CHARACTERS)}`);
+    if (this.listening && this.isKept)
+      this.crashes.push(`${this.name} ended with ${how}: ${this.output.slice(-LAST_WORDS_CHARACTERS)}`);
     this.listening = false;
     this.child = null;
     if (this.isKept) void sleep(RESTART_MS).then(() => this.isKept && this.child === null && this.spawn());
@@ -161,7 +163,11 @@ export async function freePort(): Promise<number> {
 }
 
 /** Resolves once `condition` holds; false when it does not within the time. */
-export async function eventually(condition: () => Promise<boolean> | boolean, withinMs: number, everyMs = 100): Promise<boolean> {
+export async function eventually(
+  condition: () => Promise<boolean> | boolean,
+  withinMs: number,
+  everyMs = 100,
+): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
     if (await condition()) return true;

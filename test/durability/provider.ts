@@ -28,8 +28,14 @@ export class Provider extends Sender {
     const n = this.sent.length;
     const body = payloadOf(n, this.random);
     const posted: Posted = {
-      n, key: `webhook ${n}`, bodyHash: hashOf(body), meaning: meaningOf(JSON.parse(body)), ids: [],
-      firstTryAtMs: Date.now(), acceptedAtMs: null, unanswered: 0,
+      n,
+      key: `webhook ${n}`,
+      bodyHash: hashOf(body),
+      meaning: meaningOf(JSON.parse(body)),
+      ids: [],
+      firstTryAtMs: Date.now(),
+      acceptedAtMs: null,
+      unanswered: 0,
     };
     this.sent.push(posted);
     await this.sendUntilAnswered(posted, body);

@@ -1,5 +1,5 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { broken, check, type Report } from './checker.js';
 import type { Consumer } from './consumer.js';
 import { Inbox } from './inbox.js';
@@ -14,7 +14,8 @@ import { query } from './storage.js';
 const WEBHOOKS = 30;
 const FEW = 3;
 const OVER_MS_MAX = 60_000;
-const SHOWN = 'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
+const SHOWN =
+  'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
 /** Each of these is a service or a consumer that breaks a promise of receiving on purpose: a checker that finds nothing is blind. */
 describe('negative controls of receiving', () => {
@@ -26,7 +27,15 @@ describe('negative controls of receiving', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    scene = await Scene.open({ seed, databaseUrl: database.url, processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } }, isCalm: true }, ['api']);
+    scene = await Scene.open(
+      {
+        seed,
+        databaseUrl: database.url,
+        processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } },
+        isCalm: true,
+      },
+      ['api'],
+    );
   }, 90_000);
 
   /** Webhooks that were answered 200. */
@@ -50,7 +59,9 @@ describe('negative controls of receiving', () => {
     const report = await settledReport(null);
 
     // The first of the routes, and the feed.
-    expect(report.lost.sort()).toEqual(expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]));
+    expect(report.lost.sort()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]),
+    );
     expect(report.lost).toHaveLength(2 * FEW);
     expect(broken(report)).toEqual([`${2 * FEW} messages were answered 202 and never delivered`]);
   }, 120_000);
@@ -88,21 +99,30 @@ describe('negative controls of receiving', () => {
     const forged = { ...astray!, receivedAtMs: Date.now(), answeredAtMs: Date.now() };
 
     const report = await reportOf([
-      ...visits, { ...forged, id: other?.ids[0] ?? '', bodyHash: other?.bodyHash ?? '', place: 'some' },
-      { ...forged, id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', bodyHash: known?.bodyHash ?? '' }, { ...forged, isReplayed: true },
+      ...visits,
+      { ...forged, id: other?.ids[0] ?? '', bodyHash: other?.bodyHash ?? '', place: 'some' },
+      { ...forged, id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', bodyHash: known?.bodyHash ?? '' },
+      { ...forged, isReplayed: true },
     ]);
 
     expect(report.lost).toEqual([]);
-    expect(report.unexpected.map((name) => name.split(' ').slice(1).join(' ')).sort()).toEqual(['at all', 'at all, replayed', 'at some']);
+    expect(report.unexpected.map((name) => name.split(' ').slice(1).join(' ')).sort()).toEqual([
+      'at all',
+      'at all, replayed',
+      'at some',
+    ]);
   }, 120_000);
 
   /** Deletes some of this inbox' rows, of the receiver that gets everything and of the feed. */
   async function remove(table: 'due_deliveries' | 'pull_items', condition: string): Promise<void> {
-    await query(database.url, `
+    await query(
+      database.url,
+      `
       delete from ${table} where (event_id, target_id) in (
         select event_id, target_id from ${table} t join destinations d on d.environment_id = t.environment_id and d.id = t.target_id
         where t.endpoint_id = (select id from endpoints order by created_at desc limit 1) and d.name in ('Receiver 0', 'Feed') and ${condition}
-        order by event_id limit ${FEW}) and ${condition}`);
+        order by event_id limit ${FEW}) and ${condition}`,
+    );
   }
 
   async function emptied(consumer: Consumer): Promise<Consumer> {
@@ -122,11 +142,16 @@ describe('negative controls of receiving', () => {
     return reportOf(await inbox.visits(consumer), replay);
   }
 
-  async function reportOf(visits: Awaited<ReturnType<Inbox['visits']>>, replay: RangeReplay | null = null): Promise<Report> {
+  async function reportOf(
+    visits: Awaited<ReturnType<Inbox['visits']>>,
+    replay: RangeReplay | null = null,
+  ): Promise<Report> {
     const own = new Set(provider.sent.flatMap(({ ids }) => ids));
     // The receiver keeps its record over all of these tests.
     const first = provider.sent[0]?.firstTryAtMs ?? 0;
     const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
-    return check(evidenceOf({ posted: provider.sent, visits: ofThis, places: inbox.places, replay, disruptions: [], outages: [] }));
+    return check(
+      evidenceOf({ posted: provider.sent, visits: ofThis, places: inbox.places, replay, disruptions: [], outages: [] }),
+    );
   }
 });

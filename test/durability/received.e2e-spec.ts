@@ -6,7 +6,7 @@ import { Inbox } from './inbox.js';
 import { eventually } from './processes.js';
 import type { Provider } from './provider.js';
 import { runSeed, setting } from './random.js';
-import { evidenceOf, outOfOrder, replayedOf, type Observed } from './routed.js';
+import { evidenceOf, type Observed, outOfOrder, replayedOf } from './routed.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
@@ -43,47 +43,73 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
     await postgres?.stop();
   }, 60_000);
 
-  it(`of ${WEBHOOKS} answered webhooks none is lost on any of three routes, nor in their replay, over ${KILLS} kills`, async () => {
-    const inbox = await Inbox.open(scene, ['one', 'two']);
-    [provider, consumer] = [inbox.provider(seed, LANES), inbox.consumer(seed)];
-    const processes = ['one', 'two'].map((name) => scene.member(name));
-    provider.start();
-    consumer.start();
+  it(
+    `of ${WEBHOOKS} answered webhooks none is lost on any of three routes, nor in their replay, over ${KILLS} kills`,
+    async () => {
+      const inbox = await Inbox.open(scene, ['one', 'two']);
+      [provider, consumer] = [inbox.provider(seed, LANES), inbox.consumer(seed)];
+      const processes = ['one', 'two'].map((name) => scene.member(name));
+      provider.start();
+      consumer.start();
 
-    const disrupting = disrupt(plan(seed, KILLS, WEBHOOKS), { workers: processes, apis: processes, postgres }, provider);
-    await Promise.race([provider.reached(REPLAYED), provider.ended()]);
-    const { job: { id }, asked } = await inbox.replay();
-    await inbox.jobWhen(id, ({ scanned }) => scanned >= PAGE, OVER_MS_MAX, 5);
-    for (const process of processes) process.kill();
-    const inBetween = { kind: 'both during the replay', atMs: Date.now(), cutsAttempts: true };
-    const disruptions = [...(await disrupting), inBetween];
-    await Promise.race([provider.reached(WEBHOOKS), provider.ended()]);
-    await provider.stop();
-    await postgres.back();
-    const job = await inbox.jobWhen(id, ({ state }) => state !== 'pending' && state !== 'running', OVER_MS_MAX);
-    const isSettled = await scene.settled();
-    await emptied();
+      const disrupting = disrupt(
+        plan(seed, KILLS, WEBHOOKS),
+        { workers: processes, apis: processes, postgres },
+        provider,
+      );
+      await Promise.race([provider.reached(REPLAYED), provider.ended()]);
+      const {
+        job: { id },
+        asked,
+      } = await inbox.replay();
+      await inbox.jobWhen(id, ({ scanned }) => scanned >= PAGE, OVER_MS_MAX, 5);
+      for (const process of processes) process.kill();
+      const inBetween = { kind: 'both during the replay', atMs: Date.now(), cutsAttempts: true };
+      const disruptions = [...(await disrupting), inBetween];
+      await Promise.race([provider.reached(WEBHOOKS), provider.ended()]);
+      await provider.stop();
+      await postgres.back();
+      const job = await inbox.jobWhen(id, ({ state }) => state !== 'pending' && state !== 'running', OVER_MS_MAX);
+      const isSettled = await scene.settled();
+      await emptied();
 
-    const visits = await inbox.visits(consumer);
-    const observed: Observed = { posted: provider.sent, visits, places: inbox.places, replay: asked, disruptions, outages: postgres.outages };
-    const report = check({ ...evidenceOf(observed), pace: scene.pace.since(0) });
-    const { repeated, deaths } = consumer;
-    process.stdout.write(
-      `durability: ${summary(seed, report)} · webhooks ${provider.accepted} · tries ${JSON.stringify(provider.outcomes)} · ` +
-      `replayed ${job.replayed}, resumed from ${job.resumed_from} · consumer died ${deaths} times, ${repeated} repeated\n`,
-    );
-    if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
-    expect(provider.refusals).toEqual([]);
-    expect(consumer.refusals).toEqual([]);
-    expect(broken(report)).toEqual([]);
-    expect(consumer.wrongly).toEqual([]);
-    expect(outOfOrder(observed)).toEqual([]);
-    expect(isSettled).toBe(true);
-    expect(scene.crashes()).toEqual([]);
-    expect(job).toMatchObject({ state: 'completed', scanned: replayedOf(observed).size, replayed: replayedOf(observed).size, skipped: 0, excluded: 0 });
-    expect(job.enqueued).toBe(new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id: event, place }) => `${event} ${place}`)).size);
-    expect(job.replayed).toBeGreaterThanOrEqual(REPLAYED);
-  }, TIME_MS_MAX);
+      const visits = await inbox.visits(consumer);
+      const observed: Observed = {
+        posted: provider.sent,
+        visits,
+        places: inbox.places,
+        replay: asked,
+        disruptions,
+        outages: postgres.outages,
+      };
+      const report = check({ ...evidenceOf(observed), pace: scene.pace.since(0) });
+      const { repeated, deaths } = consumer;
+      process.stdout.write(
+        `durability: ${summary(seed, report)} · webhooks ${provider.accepted} · tries ${JSON.stringify(provider.outcomes)} · ` +
+          `replayed ${job.replayed}, resumed from ${job.resumed_from} · consumer died ${deaths} times, ${repeated} repeated\n`,
+      );
+      if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+      expect(provider.refusals).toEqual([]);
+      expect(consumer.refusals).toEqual([]);
+      expect(broken(report)).toEqual([]);
+      expect(consumer.wrongly).toEqual([]);
+      expect(outOfOrder(observed)).toEqual([]);
+      expect(isSettled).toBe(true);
+      expect(scene.crashes()).toEqual([]);
+      expect(job).toMatchObject({
+        state: 'completed',
+        scanned: replayedOf(observed).size,
+        replayed: replayedOf(observed).size,
+        skipped: 0,
+        excluded: 0,
+      });
+      expect(job.enqueued).toBe(
+        new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id: event, place }) => `${event} ${place}`)).size,
+      );
+      expect(job.replayed).toBeGreaterThanOrEqual(REPLAYED);
+    },
+    TIME_MS_MAX,
+  );
 
   /** Until it has found nothing several times: an API that was just killed may have held back what was offered last. */
   async function emptied(): Promise<void> {

@@ -97,7 +97,11 @@ function receive(request, response, bytes) {
   const id = String(request.headers['webhook-id']);
   const { isSigned, isMisdated } = verified(request.url, request.headers, body);
   const misbehaviour = misbehaviours.get(request.url);
-  const { status, delayMs, headers } = isMisdated ? MISDATED : misbehaviour ? planOf(misbehaviour) : planFor(request.url, id, body);
+  const { status, delayMs, headers } = isMisdated
+    ? MISDATED
+    : misbehaviour
+      ? planOf(misbehaviour)
+      : planFor(request.url, id, body);
   const arrival = {
     id,
     destination: Number(request.url.slice(1)),

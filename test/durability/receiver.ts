@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -38,10 +38,20 @@ export class ReceiverProcess {
   }
 
   /** A calm receiver answers 200 to everything; otherwise a few first attempts fail, as the seed says, and more of them at the `flaky` ones. */
-  static async start(options: { seed: number; destinations: number; flaky?: readonly number[]; isCalm?: boolean }): Promise<ReceiverProcess> {
+  static async start(options: {
+    seed: number;
+    destinations: number;
+    flaky?: readonly number[];
+    isCalm?: boolean;
+  }): Promise<ReceiverProcess> {
     const secrets = Array.from({ length: options.destinations }, () => `whsec_${randomBytes(32).toString('base64')}`);
     const script = path.join(import.meta.dirname, 'receiver-process.mjs');
-    const settings = JSON.stringify({ seed: options.seed, secrets, flaky: options.flaky ?? [], isCalm: options.isCalm ?? false });
+    const settings = JSON.stringify({
+      seed: options.seed,
+      secrets,
+      flaky: options.flaky ?? [],
+      isCalm: options.isCalm ?? false,
+    });
     const child = fork(script, [settings], { serialization: 'advanced', execArgv: [] });
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
     return new ReceiverProcess(child, port, secrets);

@@ -1,10 +1,10 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { broken, summary, type Disruption } from './checker.js';
+import { createDatabase } from '../support/database.js';
+import { isRedisInstalled } from '../support/optional-tools.js';
+import { broken, type Disruption, summary } from './checker.js';
 import { runSeed, Seeded } from './random.js';
 import { ForgetfulRedis } from './redis.js';
 import { Scene } from './scene.js';
-import { isRedisInstalled } from '../support/optional-tools.js';
 
 const MESSAGES = 3_000;
 const LOSSES = 8;
@@ -43,7 +43,10 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
     load.start();
 
     for (let i = 0; i < LOSSES; i += 1) {
-      await Promise.race([load.reached(load.accepted + random.between(1, (2 * MESSAGES) / (LOSSES + 1))), load.ended()]);
+      await Promise.race([
+        load.reached(load.accepted + random.between(1, (2 * MESSAGES) / (LOSSES + 1))),
+        load.ended(),
+      ]);
       disruptions.push({ kind: i % 2 === 0 ? 'FLUSHALL' : 'Redis', atMs: Date.now(), cutsAttempts: false });
       await (i % 2 === 0 ? redis.flushAll() : redis.killAndRestart());
     }

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually, freePort, noteForReaper } from './processes.js';
@@ -45,7 +45,15 @@ export class ForgetfulRedis {
   }
 
   private async ready(): Promise<void> {
-    const isReady = await eventually(() => this.command('PING').then((reply) => reply.startsWith('+PONG'), () => false), START_MS_MAX, 20);
+    const isReady = await eventually(
+      () =>
+        this.command('PING').then(
+          (reply) => reply.startsWith('+PONG'),
+          () => false,
+        ),
+      START_MS_MAX,
+      20,
+    );
     if (!isReady) throw new Error(`redis-server does not answer on port ${this.port}.`);
   }
 
@@ -63,7 +71,18 @@ export class ForgetfulRedis {
 }
 
 function launch(port: number): ChildProcess {
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
+  const settings = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--maxmemory-policy',
+    'noeviction',
+  ];
   const child = spawn('redis-server', settings, { stdio: 'ignore' });
   child.once('exit', noteForReaper(child.pid));
   return child;

@@ -1,5 +1,5 @@
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { Inbox, type Job } from './inbox.js';
 import { runSeed } from './random.js';
 import { Scene } from './scene.js';
@@ -29,7 +29,10 @@ describe('replay jobs that are interrupted', () => {
     scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true }, ['api', 'worker-1']);
     inbox = await Inbox.open(scene, ['api']);
     other = await Inbox.open(scene, ['api']);
-    for (const [into, events] of [[inbox, EVENTS], [other, FEW]] as const) {
+    for (const [into, events] of [
+      [inbox, EVENTS],
+      [other, FEW],
+    ] as const) {
       const provider = into.provider(seed, LANES);
       provider.start();
       await provider.reached(events);
@@ -44,11 +47,15 @@ describe('replay jobs that are interrupted', () => {
   }, 60_000);
 
   it('a job whose worker was killed, and one that the emptied queue has lost, are taken up: nothing is enqueued twice and nothing is left out', async () => {
-    const { job: { id: cutId } } = await inbox.replay();
+    const {
+      job: { id: cutId },
+    } = await inbox.replay();
     await inbox.jobWhen(cutId, ({ scanned }) => scanned >= PAGE, OVER_MS_MAX, 5);
     await scene.member('worker-1').stop();
     const interrupted = await inbox.job(cutId);
-    const { job: { id: lostId } } = await other.replay();
+    const {
+      job: { id: lostId },
+    } = await other.replay();
     await emptyQueueTables(database.url);
 
     await scene.member('worker-2').start();
@@ -61,14 +68,18 @@ describe('replay jobs that are interrupted', () => {
     expect(interrupted.scanned).toBeLessThan(first?.events ?? 0);
     expect(cut).toMatchObject({ state: 'completed', resumed_from: interrupted.scanned, ...countsOf(first) });
     expect(lost).toMatchObject({ state: 'completed', resumed_from: null, ...countsOf(second) });
-    expect(Date.parse(lost.started_at ?? '') - Date.parse(lost.created_at)).toBeLessThan(FORGOTTEN_MS + STARTED_MS_MAX * scene.pace.since(Date.parse(lost.created_at)));
+    expect(Date.parse(lost.started_at ?? '') - Date.parse(lost.created_at)).toBeLessThan(
+      FORGOTTEN_MS + STARTED_MS_MAX * scene.pace.since(Date.parse(lost.created_at)),
+    );
     expect(await scene.settled()).toBe(true);
     expect((await enqueued()).map(({ once }) => once)).toEqual([cut.enqueued, lost.enqueued]);
   }, 180_000);
 
   /** Of each endpoint: its events, what was routed of them, and how much of that replays have enqueued exactly once, or not so. */
   function enqueued(): Promise<Enqueued[]> {
-    return query(database.url, `
+    return query(
+      database.url,
+      `
       select count(distinct event_id)::int as events, count(*)::int as routed,
              count(*) filter (where replays = 1)::int as once, count(*) filter (where replays <> 1)::int as "notOnce"
       from (
@@ -76,7 +87,8 @@ describe('replay jobs that are interrupted', () => {
           select endpoint_id, event_id, target_id, replayed from deliveries
           union all select endpoint_id, event_id, target_id, replayed from due_deliveries
         ) all_of_them group by endpoint_id, event_id, target_id
-      ) each join endpoints on endpoints.id = endpoint_id group by endpoint_id, created_at order by created_at`);
+      ) each join endpoints on endpoints.id = endpoint_id group by endpoint_id, created_at order by created_at`,
+    );
   }
 });
 

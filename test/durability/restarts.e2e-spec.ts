@@ -1,15 +1,15 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../../src/embedded.js';
 import type { EmbeddedPostgres } from '../../src/embedded.js';
+import { startEmbeddedPostgres } from '../../src/embedded.js';
 import { until } from '../api/polling.js';
-import { eventIn, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Targets } from '../api/scene.js';
-import { createDatabase } from '../support/database.js';
+import { eventIn, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
+import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { noteForReaper } from './processes.js';
 import { Seeded } from './random.js';
 import { query } from './storage.js';
@@ -23,7 +23,10 @@ const MADE_GOOD_WITHIN_MS = 90_000;
 
 /** What a managed PostgreSQL does at a failover: every connection is told 57P01. */
 const terminateAll = (url: string): Promise<unknown> =>
-  query(url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+  query(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
 
 const isAlive = (server: PosthornServer): boolean => {
   try {
@@ -59,12 +62,22 @@ describe('PostgreSQL that ends every connection', () => {
 
     const accepted = async (url: string): Promise<string> => {
       const body = { destination: url, event_type: 'restart', payload: {} };
-      return (await until(() => api.api('POST', '/v1/send', body), ({ status }) => status === 202, WITHIN_MS)).json.message_id as string;
+      return (
+        await until(
+          () => api.api('POST', '/v1/send', body),
+          ({ status }) => status === 202,
+          WITHIN_MS,
+        )
+      ).json.message_id as string;
     };
 
     /** Whether an event is delivered in time; an answer 503 right after a cut is another try, not the end. */
     const delivered = async (messageId: string, withinMs: number): Promise<void> => {
-      await until(() => api.api('GET', `/v1/events/${messageId}`), ({ status, json }) => status === 200 && json.status === 'delivered', withinMs);
+      await until(
+        () => api.api('GET', `/v1/events/${messageId}`),
+        ({ status, json }) => status === 200 && json.status === 'delivered',
+        withinMs,
+      );
     };
 
     it(`ends no process in ${ROUNDS} rounds under load, and everything accepted is delivered`, async () => {
@@ -90,10 +103,17 @@ describe('PostgreSQL that ends every connection', () => {
 
       for (let round = 0; round < ROUNDS; round += 1) await terminateAll(database.url);
 
-      await until(async () => {
-        const messageId = await accepted(target.url);
-        return eventIn(api, messageId, 'delivered', 3_000).then(() => true, () => false);
-      }, (delivered) => delivered, WITHIN_MS);
+      await until(
+        async () => {
+          const messageId = await accepted(target.url);
+          return eventIn(api, messageId, 'delivered', 3_000).then(
+            () => true,
+            () => false,
+          );
+        },
+        (delivered) => delivered,
+        WITHIN_MS,
+      );
       expect([isAlive(api), isAlive(worker)]).toEqual([true, true]);
     }, 120_000);
   });
@@ -127,7 +147,11 @@ describe('PostgreSQL that ends every connection', () => {
     it('a start waits and goes on, whatever it was doing', async () => {
       const random = new Seeded(5);
       const first = await start();
-      await until(() => fetch(`${first.url}/health/ready`), ({ status }) => status === 200, WITHIN_MS);
+      await until(
+        () => fetch(`${first.url}/health/ready`),
+        ({ status }) => status === 200,
+        WITHIN_MS,
+      );
       await first.stop();
       for (let starts = 0; starts < STARTS; starts += 1) {
         const starting = start();
@@ -136,7 +160,11 @@ describe('PostgreSQL that ends every connection', () => {
           await new Promise((resolve) => setTimeout(resolve, random.next() * 40));
         }
         const server = await starting;
-        await until(() => fetch(`${server.url}/health/ready`), ({ status }) => status === 200, WITHIN_MS);
+        await until(
+          () => fetch(`${server.url}/health/ready`),
+          ({ status }) => status === 200,
+          WITHIN_MS,
+        );
         await server.stop();
       }
     }, 120_000);
@@ -148,7 +176,11 @@ describe('PostgreSQL that ends every connection', () => {
         process.kill(postgres.pid(), 'SIGINT');
         const second = await start();
         const body = { destination: target.url, event_type: 'restart', payload: {} };
-        const answer = await until(() => server.api('POST', '/v1/send', body), ({ status }) => status === 202, WITHIN_MS);
+        const answer = await until(
+          () => server.api('POST', '/v1/send', body),
+          ({ status }) => status === 202,
+          WITHIN_MS,
+        );
 
         await eventIn(server, answer.json.message_id, 'delivered', MADE_GOOD_WITHIN_MS);
         await second.stop();

@@ -1,6 +1,6 @@
 import { idTimeMs, parseId } from '../../src/kernel/ids.js';
 import type { Arrival, Disruption, Evidence, Outage, Sent } from './checker.js';
-import { kindOf, type Kind } from './payload.js';
+import { type Kind, kindOf } from './payload.js';
 
 /** What a provider knows of one webhook. */
 export interface Posted extends Sent {
@@ -59,10 +59,13 @@ export function evidenceOf(observed: Observed): Evidence {
   const events = storedOf(observed);
   const byName = groupBy(observed.visits, labelOf);
   const cameReplayed = new Set(observed.visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
-  const sent: Sent[] = posted.filter(({ ids }) => ids.length === 0).map(({ key, bodyHash }) => ({ key, bodyHash, ids: [], acceptedAtMs: null }));
+  const sent: Sent[] = posted
+    .filter(({ ids }) => ids.length === 0)
+    .map(({ key, bodyHash }) => ({ key, bodyHash, ids: [], acceptedAtMs: null }));
   const arrivals = new Map<Visit, string>(observed.visits.map((visit) => [visit, labelOf(visit)]));
   for (const event of events) {
-    const mustComeAgain = replay !== null && (isSurelyIn(replay, event) || (isIn(replay, event) && cameReplayed.has(event.id)));
+    const mustComeAgain =
+      replay !== null && (isSurelyIn(replay, event) || (isIn(replay, event) && cameReplayed.has(event.id)));
     for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
       const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
       const visits = byName.get(first) ?? [];
@@ -98,7 +101,8 @@ export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'place
 
 function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits' | 'places'>): Stored[] {
   const events = new Map<string, Stored>();
-  for (const each of posted) for (const id of each.ids) events.set(id, { id, posted: each, acceptedAtMs: each.acceptedAtMs });
+  for (const each of posted)
+    for (const id of each.ids) events.set(id, { id, posted: each, acceptedAtMs: each.acceptedAtMs });
   const unanswered = posted.filter((each) => each.unanswered > 0);
   const byHash = new Map(unanswered.flatMap((each) => [[each.bodyHash, each] as const, [each.meaning, each] as const]));
   const strays = new Map<Posted, number>();
@@ -116,7 +120,8 @@ function expected(id: string, { posted }: Stored, place: Place, acceptedAtMs: nu
   return { key: id, bodyHash: place.isPulled ? posted.meaning : posted.bodyHash, ids: [id], acceptedAtMs };
 }
 
-const label = (id: string, place: string, isReplayed: boolean): string => `${id} at ${place}${isReplayed ? ', replayed' : ''}`;
+const label = (id: string, place: string, isReplayed: boolean): string =>
+  `${id} at ${place}${isReplayed ? ', replayed' : ''}`;
 const labelOf = ({ id, place, isReplayed }: Visit): string => label(id, place, isReplayed);
 
 function isIn({ untilMs }: RangeReplay, { id }: Stored): boolean {

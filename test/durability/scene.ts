@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { Pace } from '../support/pace.js';
-import { check, type Arrival, type Disruption, type Outage, type Report } from './checker.js';
+import { type Arrival, check, type Disruption, type Outage, type Report } from './checker.js';
 import { Load, type LoadOptions } from './load.js';
 import { eventually, freePort, KeptProcess } from './processes.js';
 import { ReceiverProcess } from './receiver.js';
@@ -55,7 +55,12 @@ export class Scene {
   static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
     const { seed, isCalm = false, paths = 0, flaky = [] } = options;
     const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS + paths, flaky, isCalm });
-    const scene = new Scene(options, receiver, generateApiKey('live', randomBytes(32)), options.pace ?? (await Pace.start()));
+    const scene = new Scene(
+      options,
+      receiver,
+      generateApiKey('live', randomBytes(32)),
+      options.pace ?? (await Pace.start()),
+    );
     try {
       await scene.staff();
       await Promise.all(start.map((name) => scene.member(name).start()));
@@ -75,7 +80,15 @@ export class Scene {
   /** A sender to the named processes. */
   load(apis: readonly string[], lanes: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
-    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes, pace: () => this.pace.now(), ...options });
+    return new Load({
+      urls,
+      apiKey: this.apiKey,
+      destinations: this.destinations,
+      seed: this.options.seed,
+      lanes,
+      pace: () => this.pace.now(),
+      ...options,
+    });
   }
 
   /** The database as its owner reaches it. */
@@ -86,12 +99,26 @@ export class Scene {
 
   /** Waits until the service has nothing to deliver any more; false when that does not come, which the checker will explain. */
   settled(): Promise<boolean> {
-    return eventually(() => openDeliveries(this.databaseUrl()).then((open) => open === 0, () => false), QUIET_MS_MAX * this.pace.since(this.openedAtMs), 250);
+    return eventually(
+      () =>
+        openDeliveries(this.databaseUrl()).then(
+          (open) => open === 0,
+          () => false,
+        ),
+      QUIET_MS_MAX * this.pace.since(this.openedAtMs),
+      250,
+    );
   }
 
   /** The checker's report over everything so far. */
   async report(load: Load, disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<Report> {
-    return check({ sent: load.sent, arrivals: await this.arrivals(), disruptions, outages, pace: this.pace.since(this.openedAtMs) });
+    return check({
+      sent: load.sent,
+      arrivals: await this.arrivals(),
+      disruptions,
+      outages,
+      pace: this.pace.since(this.openedAtMs),
+    });
   }
 
   arrivals(): Promise<Arrival[]> {
@@ -101,7 +128,7 @@ export class Scene {
   /** Every event that the API lists, by message id, with its status. */
   async listed(api: string): Promise<Map<string, string>> {
     const statuses = new Map<string, string>();
-    for (let cursor: string | null = ''; cursor !== null; ) {
+    for (let cursor: string | null = ''; cursor !== null;) {
       const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
       const page = (await this.call(api, 'GET', `/v1/events?limit=${EVENTS_PER_PAGE}${query}`)) as EventPage;
       for (const event of page.data) statuses.set(event.message_id, event.status);
@@ -122,14 +149,27 @@ export class Scene {
       query(url, 'select * from due_deliveries order by due_at limit 10').catch(String),
       query(url, 'select *, now() from workers').catch(String),
     ]);
-    const found = { lost: report.lost.slice(0, 5), unexplained: report.unexplained.slice(0, 5), crashes: this.crashes(), open, workers };
+    const found = {
+      lost: report.lost.slice(0, 5),
+      unexplained: report.unexplained.slice(0, 5),
+      crashes: this.crashes(),
+      open,
+      workers,
+    };
     return `${JSON.stringify(found, null, 1)}\n${this.logs()}`;
   }
 
   /** One call of the API; throws for every answer but a 2xx. */
   async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
-    const headers = { authorization: `Bearer ${this.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const response = await fetch(this.member(api).url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const headers = {
+      authorization: `Bearer ${this.apiKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const response = await fetch(this.member(api).url + path, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
     return JSON.parse(text);

@@ -26,7 +26,10 @@ export abstract class Sender {
   private running: Promise<void>[] = [];
 
   /** `lanes` messages are on their way at once; `pace` multiplies the time for a try. */
-  constructor(private readonly lanes: number, private readonly pace: () => number = () => 1) {}
+  constructor(
+    private readonly lanes: number,
+    private readonly pace: () => number = () => 1,
+  ) {}
 
   /** Sends one message until it is accepted. */
   abstract send(): Promise<Sent>;
@@ -82,13 +85,17 @@ export abstract class Sender {
   private post(url: string, given: Readonly<Record<string, string>>, body: string): Promise<Answer> {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...given };
     return new Promise((resolve) => {
-      const request = http.request(url, { method: 'POST', agent: this.agent, headers, timeout: TRY_MS_MAX * this.pace() }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: String(response.statusCode), text, headers: response.headers }));
-        response.on('error', () => resolve(noAnswer('cut')));
-        response.on('close', () => resolve(noAnswer('cut')));
-      });
+      const request = http.request(
+        url,
+        { method: 'POST', agent: this.agent, headers, timeout: TRY_MS_MAX * this.pace() },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+          response.on('end', () => resolve({ status: String(response.statusCode), text, headers: response.headers }));
+          response.on('error', () => resolve(noAnswer('cut')));
+          response.on('close', () => resolve(noAnswer('cut')));
+        },
+      );
       request.on('timeout', () => request.destroy());
       request.on('error', (error: NodeJS.ErrnoException) => resolve(noAnswer(error.code ?? 'broken')));
       request.end(body);

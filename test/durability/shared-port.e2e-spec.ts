@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { isRunning } from '../../src/embedded/processes.js';
-import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { run } from '../support/program.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { broken, summary, type Disruption } from './checker.js';
+import { startServer } from '../support/server.js';
+import { broken, type Disruption, summary } from './checker.js';
 import { eventually, type KeptProcess } from './processes.js';
 import { runSeed, Seeded } from './random.js';
 import { Scene } from './scene.js';
@@ -26,23 +26,37 @@ const ANSWER_MS_MAX = 10_000;
 
 /** The processes that a process has started, without the servers of PostgreSQL. */
 function childrenOf(pid: number): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((each) => {
-    try {
-      const parent = Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${each}/stat`, 'latin1'))?.[1]);
-      return parent === pid && path.basename(readFileSync(`/proc/${each}/cmdline`, 'latin1').split('\0')[0] ?? '') === 'node';
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => {
+      try {
+        const parent = Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${each}/stat`, 'latin1'))?.[1]);
+        return (
+          parent === pid &&
+          path.basename(readFileSync(`/proc/${each}/cmdline`, 'latin1').split('\0')[0] ?? '') === 'node'
+        );
+      } catch {
+        return false;
+      }
+    });
 }
 
 /** One request on a connection of the agent's: its status, whether that ended the connection, and what was answered. */
-function ask(agent: Agent, url: string, headers: Record<string, string> = {}): Promise<{ status: number; ends: boolean; text: string }> {
+function ask(
+  agent: Agent,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; ends: boolean; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { agent, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }));
+      response
+        .once('error', reject)
+        .once('end', () =>
+          resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }),
+        );
     });
     // One on its way to a process that was killed in that moment is never answered (ADR 26): as every client, this one gives up.
     asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
@@ -72,7 +86,11 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    scene = await Scene.open({ seed, databaseUrl: database.url, processes: { fleet: { PROCESSES: String(PROCESSES) } } });
+    scene = await Scene.open({
+      seed,
+      databaseUrl: database.url,
+      processes: { fleet: { PROCESSES: String(PROCESSES) } },
+    });
     fleet = scene.member('fleet');
   }, 180_000);
 
@@ -81,7 +99,8 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
     await database?.drop();
   }, 60_000);
 
-  const isComplete = (): Promise<boolean> => eventually(async () => (await numbersAt(fleet.url)).join() === ALL.join(), BACK_MS_MAX);
+  const isComplete = (): Promise<boolean> =>
+    eventually(async () => (await numbersAt(fleet.url)).join() === ALL.join(), BACK_MS_MAX);
 
   it('each is a worker of its own behind the one port, and a scrape of the port shows all of them', async () => {
     const numbers = await numbersAt(fleet.url);
@@ -90,7 +109,11 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
     const { text } = await ask(new Agent(), `${fleet.url}/metrics`);
     expect(numbers).toEqual(ALL);
     expect(workers.map(({ pid }) => pid).sort()).toEqual(childrenOf(fleet.pid).sort());
-    expect([...text.matchAll(/^posthorn_events_accepted_total\{process="(\d)"\} \d+$/gm)].map(([, number]) => Number(number))).toEqual(ALL);
+    expect(
+      [...text.matchAll(/^posthorn_events_accepted_total\{process="(\d)"\} \d+$/gm)].map(([, number]) =>
+        Number(number),
+      ),
+    ).toEqual(ALL);
   }, 180_000);
 
   it('kills of one and of the parent, and SIGTERM: all come back, the port refuses nobody while one lives, and nothing that was accepted is lost', async () => {
@@ -98,8 +121,10 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
     const load = scene.load(['fleet'], LANES, { pauseMs: PAUSE_MS });
     const disruptions: Disruption[] = [];
     const failures: string[] = [];
-    const sendMore = (): Promise<unknown> => Promise.race([load.reached(load.accepted + random.between(50, MESSAGES_BETWEEN_MAX)), load.ended()]);
-    const strike = (kind: string, cutsAttempts: boolean): void => void disruptions.push({ kind, atMs: Date.now(), cutsAttempts });
+    const sendMore = (): Promise<unknown> =>
+      Promise.race([load.reached(load.accepted + random.between(50, MESSAGES_BETWEEN_MAX)), load.ended()]);
+    const strike = (kind: string, cutsAttempts: boolean): void =>
+      void disruptions.push({ kind, atMs: Date.now(), cutsAttempts });
     const expectGone = async (pids: readonly number[], what: string): Promise<void> => {
       if (!(await eventually(() => !pids.some(isRunning), BACK_MS_MAX))) failures.push(`${what} goes on`);
     };
@@ -162,22 +187,26 @@ describe(`PROCESSES=${PROCESSES}`, () => {
   it(`resets none of ${CLIENTS} clients that keep their connections and go on asking when SIGTERM comes`, async () => {
     const server = await start({ SHUTDOWN_GRACE: '2s' });
 
-    const ends = await Promise.all(Array.from({ length: CLIENTS }, async (_, client) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      try {
-        for (let asked = 0; ; asked += 1) {
-          const { status, ends } = await ask(agent, `${server.url}/v1/org`, { authorization: `Bearer ${server.apiKey}` });
-          if (status !== 200) return `was answered ${status}`;
-          if (ends) return 'told';
-          if (client === 0 && asked === 20) await server.kill('SIGTERM');
-          await rest(client);
+    const ends = await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, client) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        try {
+          for (let asked = 0; ; asked += 1) {
+            const { status, ends } = await ask(agent, `${server.url}/v1/org`, {
+              authorization: `Bearer ${server.apiKey}`,
+            });
+            if (status !== 200) return `was answered ${status}`;
+            if (ends) return 'told';
+            if (client === 0 && asked === 20) await server.kill('SIGTERM');
+            await rest(client);
+          }
+        } catch (error) {
+          return String(error);
+        } finally {
+          agent.destroy();
         }
-      } catch (error) {
-        return String(error);
-      } finally {
-        agent.destroy();
-      }
-    }));
+      }),
+    );
 
     expect(ends).toEqual(Array.from({ length: CLIENTS }, () => 'told'));
     await server.stop();
@@ -198,20 +227,42 @@ describe(`PROCESSES=${PROCESSES}`, () => {
   }, 180_000);
 
   it.each([
-    ['a database that nobody may enter', { DATABASE_URL: 'postgres://nobody:hunter2hunter2@127.0.0.1:1/x', MASTER_KEY: Buffer.alloc(32, 1).toString('base64'), EXTENSIONS: './nowhere' }, /EXTENSIONS names \.\/nowhere/],
-    ['no number', { PROCESSES: '0' }, /^Posthorn did not start: PROCESSES must be `auto` or a whole number from 1 to 64, not "0"\.\n$/],
-  ])('ends with one line and code 1 at its first start: %s', async (_, env, line) => {
-    const ended = await run('main', { PROCESSES: String(PROCESSES), PORT: '0', SMTP_PORT: 'off', LOG_LEVEL: 'error', ...env }, [], 'files');
+    [
+      'a database that nobody may enter',
+      {
+        DATABASE_URL: 'postgres://nobody:hunter2hunter2@127.0.0.1:1/x',
+        MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+        EXTENSIONS: './nowhere',
+      },
+      /EXTENSIONS names \.\/nowhere/,
+    ],
+    [
+      'no number',
+      { PROCESSES: '0' },
+      /^Posthorn did not start: PROCESSES must be `auto` or a whole number from 1 to 64, not "0"\.\n$/,
+    ],
+  ])(
+    'ends with one line and code 1 at its first start: %s',
+    async (_, env, line) => {
+      const ended = await run(
+        'main',
+        { PROCESSES: String(PROCESSES), PORT: '0', SMTP_PORT: 'off', LOG_LEVEL: 'error', ...env },
+        [],
+        'files',
+      );
 
-    expect(ended).toMatchObject({ code: 1, out: '' });
-    expect(ended.err).toMatch(line);
-    expect(ended.err.match(/\n/g)).toHaveLength(1);
-  }, 180_000);
+      expect(ended).toMatchObject({ code: 1, out: '' });
+      expect(ended.err).toMatch(line);
+      expect(ended.err.match(/\n/g)).toHaveLength(1);
+    },
+    180_000,
+  );
 
   it('has one PostgreSQL of its own, which the next start takes over when all were killed, and which ends with the parent', async () => {
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'shared-port-'));
     const env = { DATABASE_URL: '', DATA_DIR: directory, SMTP_PORT: 'off', LOG_LEVEL: 'info' };
-    const postgresPid = (server: PosthornServer, told: RegExp): number => Number(new RegExp(`"pid":(\\d+).*${told.source}`).exec(server.logs())?.[1]);
+    const postgresPid = (server: PosthornServer, told: RegExp): number =>
+      Number(new RegExp(`"pid":(\\d+).*${told.source}`).exec(server.logs())?.[1]);
     const first = await start(env);
     const members = childrenOf(first.pid);
 

@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/embedded.js';
 import type { EmbeddedPostgres } from '../../src/embedded.js';
+import { startEmbeddedPostgres } from '../../src/embedded.js';
 import type { Outage } from './checker.js';
 import { eventually, noteForReaper } from './processes.js';
 
@@ -21,14 +21,19 @@ export class KillablePostgres {
   private constructor(private readonly server: EmbeddedPostgres) {}
 
   /** In a directory of its own by default; the settings are on top of those of the embedded server. */
-  static async start(options: { directory?: string; settings?: Readonly<Record<string, string>> } = {}): Promise<KillablePostgres> {
-    const directory = options.directory ?? mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'durability-'));
+  static async start(
+    options: { directory?: string; settings?: Readonly<Record<string, string>> } = {},
+  ): Promise<KillablePostgres> {
+    const directory =
+      options.directory ?? mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'durability-'));
     let retract = (): void => undefined;
     const log = (_line: string, fields?: Readonly<Record<string, unknown>>): void => {
       retract();
       retract = noteForReaper(Number(fields?.['pid']) || undefined);
     };
-    return new KillablePostgres(await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), settings: options.settings ?? {}, log }));
+    return new KillablePostgres(
+      await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), settings: options.settings ?? {}, log }),
+    );
   }
 
   get url(): string {
@@ -43,7 +48,9 @@ export class KillablePostgres {
   /** Makes ready to strike: the blow itself waits for nothing. */
   async aim(blow: Blow): Promise<() => void> {
     const witness = await connect(this.url);
-    const { rows } = await witness.query<{ pid: number; application_name: string }>('select pid, application_name from pg_stat_activity');
+    const { rows } = await witness.query<{ pid: number; application_name: string }>(
+      'select pid, application_name from pg_stat_activity',
+    );
     const client = rows.find(({ application_name: name }) => name.startsWith('posthorn')) ?? rows[0];
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
@@ -66,7 +73,11 @@ export class KillablePostgres {
   private noteOutage(witness: pg.Client): void {
     const outage: Outage = { fromMs: Date.now(), toMs: Infinity };
     this.outages.push(outage);
-    const answers = (): Promise<boolean> => query(this.url, 'select 1').then(() => true, () => false);
+    const answers = (): Promise<boolean> =>
+      query(this.url, 'select 1').then(
+        () => true,
+        () => false,
+      );
     witness.once('end', () => {
       void eventually(answers, BACK_MS_MAX, 20).then(() => (outage.toMs = Date.now()));
     });
@@ -74,7 +85,11 @@ export class KillablePostgres {
 }
 
 /** Rows of one statement, on a connection of its own. */
-export async function query<R extends pg.QueryResultRow>(url: string, statement: string, values: readonly unknown[] = []): Promise<R[]> {
+export async function query<R extends pg.QueryResultRow>(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<R[]> {
   const client = await connect(url);
   try {
     return (await client.query<R>(statement, [...values])).rows;
@@ -84,7 +99,11 @@ export async function query<R extends pg.QueryResultRow>(url: string, statement:
 }
 
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'durability', connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'durability',
+    connectionTimeoutMillis: 5_000,
+  });
   client.on('error', () => undefined);
   await client.connect();
   return client;

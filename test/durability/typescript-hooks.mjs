@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 
-const { $schema: _schema, module: _module, jsc: { baseUrl: _baseUrl, ...jsc }, ...settings } = JSON.parse(readFileSync(new URL('../../.swcrc', import.meta.url), 'utf8'));
+const {
+  $schema: _schema,
+  module: _module,
+  jsc: { baseUrl: _baseUrl, ...jsc },
+  ...settings
+} = JSON.parse(readFileSync(new URL('../../.swcrc', import.meta.url), 'utf8'));
 
 export async function resolve(specifier, context, nextResolve) {
   try {
@@ -18,7 +23,12 @@ export async function load(url, context, nextLoad) {
   if (!url.endsWith('.ts')) return nextLoad(url, context);
   const filename = fileURLToPath(url);
   const { code } = await transform(readFileSync(filename, 'utf8'), {
-    ...settings, jsc, filename, swcrc: false, sourceMaps: 'inline', module: { type: 'es6' },
+    ...settings,
+    jsc,
+    filename,
+    swcrc: false,
+    sourceMaps: 'inline',
+    module: { type: 'es6' },
   });
   return { format: 'module', source: code, shortCircuit: true };
 }

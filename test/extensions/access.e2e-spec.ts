@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ROOT } from '../architecture/source-tree.js';
 import { as, createKey, expectRefusal } from '../api/answers.js';
-import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { ROOT } from '../architecture/source-tree.js';
+import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 
 const SCOPES = ['read', 'write', 'admin'] as const;
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -58,10 +58,13 @@ describe('access, over every route there is', () => {
     writeFileSync(path.join(folder, 'package.json'), '{"name":"posthorn-access","type":"module"}');
     writeFileSync(path.join(folder, 'index.js'), EXTENSION);
     mkdirSync(path.join(folder, 'node_modules'));
-    for (const name of ['@nestjs', 'reflect-metadata']) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
+    for (const name of ['@nestjs', 'reflect-metadata'])
+      symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
     symlinkSync(ROOT, path.join(folder, 'node_modules', 'posthorn'));
     server = await startServer({ EXTENSIONS: path.join(folder, 'index.js'), OPERATOR_KEY });
-    keys = Object.fromEntries(await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const)));
+    keys = Object.fromEntries(
+      await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const)),
+    );
   }, 90_000);
 
   afterAll(async () => {
@@ -71,22 +74,34 @@ describe('access, over every route there is', () => {
 
   async function operations(): Promise<Operation[]> {
     type Paths = Record<string, Record<string, { security?: Record<string, string[]>[] }>>;
-    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Paths };
-    return Object.entries(paths).flatMap(([url, item]) => Object.entries(item).map(([method, { security = [] }]) => {
-      const [scheme] = security;
-      const needs = scheme === undefined ? 'public' : 'operatorKey' in scheme ? 'operator' : (scheme['apiKey']?.[0] as Operation['needs']);
-      return { route: `${method.toUpperCase()} ${url}`, needs };
-    }));
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Paths };
+    return Object.entries(paths).flatMap(([url, item]) =>
+      Object.entries(item).map(([method, { security = [] }]) => {
+        const [scheme] = security;
+        const needs =
+          scheme === undefined
+            ? 'public'
+            : 'operatorKey' in scheme
+              ? 'operator'
+              : (scheme['apiKey']?.[0] as Operation['needs']);
+        return { route: `${method.toUpperCase()} ${url}`, needs };
+      }),
+    );
   }
 
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', at = ''] = route.split(' ');
     // The stream ends by itself where nobody waits for more.
     const url = at === '/v1/events/stream' ? `${at}?follow=false` : at;
-    return server.api(method, url.replaceAll(/\{\w+\}/g, `dst_${UNKNOWN}`), method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
+    return server.api(
+      method,
+      url.replaceAll(/\{\w+\}/g, `dst_${UNKNOWN}`),
+      method === 'GET' || method === 'DELETE' ? undefined : {},
+      headers,
+    );
   }
 
-  it('401, 403 or past the door, as the document says of each route: ours and the extension\'s', async () => {
+  it("401, 403 or past the door, as the document says of each route: ours and the extension's", async () => {
     const all = await operations();
     const wrong: string[] = [];
     const expected = (needs: Operation['needs'], who: string): number | null => {
@@ -98,26 +113,38 @@ describe('access, over every route there is', () => {
 
     for (const { route, needs } of all) {
       for (const who of ['nobody', 'operator', ...SCOPES]) {
-        const { status } = await knock(route, { authorization: who === 'nobody' ? '' : `Bearer ${who === 'operator' ? OPERATOR_KEY : keys[who]}` });
+        const { status } = await knock(route, {
+          authorization: who === 'nobody' ? '' : `Bearer ${who === 'operator' ? OPERATOR_KEY : keys[who]}`,
+        });
         const wanted = expected(needs, who);
-        if (wanted === null ? status === 401 || status === 403 : status !== wanted) wrong.push(`${route} as ${who}: ${status}, not ${wanted ?? 'past the door'}`);
+        if (wanted === null ? status === 401 || status === 403 : status !== wanted)
+          wrong.push(`${route} as ${who}: ${status}, not ${wanted ?? 'past the door'}`);
       }
     }
 
     expect(wrong).toEqual([]);
     expect(all.length).toBeGreaterThan(100);
-    expect(all.filter(({ route }) => route.includes('/x-access/')).map(({ needs }) => needs).sort()).toEqual(['admin', 'read', 'write']);
+    expect(
+      all
+        .filter(({ route }) => route.includes('/x-access/'))
+        .map(({ needs }) => needs)
+        .sort(),
+    ).toEqual(['admin', 'read', 'write']);
   }, 120_000);
 
-  it('a guard of the extension\'s own stands behind the scopes', async () => {
+  it("a guard of the extension's own stands behind the scopes", async () => {
     expect((await server.api('GET', '/v1/x-access/read/a')).json).toEqual({ ok: true });
     expectRefusal(await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1' }), 403);
-    expectRefusal(await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1', authorization: '' }), 401);
+    expectRefusal(
+      await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1', authorization: '' }),
+      401,
+    );
   });
 
-  it('429: a route\'s own quota, told like every other', async () => {
+  it("429: a route's own quota, told like every other", async () => {
     const answers = [];
-    for (let i = 0; i < 8 && answers.at(-1)?.status !== 429; i += 1) answers.push(await server.api('POST', '/v1/x-access/write', {}));
+    for (let i = 0; i < 8 && answers.at(-1)?.status !== 429; i += 1)
+      answers.push(await server.api('POST', '/v1/x-access/write', {}));
 
     const last = answers.at(-1) as ApiAnswer;
     expectRefusal(last, 429);
@@ -127,14 +154,18 @@ describe('access, over every route there is', () => {
     expect((await server.api('GET', '/v1/x-access/read/a')).status).toBe(200);
   });
 
-  it('an extension\'s writes are in the audit log by themselves', async () => {
+  it("an extension's writes are in the audit log by themselves", async () => {
     const { headers } = await server.api('POST', '/v1/x-access/admin', {});
 
     const { data } = (await server.api('GET', '/v1/audit?action=POST%20/v1/x-access/admin')).json;
-    expect(data[0]).toMatchObject({ request_id: headers.get('x-request-id'), resource_type: 'x-access', after: { ok: true } });
+    expect(data[0]).toMatchObject({
+      request_id: headers.get('x-request-id'),
+      resource_type: 'x-access',
+      after: { ok: true },
+    });
   });
 
-  it('an extension\'s rule takes the place of the scopes, before the body is read and in front of the handler', async () => {
+  it("an extension's rule takes the place of the scopes, before the body is read and in front of the handler", async () => {
     const other = await startServer({ ...server.env, OWN_RULE: 'true' });
     const asWriter = await other.api('GET', '/v1/org', undefined, as(keys['write'] ?? ''));
     const asReader = await other.api('GET', '/v1/org', undefined, as(keys['read'] ?? ''));

@@ -3,16 +3,21 @@ import { filesBelow, textOf } from '../architecture/source-tree.js';
 const document = textOf('docs/extending.md');
 const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
 /** The sample, and the suite that it is tested with. */
-const sources = [...filesBelow('examples/posthorn-nats/src'), 'test/extensions/nats-conformance.e2e-spec.ts'].map(textOf);
+const sources = [...filesBelow('examples/posthorn-nats/src'), 'test/extensions/nats-conformance.e2e-spec.ts'].map(
+  textOf,
+);
 
 describe('docs/extending.md', () => {
   it('quotes the sample at every door', () => {
     expect(quotes.length).toBeGreaterThan(12);
   });
 
-  it.each(quotes.map((code) => [code.split('\n')[0]?.trim(), code]))('quotes what the sample says: %s', (_firstLine, code) => {
-    expect(sources.some((source) => source.includes(code))).toBe(true);
-  });
+  it.each(quotes.map((code) => [code.split('\n')[0]?.trim(), code]))(
+    'quotes what the sample says: %s',
+    (_firstLine, code) => {
+      expect(sources.some((source) => source.includes(code))).toBe(true);
+    },
+  );
 
   it('names of the public face what there is', () => {
     const face = textOf('src/extension/index.ts');

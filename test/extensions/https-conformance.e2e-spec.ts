@@ -13,7 +13,10 @@ class Target {
 
   async up(): Promise<void> {
     const server = createServer((request, response) => {
-      void this.read(request).then(() => (this.isSilent ? null : response.end()), () => response.destroy());
+      void this.read(request).then(
+        () => (this.isSilent ? null : response.end()),
+        () => response.destroy(),
+      );
     });
     this.server = server;
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -28,13 +31,16 @@ class Target {
   }
 
   connections(): Promise<number> {
-    return new Promise((resolve, reject) => this.server?.getConnections((error, count) => (error ? reject(error) : resolve(count))));
+    return new Promise((resolve, reject) =>
+      this.server?.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
   }
 
   private async read(request: IncomingMessage): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (request.method === 'POST' && !this.isSilent) this.messages.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks) });
+    if (request.method === 'POST' && !this.isSilent)
+      this.messages.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks) });
   }
 }
 

@@ -23,8 +23,15 @@ describe('the image', () => {
   beforeAll(async () => {
     [image, database] = [layOutImage(), await createDatabase()];
     env = {
-      PATH: `${image.bin}:${process.env['PATH'] ?? ''}`, HOME: process.env['HOME'] ?? '', NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0',
-      DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '0s',
+      PATH: `${image.bin}:${process.env['PATH'] ?? ''}`,
+      HOME: process.env['HOME'] ?? '',
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      LOG_LEVEL: 'warn',
+      SHUTDOWN_GRACE: '0s',
     };
   }, 60_000);
 
@@ -34,10 +41,15 @@ describe('the image', () => {
   });
 
   const begin = (command: string, more: Record<string, string> = {}): { child: ChildProcess; output: () => string } => {
-    const child = spawn('sh', ['-c', `exec ${command}`], { cwd: image.app, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('sh', ['-c', `exec ${command}`], {
+      cwd: image.app,
+      env: { ...env, ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     child.once('exit', noteForReaper(child.pid));
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     return { child, output: () => output };
   };
 
@@ -51,13 +63,19 @@ describe('the image', () => {
     expect(await run('posthorn migrate')).toEqual({ code: 0, out: 'The database is up to date.\n' });
     const metricsPort = await freePort();
     const { child, output } = begin('posthorn', { METRICS_PORT: String(metricsPort) });
-    await until(async () => output(), (text) => /listening on \S+\n/.test(text), 60_000);
+    await until(
+      async () => output(),
+      (text) => /listening on \S+\n/.test(text),
+      60_000,
+    );
     const url = /listening on (\S+)/.exec(output())?.[1]?.replace('localhost', '127.0.0.1') ?? '';
 
     const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     const made = await run('posthorn create-admin-key --env test');
     const byNpm = await run('npm run --silent create-admin-key');
-    const listed = await fetch(`${url}/v1/keys`, { headers: { authorization: `Bearer ${/ek_test_\w+/.exec(made.out)?.[0]}` } });
+    const listed = await fetch(`${url}/v1/keys`, {
+      headers: { authorization: `Bearer ${/ek_test_\w+/.exec(made.out)?.[0]}` },
+    });
 
     expect(output()).toMatch(/^Live admin key: ek_live_/m);
     expect([metrics.status, listed.status, made.code, byNpm.code]).toEqual([200, 200, 0, 0]);
@@ -67,7 +85,10 @@ describe('the image', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
     const next = randomBytes(32).toString('base64');
     const rotated = await run('posthorn rotate-master-key', { NEW_MASTER_KEY: next });
-    expect(rotated).toMatchObject({ code: 0, out: expect.stringContaining('Every data key is wrapped with the new master key') });
+    expect(rotated).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Every data key is wrapped with the new master key'),
+    });
     expect((await run('posthorn migrate', { MASTER_KEY: next })).code).toBe(0);
   }, 120_000);
 

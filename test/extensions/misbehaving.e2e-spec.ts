@@ -2,7 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expectInvalid, expectRefusal } from '../api/answers.js';
-import { destinationAt, eventAfter, eventIn, expectStatus, PATIENT, send, startTargets, type Targets } from '../api/scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  expectStatus,
+  PATIENT,
+  send,
+  startTargets,
+  type Targets,
+} from '../api/scene.js';
 import { ROOT } from '../architecture/source-tree.js';
 import { freePort } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
@@ -116,9 +125,19 @@ describe('an extension that misbehaves', () => {
     writeFileSync(path.join(folder, 'odd.js'), EXTENSION);
     mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
     symlinkSync(ROOT, path.join(folder, 'node_modules', 'posthorn'));
-    symlinkSync(path.join(ROOT, 'node_modules', '@nestjs', 'common'), path.join(folder, 'node_modules', '@nestjs', 'common'));
+    symlinkSync(
+      path.join(ROOT, 'node_modules', '@nestjs', 'common'),
+      path.join(folder, 'node_modules', '@nestjs', 'common'),
+    );
     database = await createDatabase();
-    [server, targets] = await Promise.all([startServer({ EXTENSIONS: path.join(folder, 'odd.js'), DATABASE_URL: database.url, METRICS_PORT: String(await freePort()) }), startTargets()]);
+    [server, targets] = await Promise.all([
+      startServer({
+        EXTENSIONS: path.join(folder, 'odd.js'),
+        DATABASE_URL: database.url,
+        METRICS_PORT: String(await freePort()),
+      }),
+      startTargets(),
+    ]);
   });
 
   afterAll(async () => {
@@ -127,11 +146,19 @@ describe('an extension that misbehaves', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const body = (config: object): object => ({ name: 'Odd', type: 'odd', timeout_ms: 1000, ...PATIENT, config: { ...PATIENT.config, ...config } });
+  const body = (config: object): object => ({
+    name: 'Odd',
+    type: 'odd',
+    timeout_ms: 1000,
+    ...PATIENT,
+    config: { ...PATIENT.config, ...config },
+  });
 
   const failuresOf = async (policy: string): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${server.env['METRICS_PORT']}/metrics`)).text();
-    return Number(new RegExp(`^posthorn_retry_policy_failures_total\\{policy="${policy}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return Number(
+      new RegExp(`^posthorn_retry_policy_failures_total\\{policy="${policy}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0,
+    );
   };
 
   const destinationThat = async (act: string): Promise<string> =>
@@ -149,7 +176,10 @@ describe('an extension that misbehaves', () => {
 
     const event = await eventAfter(server, id, 1);
 
-    expect(event).toMatchObject({ status: 'retrying', attempts: [{ status: null, error, response_excerpt: expect.stringMatching(excerpt) }] });
+    expect(event).toMatchObject({
+      status: 'retrying',
+      attempts: [{ status: null, error, response_excerpt: expect.stringMatching(excerpt) }],
+    });
     expect(JSON.stringify(event)).not.toContain('hunter2');
   });
 
@@ -160,7 +190,9 @@ describe('an extension that misbehaves', () => {
   ])('and answers with %s has delivered, and what is recorded can be stored', async (_what, act, excerpt) => {
     const id = await send(server, await destinationThat(act));
 
-    expect(await eventIn(server, id, 'delivered')).toMatchObject({ attempts: [{ status: 200, error: null, response_excerpt: excerpt }] });
+    expect(await eventIn(server, id, 'delivered')).toMatchObject({
+      attempts: [{ status: 200, error: null, response_excerpt: excerpt }],
+    });
   });
 
   it('leaves the others of its group commit alone: each of them is delivered, in one attempt', async () => {
@@ -177,17 +209,30 @@ describe('an extension that misbehaves', () => {
     for (const id of ids) expect((await eventIn(server, id, 'delivered')).attempts).toHaveLength(1);
   });
 
-  const email = (headers: Record<string, string>): object =>
-    ({ from: 'a@simulator.localhost', to: 'Ann <delivered@simulator.localhost>', cc: 'bounced@simulator.localhost', subject: 'Seen', text: 'x', attachments: [{ filename: 'a', content: 'YQ==' }], headers });
+  const email = (headers: Record<string, string>): object => ({
+    from: 'a@simulator.localhost',
+    to: 'Ann <delivered@simulator.localhost>',
+    cc: 'bounced@simulator.localhost',
+    subject: 'Seen',
+    text: 'x',
+    attachments: [{ filename: 'a', content: 'YQ==' }],
+    headers,
+  });
 
-  it.each([['adds a recipient by a header', 'recipients'], ['adds half of a one-click unsubscription', 'halves']])('503: a policy that %s to an email lets nothing out', async (_what, act) => {
+  it.each([
+    ['adds a recipient by a header', 'recipients'],
+    ['adds half of a one-click unsubscription', 'halves'],
+  ])('503: a policy that %s to an email lets nothing out', async (_what, act) => {
     expectRefusal(await server.api('POST', '/v1/emails', email({ 'X-Act': act })), 503);
 
     expect((await server.api('GET', '/v1/emails')).json.data).toEqual([]);
   });
 
-  it('202: a policy sees the fields of an email, and its headers are in place of the sender\'s, in whatever case', async () => {
-    const { json } = expectStatus(await server.api('POST', '/v1/emails', email({ 'X-Act': 'mark', 'x-TEAM': 'mine', 'X-Own': 'stays' })), 202);
+  it("202: a policy sees the fields of an email, and its headers are in place of the sender's, in whatever case", async () => {
+    const { json } = expectStatus(
+      await server.api('POST', '/v1/emails', email({ 'X-Act': 'mark', 'x-TEAM': 'mine', 'X-Own': 'stays' })),
+      202,
+    );
 
     const text = (await server.api('GET', `/v1/emails/${json.id}/raw`)).text.replaceAll(/\r\n[ \t]/g, ' ');
     expect(text).toMatch(/^X-Seen: Ann <delivered@simulator\.localhost> bounced@simulator\.localhost Seen 1\r$/im);
@@ -196,10 +241,18 @@ describe('an extension that misbehaves', () => {
   });
 
   it.each([
-    ['throws', 'policy.throw'], ['never rules', 'policy.never'], ['rules nothing', 'policy.undefined'], ['refuses without a word', 'policy.empty'],
-    ['adds a header that frames requests', 'policy.framing'], ['rules what nobody knows', 'policy.unknown'],
+    ['throws', 'policy.throw'],
+    ['never rules', 'policy.never'],
+    ['rules nothing', 'policy.undefined'],
+    ['refuses without a word', 'policy.empty'],
+    ['adds a header that frames requests', 'policy.framing'],
+    ['rules what nobody knows', 'policy.unknown'],
   ])('503: a policy that %s lets nothing in, and the same request may come again', async (_what, eventType) => {
-    const sent = await server.api('POST', '/v1/send', { destination: await destinationThat('behave'), event_type: eventType, payload: {} });
+    const sent = await server.api('POST', '/v1/send', {
+      destination: await destinationThat('behave'),
+      event_type: eventType,
+      payload: {},
+    });
 
     expectRefusal(sent, 503);
     expect(sent.headers.get('retry-after')).toBe('1');
@@ -208,19 +261,25 @@ describe('an extension that misbehaves', () => {
   });
 
   it.each(['throw', 'nan', 'negative', 'huge', 'promise', 'slow'])(
-    'a retry policy that goes wrong (%s) leaves its deliveries to its schedule, is counted, and others are not held up', async (act) => {
+    'a retry policy that goes wrong (%s) leaves its deliveries to its schedule, is counted, and others are not held up',
+    async (act) => {
       const target = targets.open(() => ({ status: 500 }));
-      const destination = await destinationAt(server, target.url, { retry: { policy: `odd-${act}` }, config: PATIENT.config });
+      const destination = await destinationAt(server, target.url, {
+        retry: { policy: `odd-${act}` },
+        config: PATIENT.config,
+      });
 
       const event = await eventAfter(server, await send(server, destination), 1);
 
-      const waitMs = Date.parse(event.deliveries[0].next_attempt_at as string) - Date.parse(event.attempts[0].at as string);
+      const waitMs =
+        Date.parse(event.deliveries[0].next_attempt_at as string) - Date.parse(event.attempts[0].at as string);
       expect(event.status).toBe('retrying');
       expect(waitMs).toBeGreaterThanOrEqual(0);
       expect(waitMs).toBeLessThan(3_700_000);
       expect(await failuresOf(`odd-${act}`)).toBe(1);
       expect(event.attempts[0].response_excerpt ?? '').not.toContain('hunter2');
-    });
+    },
+  );
 
   it('a retry policy that finds another attempt not worth making dead-letters the delivery', async () => {
     const target = targets.open(() => ({ status: 500 }));
@@ -246,12 +305,15 @@ describe('an extension that misbehaves', () => {
     }
   });
 
-  it.each([['throws', 'throw'], ['never answers', 'never'], ['vouches for nonsense', 'nonsense']])(
-    '503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {
-      expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${token}` }), 503);
-      expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: 'Bearer stranger' }), 401);
-      expectStatus(await server.api('GET', '/v1/destinations'), 200);
-    });
+  it.each([
+    ['throws', 'throw'],
+    ['never answers', 'never'],
+    ['vouches for nonsense', 'nonsense'],
+  ])('503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {
+    expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${token}` }), 503);
+    expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: 'Bearer stranger' }), 401);
+    expectStatus(await server.api('GET', '/v1/destinations'), 200);
+  });
 
   it.each([
     ['throws', { check: 'throw' }, 'schema', /adapter of this type failed/],
@@ -279,8 +341,21 @@ describe('an extension that misbehaves', () => {
     let sent: string;
 
     beforeAll(async () => {
-      policed = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Left', type: 'pull', retry: { policy: 'odd-giving-up' } }), 201).json.id as string;
-      destination = expectStatus(await server.api('POST', '/v1/destinations', { ...body({ act: 'behave' }), retry: { schedule: [0, 1, 1, 1, 1, 1, 1, 1, 1, 1] } }), 201).json.id as string;
+      policed = expectStatus(
+        await server.api('POST', '/v1/destinations', {
+          name: 'Left',
+          type: 'pull',
+          retry: { policy: 'odd-giving-up' },
+        }),
+        201,
+      ).json.id as string;
+      destination = expectStatus(
+        await server.api('POST', '/v1/destinations', {
+          ...body({ act: 'behave' }),
+          retry: { schedule: [0, 1, 1, 1, 1, 1, 1, 1, 1, 1] },
+        }),
+        201,
+      ).json.id as string;
       const { EXTENSIONS: _gone, ...bare } = server.env;
       await server.stop();
       plain = await startServer(bare);
@@ -292,8 +367,11 @@ describe('an extension that misbehaves', () => {
       const shown = await plain.api('GET', `/v1/destinations/${policed}`);
 
       expect(expectStatus(shown, 200).json.retry).toEqual({
-        policy: 'odd-giving-up', max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
-        policy_unserved: 'Nothing brings the retry policy odd-giving-up here: the extension that did is not loaded, and the default schedule holds.',
+        policy: 'odd-giving-up',
+        max_attempts: 8,
+        schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
+        policy_unserved:
+          'Nothing brings the retry policy odd-giving-up here: the extension that did is not loaded, and the default schedule holds.',
       });
       expectStatus(await plain.api('PATCH', `/v1/destinations/${policed}`, { name: 'Still here' }), 200);
     });
@@ -307,7 +385,10 @@ describe('an extension that misbehaves', () => {
       const validated = await plain.api('POST', `/v1/destinations/${destination}/validate`);
 
       expect(shown.json).toMatchObject({ type: 'odd', status: 'active', unserved: absence });
-      expect(failed).toMatchObject({ status: 'retrying', attempts: [{ status: null, error: 'adapter', response_excerpt: absence }] });
+      expect(failed).toMatchObject({
+        status: 'retrying',
+        attempts: [{ status: null, error: 'adapter', response_excerpt: absence }],
+      });
       expect(validated.json).toMatchObject({ validation: 'invalid', checks: { schema: false } });
     });
 
@@ -315,7 +396,11 @@ describe('an extension that misbehaves', () => {
       await plain.stop();
       server = await startServer(server.env);
 
-      expect((await server.api('GET', `/v1/destinations/${policed}`)).json.retry).toEqual({ policy: 'odd-giving-up', max_attempts: 3, schedule: [0, 3600] });
+      expect((await server.api('GET', `/v1/destinations/${policed}`)).json.retry).toEqual({
+        policy: 'odd-giving-up',
+        max_attempts: 3,
+        schedule: [0, 3600],
+      });
       expect((await server.api('GET', `/v1/destinations/${destination}`)).json.unserved).toBeNull();
       await eventIn(server, sent, 'delivered');
     }, 90_000);

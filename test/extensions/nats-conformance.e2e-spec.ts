@@ -2,7 +2,7 @@ import { destinationConformance, type DestinationDraft, type DestinationUnderTes
 import { freePort } from '../durability/processes.js';
 import { startServer } from '../support/server.js';
 import { isNatsInstalled, NatsServer, PASSWORD, USER } from './nats-server.js';
-import { compileSample, type CompiledSample } from './sample.js';
+import { type CompiledSample, compileSample } from './sample.js';
 
 const STREAM = 'ORDERS';
 
@@ -11,7 +11,10 @@ let sample: CompiledSample;
 let deadPort: number;
 
 const credentials = { user: USER, password: PASSWORD };
-const draft = (config: Record<string, unknown> = {}): DestinationDraft => ({ config: { servers: [nats.address], subject: 'orders.{event_type}', ...config }, credentials });
+const draft = (config: Record<string, unknown> = {}): DestinationDraft => ({
+  config: { servers: [nats.address], subject: 'orders.{event_type}', ...config },
+  credentials,
+});
 
 const subject: DestinationUnderTest = {
   type: 'nats',
@@ -19,13 +22,41 @@ const subject: DestinationUnderTest = {
   draft: () => draft({ stream: STREAM }),
   brokenDrafts: [
     { name: 'no servers', draft: { config: { subject: 'orders' } }, path: 'config.servers' },
-    { name: 'no address', draft: { config: { servers: ['example.com'], subject: 'orders' } }, path: 'config.servers.0' },
-    { name: 'a password in an address', draft: { config: { servers: 'nats://a:b@example.com', subject: 'orders' } }, path: 'config.servers' },
-    { name: 'a wildcard', draft: { config: { servers: 'tls://example.com', subject: 'orders.>' } }, path: 'config.subject' },
-    { name: 'a subject of the server itself', draft: { config: { servers: 'tls://example.com', subject: '$JS.API.STREAM.PURGE.ORDERS' } }, path: 'config.subject' },
-    { name: 'a stream of no name', draft: { config: { servers: 'tls://example.com', subject: 'a', stream: 'a b' } }, path: 'config.stream' },
-    { name: 'half of the credentials', draft: { config: { servers: 'tls://example.com', subject: 'a' }, credentials: { user: 'a' } }, path: 'credentials' },
-    { name: 'a url', draft: { url: 'https://example.com', config: { servers: 'tls://example.com', subject: 'a' } }, path: 'url' },
+    {
+      name: 'no address',
+      draft: { config: { servers: ['example.com'], subject: 'orders' } },
+      path: 'config.servers.0',
+    },
+    {
+      name: 'a password in an address',
+      draft: { config: { servers: 'nats://a:b@example.com', subject: 'orders' } },
+      path: 'config.servers',
+    },
+    {
+      name: 'a wildcard',
+      draft: { config: { servers: 'tls://example.com', subject: 'orders.>' } },
+      path: 'config.subject',
+    },
+    {
+      name: 'a subject of the server itself',
+      draft: { config: { servers: 'tls://example.com', subject: '$JS.API.STREAM.PURGE.ORDERS' } },
+      path: 'config.subject',
+    },
+    {
+      name: 'a stream of no name',
+      draft: { config: { servers: 'tls://example.com', subject: 'a', stream: 'a b' } },
+      path: 'config.stream',
+    },
+    {
+      name: 'half of the credentials',
+      draft: { config: { servers: 'tls://example.com', subject: 'a' }, credentials: { user: 'a' } },
+      path: 'credentials',
+    },
+    {
+      name: 'a url',
+      draft: { url: 'https://example.com', config: { servers: 'tls://example.com', subject: 'a' } },
+      path: 'url',
+    },
   ],
   unreachableDraft: () => draft({ servers: [`nats://127.0.0.1:${deadPort}`] }),
   refusedDraft: () => ({ ...draft(), credentials: { user: USER, password: 'not-the-password-of-anybody' } }),

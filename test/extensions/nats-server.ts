@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,10 @@ export const PASSWORD = 'correct-horse-battery-staple';
 
 /** Whether there is a `nats-server` to run. CI must have one: what is promised for NATS is not left untested there. */
 export const isNatsInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests with NATS', tool: 'nats-server 2.2 or newer', install: 'apt-get install nats-server' }, () => isAtLeast(printed('nats-server', '--version'), [2, 2]));
+  hasTool(
+    { skipped: 'the tests with NATS', tool: 'nats-server 2.2 or newer', install: 'apt-get install nats-server' },
+    () => isAtLeast(printed('nats-server', '--version'), [2, 2]),
+  );
 
 /** A NATS server with JetStream, which keeps its streams when it is stopped and started again. */
 export class NatsServer {
@@ -37,13 +40,16 @@ export class NatsServer {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-nats-'));
     const server = new NatsServer(folder, await freePort(), await freePort());
     // `publisher` may publish and nothing else: not look at streams, either.
-    writeFileSync(path.join(folder, 'nats.conf'), `
+    writeFileSync(
+      path.join(folder, 'nats.conf'),
+      `
       host: 127.0.0.1, port: ${server.port}, http: "127.0.0.1:${server.monitorPort}"
       jetstream { store_dir: "${folder}/streams" }
       authorization { users: [
         { user: ${USER}, password: "${PASSWORD}" }
         { user: publisher, password: "${PASSWORD}", permissions: { publish: ["orders.>"], subscribe: ["_INBOX.>"] } }
-      ] }`);
+      ] }`,
+    );
     await server.up();
     return server;
   }
@@ -56,7 +62,15 @@ export class NatsServer {
     const child = spawn('nats-server', ['-c', path.join(this.folder, 'nats.conf')], { stdio: 'ignore' });
     child.once('exit', noteForReaper(child.pid));
     this.child = child;
-    const isUp = await eventually(() => this.open().then((connection) => connection.close().then(() => true), () => false), START_MS_MAX, 20);
+    const isUp = await eventually(
+      () =>
+        this.open().then(
+          (connection) => connection.close().then(() => true),
+          () => false,
+        ),
+      START_MS_MAX,
+      20,
+    );
     if (!isUp) throw new Error(`nats-server does not answer on port ${this.port}.`);
   }
 
@@ -78,7 +92,9 @@ export class NatsServer {
   }
 
   async addStream(name: string, subjects: string[]): Promise<void> {
-    await this.using(async (connection) => void (await (await jetstreamManager(connection)).streams.add({ name, subjects })));
+    await this.using(
+      async (connection) => void (await (await jetstreamManager(connection)).streams.add({ name, subjects })),
+    );
   }
 
   /** Everything that a stream has stored, in its order. */
@@ -90,7 +106,9 @@ export class NatsServer {
       for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
         const message = await streams.getMessage(stream, { seq });
         if (message === null) continue;
-        const headers = Object.fromEntries([...message.header].map(([name, [value = '']]) => [name.toLowerCase(), value]));
+        const headers = Object.fromEntries(
+          [...message.header].map(([name, [value = '']]) => [name.toLowerCase(), value]),
+        );
         messages.push({ subject: message.subject, headers, body: Buffer.from(message.data) });
       }
       return messages;
@@ -110,7 +128,14 @@ export class NatsServer {
   }
 
   private open(): Promise<NatsConnection> {
-    return connect({ servers: this.address.replace('nats://', ''), user: USER, pass: PASSWORD, name: 'test', reconnect: false, timeout: 2_000 });
+    return connect({
+      servers: this.address.replace('nats://', ''),
+      user: USER,
+      pass: PASSWORD,
+      name: 'test',
+      reconnect: false,
+      timeout: 2_000,
+    });
   }
 
   private async using<T>(work: (connection: NatsConnection) => Promise<T>): Promise<T> {

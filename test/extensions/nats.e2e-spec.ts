@@ -3,10 +3,10 @@ import { until } from '../api/polling.js';
 import { eventAfter, eventIn, expectStatus, openSql, send, type Sql } from '../api/scene.js';
 import { ForgetfulRedis } from '../durability/redis.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { startServer, type PosthornServer } from '../support/server.js';
-import { isNatsInstalled, NatsServer, PASSWORD, USER } from './nats-server.js';
-import { compileSample, type CompiledSample } from './sample.js';
 import { isRedisInstalled } from '../support/optional-tools.js';
+import { type PosthornServer, startServer } from '../support/server.js';
+import { isNatsInstalled, NatsServer, PASSWORD, USER } from './nats-server.js';
+import { type CompiledSample, compileSample } from './sample.js';
 
 const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
@@ -31,15 +31,20 @@ afterAll(async () => {
 
 const connected = (): object => ({ servers: [nats.address], subject: 'orders.{event_type}' });
 
-const draft = (config: object = {}, credentials: object = { user: USER, password: PASSWORD }): object =>
-  ({ name: 'Orders', type: 'nats', config: { ...connected(), ...config }, credentials });
+const draft = (config: object = {}, credentials: object = { user: USER, password: PASSWORD }): object => ({
+  name: 'Orders',
+  type: 'nats',
+  config: { ...connected(), ...config },
+  credentials,
+});
 
 const destinationOn = async (server: PosthornServer, fields: object = {}): Promise<string> =>
   expectStatus(await server.api('POST', '/v1/destinations', { ...draft(), ...fields }), 201).json.id as string;
 
 /** `subject: messages` of every count, once there are so many messages. */
 const counted = async (server: PosthornServer, messages: number): Promise<Record<string, number>> => {
-  const read = async (): Promise<{ subject: string; messages: number }[]> => expectStatus(await server.api('GET', '/v1/nats/subjects'), 200).json.data;
+  const read = async (): Promise<{ subject: string; messages: number }[]> =>
+    expectStatus(await server.api('GET', '/v1/nats/subjects'), 200).json.data;
   const rows = await until(read, (all) => all.reduce((sum, row) => sum + row.messages, 0) >= messages, BY_A_JOB_MS);
   const sums: Record<string, number> = {};
   for (const row of rows) sums[row.subject] = (sums[row.subject] ?? 0) + row.messages;
@@ -72,11 +77,19 @@ describeWithNats('the sample extension', () => {
       const message = (await nats.stored(STREAM)).find(({ headers }) => headers['webhook-id'] === id);
       expect(message?.subject).toBe('orders.invoice.paid_eu');
       expect(message?.headers['nats-msg-id']).toMatch(new RegExp(`^${id}:[0-9a-f-]{36}$`));
-      expect(attempts).toMatchObject([{ status: 200, response_excerpt: expect.stringMatching(/^Stored in ORDERS as \d+, subject orders\.invoice\.paid_eu\.$/) }]);
+      expect(attempts).toMatchObject([
+        {
+          status: 200,
+          response_excerpt: expect.stringMatching(/^Stored in ORDERS as \d+, subject orders\.invoice\.paid_eu\.$/),
+        },
+      ]);
     });
 
     it('sends no header that is a command to the server', async () => {
-      const id = await send(server, await destinationOn(server, { headers: { 'Nats-Rollup': 'all', 'x-kept': 'yes' } }));
+      const id = await send(
+        server,
+        await destinationOn(server, { headers: { 'Nats-Rollup': 'all', 'x-kept': 'yes' } }),
+      );
 
       await eventIn(server, id, 'delivered');
 
@@ -96,7 +109,11 @@ describeWithNats('the sample extension', () => {
     });
 
     it('422: a server without TLS at a tls:// address', async () => {
-      const answer = await server.api('POST', '/v1/destinations', draft({ servers: [nats.address.replace('nats:', 'tls:')] }));
+      const answer = await server.api(
+        'POST',
+        '/v1/destinations',
+        draft({ servers: [nats.address.replace('nats:', 'tls:')] }),
+      );
 
       expectInvalid(answer, 'connectivity');
       expect(answer.json.error.message).toContain('TLS');
@@ -107,7 +124,10 @@ describeWithNats('the sample extension', () => {
 
       await eventIn(server, await send(server, destination), 'delivered');
 
-      const forbidden = await destinationOn(server, draft({ subject: 'other.{event_type}' }, { user: 'publisher', password: PASSWORD }));
+      const forbidden = await destinationOn(
+        server,
+        draft({ subject: 'other.{event_type}' }, { user: 'publisher', password: PASSWORD }),
+      );
       const { attempts } = await eventAfter(server, await send(server, forbidden), 1);
       expect(attempts[0]).toMatchObject({ status: 403 });
     });
@@ -128,16 +148,26 @@ describeWithNats('the sample extension', () => {
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
     // Half a minute before it would have closed for being idle.
-    await until(() => nats.connections(), (count) => count === before, 10_000);
+    await until(
+      () => nats.connections(),
+      (count) => count === before,
+      10_000,
+    );
   });
 
   it('its listener: an outage is in the log', async () => {
-    const destination = await destinationOn(server, { config: { ...connected(), circuit_breaker: { failure_threshold: 1 } } });
+    const destination = await destinationOn(server, {
+      config: { ...connected(), circuit_breaker: { failure_threshold: 1 } },
+    });
     await nats.down();
 
     await send(server, destination);
 
-    await until(async () => server.logs(), (logs) => logs.includes(`Deliveries are held back, as nobody answers: ${destination}.`), BY_A_JOB_MS);
+    await until(
+      async () => server.logs(),
+      (logs) => logs.includes(`Deliveries are held back, as nobody answers: ${destination}.`),
+      BY_A_JOB_MS,
+    );
     await nats.up();
   });
 
@@ -146,9 +176,13 @@ describeWithNats('the sample extension', () => {
       const { paths, components, tags } = (await server.api('GET', '/openapi.json')).json;
 
       expect(paths['/v1/nats/subjects'].get).toMatchObject({ operationId: 'listNatsSubjects', tags: ['NATS'] });
-      expect(Object.keys(paths['/v1/nats/subjects/preview'].post.responses)).toEqual(expect.arrayContaining(['200', '401', '422', '429']));
+      expect(Object.keys(paths['/v1/nats/subjects/preview'].post.responses)).toEqual(
+        expect.arrayContaining(['200', '401', '422', '429']),
+      );
       expect(tags).toContainEqual({ name: 'NATS', description: 'What is delivered to NATS JetStream.' });
-      const fields = ['NatsSubjectItem', 'NatsSubjectPage', 'NatsSubjectPreviewBody'].flatMap((name) => Object.values(components.schemas[name].properties));
+      const fields = ['NatsSubjectItem', 'NatsSubjectPage', 'NatsSubjectPreviewBody'].flatMap((name) =>
+        Object.values(components.schemas[name].properties),
+      );
       expect(fields).toHaveLength(9);
       for (const field of fields) expect(field).toHaveProperty('description');
     });
@@ -176,7 +210,11 @@ describeWithNats('the sample extension', () => {
       const destination = await destinationOn(server);
       await eventIn(server, await send(server, destination), 'delivered');
       const page = async (query: string) => (await server.api('GET', `/v1/nats/subjects?${query}`)).json;
-      await until(() => page('limit=100'), ({ data }) => data.filter(({ stream }: { stream: string }) => stream === 'PAGES').length === 3, BY_A_JOB_MS);
+      await until(
+        () => page('limit=100'),
+        ({ data }) => data.filter(({ stream }: { stream: string }) => stream === 'PAGES').length === 3,
+        BY_A_JOB_MS,
+      );
 
       const seen: string[] = [];
       let cursor: string | null = '';
@@ -187,10 +225,17 @@ describeWithNats('the sample extension', () => {
       }
 
       expect(seen).toEqual([...seen].sort().reverse());
-      expect(seen.slice(-3)).toEqual(['3', '2', '1'].map((n) => expect.stringMatching(new RegExp(`T09:00:00\\.000Z pages\\.${n}$`))));
+      expect(seen.slice(-3)).toEqual(
+        ['3', '2', '1'].map((n) => expect.stringMatching(new RegExp(`T09:00:00\\.000Z pages\\.${n}$`))),
+      );
       expect(seen[0]).toMatch(/:00:00\.000Z orders\./);
-      const other = { authorization: `Bearer ${(await createKey(server, { scope: 'read', environment: 'test' })).key}` };
-      expect((await server.api('GET', '/v1/nats/subjects', undefined, other)).json).toEqual({ data: [], next_cursor: null });
+      const other = {
+        authorization: `Bearer ${(await createKey(server, { scope: 'read', environment: 'test' })).key}`,
+      };
+      expect((await server.api('GET', '/v1/nats/subjects', undefined, other)).json).toEqual({
+        data: [],
+        next_cursor: null,
+      });
       const { next_cursor: ours } = await page('limit=1');
       expectRefusal(await server.api('GET', `/v1/nats/subjects?limit=1&cursor=${ours}`, undefined, other), 400);
     });
@@ -201,7 +246,9 @@ describeWithNats('the sample extension', () => {
     expect(await sql.rows(`select name from migrations where name like 'Nats%'`)).toEqual([]);
     const before = await sql.rows('select * from nats_subject_hours order by subject');
     expect(before.length).toBeGreaterThan(0);
-    await sql.rows(`insert into nats_subject_hours select environment_id, '2020-01-01T00:00:00Z', 'OLD', 'old', 1, 1 from nats_subject_hours limit 1`);
+    await sql.rows(
+      `insert into nats_subject_hours select environment_id, '2020-01-01T00:00:00Z', 'OLD', 'old', 1, 1 from nats_subject_hours limit 1`,
+    );
     const destination = await destinationOn(server);
     await server.stop();
 
@@ -217,7 +264,10 @@ describeWithNats('the sample extension', () => {
     await eventIn(server, await send(server, destination), 'delivered');
     expect(await sql.rows('select * from nats_subject_hours order by subject')).toEqual(expect.arrayContaining(before));
     // Its sweep forgets what is older than a month.
-    await until(() => sql.rows(`select * from nats_subject_hours where stream = 'OLD'`), (rows) => rows.length === 0);
+    await until(
+      () => sql.rows(`select * from nats_subject_hours where stream = 'OLD'`),
+      (rows) => rows.length === 0,
+    );
   }, 60_000);
 });
 
@@ -244,7 +294,9 @@ function countsByJobs(env: Record<string, string>): void {
     try {
       const destination = await destinationOn(api);
 
-      const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => send(api, destination, { event_type: i % 2 ? 'a' : 'b.c' })));
+      const ids = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => send(api, destination, { event_type: i % 2 ? 'a' : 'b.c' })),
+      );
       for (const id of ids) await eventIn(api, id, 'delivered');
 
       expect(await counted(api, 20)).toEqual({ 'orders.a': 10, 'orders.b.c': 10 });

@@ -10,19 +10,48 @@ import { type ImageLayout, layOutImage } from '../support/image-layout.js';
 import { SAMPLE } from './sample.js';
 
 /** The commands of the first two blocks of the sample's README: in Posthorn's folder, and in the sample's. */
-const [packing = '', installing = ''] = [...textOf(`${SAMPLE}/README.md`).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
+const [packing = '', installing = ''] = [...textOf(`${SAMPLE}/README.md`).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
+  ([, block]) => block as string,
+);
 const start = installing.trimEnd().split('\n').at(-1) ?? '';
 
-const SHARED = ['@nestjs/common', '@nestjs/core', '@nestjs/bullmq', '@nestjs/swagger', 'typeorm', 'bullmq', 'rxjs', 'reflect-metadata', 'posthorn'];
+const SHARED = [
+  '@nestjs/common',
+  '@nestjs/core',
+  '@nestjs/bullmq',
+  '@nestjs/swagger',
+  'typeorm',
+  'bullmq',
+  'rxjs',
+  'reflect-metadata',
+  'posthorn',
+];
 
 /** As a developer's shell has it, but for what Jest and npm put there; npm takes what it has before it asks the registry. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(NODE_|npm_(package|lifecycle|command|execpath|node_execpath)|JEST_)/.test(name));
-  return { ...Object.fromEntries(kept), npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false', npm_config_loglevel: 'error', PORT: '0', HOST: '', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '0s' };
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(NODE_|npm_(package|lifecycle|command|execpath|node_execpath)|JEST_)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_loglevel: 'error',
+    PORT: '0',
+    HOST: '',
+    LOG_LEVEL: 'warn',
+    SHUTDOWN_GRACE: '0s',
+  };
 }
 
 function shell(command: string, cwd: string): string {
-  const { status, stdout, stderr } = spawnSync('sh', ['-ec', command], { cwd, env: environment(), encoding: 'utf8', timeout: 240_000 });
+  const { status, stdout, stderr } = spawnSync('sh', ['-ec', command], {
+    cwd,
+    env: environment(),
+    encoding: 'utf8',
+    timeout: 240_000,
+  });
   if (status !== 0) throw new Error(`In ${cwd} this ended with ${status}:\n${command}\n${stdout}${stderr}`);
   return stdout;
 }
@@ -30,21 +59,36 @@ function shell(command: string, cwd: string): string {
 /** Everywhere below a folder where each of these packages is installed. */
 function placesOf(names: readonly string[], folder: string): string[][] {
   const modules = path.join(folder, 'node_modules');
-  const entries = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) => entry.name === 'package.json');
+  const entries = readdirSync(modules, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.name === 'package.json',
+  );
   const places = entries.map((entry) => path.relative(modules, entry.parentPath));
   return names.map((name) => places.filter((place) => place === name || `/${place}`.endsWith(`/node_modules/${name}`)));
 }
 
 /** Runs until it is told to end, as with Ctrl-C: everything in the foreground hears that. */
-async function whileRunning(command: string, cwd: string, env: NodeJS.ProcessEnv, work: (url: string, key: string) => Promise<void>): Promise<string> {
+async function whileRunning(
+  command: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  work: (url: string, key: string) => Promise<void>,
+): Promise<string> {
   const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const retract = noteForReaper(child.pid);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const ended = once(child, 'close');
   try {
-    await until(async () => output, (text) => /listening on \S+\n/.test(text) || child.exitCode !== null, 120_000);
-    await work(/listening on (\S+)/.exec(output)?.[1]?.replace('localhost', '127.0.0.1') ?? `nothing, it wrote ${output}`, /Live admin key: (\S+)/.exec(output)?.[1] ?? '');
+    await until(
+      async () => output,
+      (text) => /listening on \S+\n/.test(text) || child.exitCode !== null,
+      120_000,
+    );
+    await work(
+      /listening on (\S+)/.exec(output)?.[1]?.replace('localhost', '127.0.0.1') ?? `nothing, it wrote ${output}`,
+      /Live admin key: (\S+)/.exec(output)?.[1] ?? '',
+    );
   } finally {
     if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGINT');
     await ended;
@@ -86,9 +130,18 @@ describe('the packed file', () => {
 
   it('holds what runs and its documents, and no source and no test', () => {
     const posthorn = path.join(sample, 'node_modules', 'posthorn');
-    const { bin } = JSON.parse(readFileSync(path.join(posthorn, 'package.json'), 'utf8')) as { bin: Record<string, string> };
+    const { bin } = JSON.parse(readFileSync(path.join(posthorn, 'package.json'), 'utf8')) as {
+      bin: Record<string, string>;
+    };
 
-    expect(readdirSync(posthorn).sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+    expect(readdirSync(posthorn).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'docs',
+      'package.json',
+    ]);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
   });
 
@@ -97,7 +150,10 @@ describe('the packed file', () => {
 
     const output = await whileRunning(start, sample, environment(), async (url, key) => {
       const answer = await fetch(`${url}/v1/nats/subjects`, { headers: { authorization: `Bearer ${key}` } });
-      expect({ status: answer.status, body: await answer.json() }).toEqual({ status: 200, body: { data: [], next_cursor: null } });
+      expect({ status: answer.status, body: await answer.json() }).toEqual({
+        status: 200,
+        body: { data: [], next_cursor: null },
+      });
     });
 
     expect(output).not.toContain('did not start');
@@ -111,10 +167,17 @@ describe('the packed file', () => {
     shell('npm pack', sample);
     cpSync(path.join(sample, copied), path.join(image.app, place, copied));
     shell(run, image.app);
-    const env = { ...environment(), PATH: `${image.bin}:${process.env['PATH']}`, DATA_DIR: path.join(folder, 'data'), EXTENSIONS: extensions };
+    const env = {
+      ...environment(),
+      PATH: `${image.bin}:${process.env['PATH']}`,
+      DATA_DIR: path.join(folder, 'data'),
+      EXTENSIONS: extensions,
+    };
 
     const output = await whileRunning('posthorn', image.app, env, async (url, key) => {
-      expect((await fetch(`${url}/v1/nats/subjects`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
+      expect((await fetch(`${url}/v1/nats/subjects`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(
+        200,
+      );
     });
 
     expect(output).not.toContain('did not start');

@@ -10,13 +10,18 @@ const manifest = JSON.parse(textOf(`${FOLDER}/package.json`)) as Manifest;
 const sources = filesBelow(`${FOLDER}/src`);
 
 /** What a file imports, for its types too. */
-const importsOf = (file: string): string[] => [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
+const importsOf = (file: string): string[] =>
+  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
 
 /** `@scope/name/deep/file.js` is of `@scope/name`. */
-const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 
 describe('the sample extension', () => {
-  it('imports its own files, Node\'s modules, and the packages that it names', () => {
+  it("imports its own files, Node's modules, and the packages that it names", () => {
     const named = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
     const others = sources.flatMap(importsOf).filter((specifier) => !/^(node:|\.\/)/.test(specifier));
 
@@ -34,7 +39,9 @@ describe('the sample extension', () => {
     const opens = /(?<![.\w])(fetch|createConnection|new WebSocket|net\.connect|tls\.connect)\(/;
 
     expect(sources.filter((file) => opens.test(textOf(file)))).toEqual([]);
-    expect(sources.filter((file) => /import (?!type)[^;]*'node:(net|tls|http|https|http2|dgram)'/.test(textOf(file)))).toEqual([]);
+    expect(
+      sources.filter((file) => /import (?!type)[^;]*'node:(net|tls|http|https|http2|dgram)'/.test(textOf(file))),
+    ).toEqual([]);
   });
 });
 

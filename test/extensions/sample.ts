@@ -24,7 +24,10 @@ const WAIT_MS_MAX = 120_000;
  * comes first does it, and the others wait for that.
  */
 export function compileSample(): CompiledSample {
-  const folder = path.join(process.env['POSTHORN_TEST_DIR'] ?? mkdtempSync(path.join(tmpdir(), 'posthorn-sample-')), 'sample');
+  const folder = path.join(
+    process.env['POSTHORN_TEST_DIR'] ?? mkdtempSync(path.join(tmpdir(), 'posthorn-sample-')),
+    'sample',
+  );
   const lock = `${folder}.lock`;
   const deadlineMs = performance.now() + WAIT_MS_MAX;
   while (!existsSync(folder)) {
@@ -57,14 +60,19 @@ function isTaken(lock: string): boolean {
 function compiledIn(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   cpSync(path.join(ROOT, SAMPLE), folder, { recursive: true });
-  const { dependencies, peerDependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
+  const { dependencies, peerDependencies } = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  ) as Manifest;
   for (const name of [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']) {
     const link = path.join(folder, 'node_modules', name);
     mkdirSync(path.dirname(link), { recursive: true });
     symlinkSync(name === 'posthorn' ? ROOT : path.join(ROOT, 'node_modules', name), link);
   }
   const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: folder, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`The sample does not compile against the package:\n${stdout}`);
   return folder;
 }

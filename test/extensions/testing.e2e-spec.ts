@@ -7,8 +7,10 @@ describe('posthorn/testing', () => {
     const live = new Client(posthorn);
     await live.expect(201, 'POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
 
-    const [ours, theirs] = [await live.expect(200, 'GET', '/v1/destinations'), await new Client({ ...posthorn, apiKey: posthorn.testApiKey })
-      .expect(200, 'GET', '/v1/destinations')];
+    const [ours, theirs] = [
+      await live.expect(200, 'GET', '/v1/destinations'),
+      await new Client({ ...posthorn, apiKey: posthorn.testApiKey }).expect(200, 'GET', '/v1/destinations'),
+    ];
 
     expect([ours['data'], theirs['data']]).toEqual([[expect.objectContaining({ name: 'Pull' })], []]);
     await posthorn.stop();
@@ -16,7 +18,11 @@ describe('posthorn/testing', () => {
   }, 120_000);
 
   it('says why a service did not start', async () => {
-    await expect(startPosthorn({ extensions: ['@acme/posthorn-nothing'], env: { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' } }))
-      .rejects.toThrow(/EXTENSIONS names @acme\/posthorn-nothing, which cannot be loaded/);
+    await expect(
+      startPosthorn({
+        extensions: ['@acme/posthorn-nothing'],
+        env: { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
+      }),
+    ).rejects.toThrow(/EXTENSIONS names @acme\/posthorn-nothing, which cannot be loaded/);
   }, 60_000);
 });

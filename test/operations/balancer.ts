@@ -25,7 +25,11 @@ const CONNECTIONS = 8;
 
 /** Opens one in front of nodes that are all up. */
 export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
-  const nodes: Node[] = urls.map((url) => ({ url, pool: new Pool(url, { connections: CONNECTIONS, keepAliveTimeout: 60_000 }), isHealthy: true }));
+  const nodes: Node[] = urls.map((url) => ({
+    url,
+    pool: new Pool(url, { connections: CONNECTIONS, keepAliveTimeout: 60_000 }),
+    isHealthy: true,
+  }));
   const refused: string[] = [];
   let turn = 0;
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -35,8 +39,13 @@ export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
     try {
       if (!node) throw new Error('No node is healthy.');
       const { connection: _, host: _host, ...headers } = request.headers;
-      const body = Buffer.concat(await request.toArray() as Buffer[]);
-      const answer = await node.pool.request({ method: request.method as 'POST', path: request.url as string, headers, body });
+      const body = Buffer.concat((await request.toArray()) as Buffer[]);
+      const answer = await node.pool.request({
+        method: request.method as 'POST',
+        path: request.url as string,
+        headers,
+        body,
+      });
       if ([502, 503, 504].includes(answer.statusCode)) refused.push(`${what}: ${answer.statusCode}`);
       response.writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) });
       response.end(Buffer.from(await answer.body.arrayBuffer()));
@@ -50,7 +59,10 @@ export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
   const closing = new AbortController();
   const check = async (node: Node): Promise<void> => {
     while (!closing.signal.aborted) {
-      node.isHealthy = await fetch(`${node.url}/health/ready`, { headers: { connection: 'close' } }).then(({ status }) => status === 200, () => false);
+      node.isHealthy = await fetch(`${node.url}/health/ready`, { headers: { connection: 'close' } }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
       await rest(CHECK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../durability/processes.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 import { isNginxInstalled, Nginx } from './nginx.js';
 
 const EXAMPLE = path.resolve(import.meta.dirname, '..', '..', 'examples', 'cells');
@@ -23,7 +23,8 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     url = `http://127.0.0.1:${port}`;
     cells = await Promise.all(ports.map((own) => startServer({ BASE_URL: url, PORT: String(own) })));
     router = await Nginx.start('include cells/cells.conf;', exampleFor(port, ports, cells), url);
-    for (const [i, cell] of cells.entries()) expect((await through('PATCH', '/v1/org', keyOf(cell), { slug: SLUGS[i] })).status).toBe(200);
+    for (const [i, cell] of cells.entries())
+      expect((await through('PATCH', '/v1/org', keyOf(cell), { slug: SLUGS[i] })).status).toBe(200);
   }, 60_000);
 
   afterAll(async () => {
@@ -35,7 +36,11 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
   it('202: a send goes to the cell of its key, is delivered from there, and the other cell knows nothing of it', async () => {
     const [, second] = cells;
 
-    const sent = await through('POST', '/v1/send', keyOf(second), { destination: `${receiver.url}/of-two`, event_type: 'order.paid', payload: { cell: 2 } });
+    const sent = await through('POST', '/v1/send', keyOf(second), {
+      destination: `${receiver.url}/of-two`,
+      event_type: 'order.paid',
+      payload: { cell: 2 },
+    });
     expect(sent.status).toBe(202);
     await receiver.waitFor(1);
 
@@ -46,12 +51,16 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
   });
 
   it('200: what a provider sends goes to the cell of the slug in its path, byte for byte, whatever key it carries', async () => {
-    for (const cell of cells) expect((await through('POST', '/v1/endpoints', keyOf(cell), { slug: 'orders' })).status).toBe(201);
+    for (const cell of cells)
+      expect((await through('POST', '/v1/endpoints', keyOf(cell), { slug: 'orders' })).status).toBe(201);
     const raw = '{ "amount": 1.10,  "name": "Zo\u00eb" }';
 
     const answers = await Promise.all(SLUGS.map((slug) => through('POST', `/in/${slug}/orders`, keyOf(cells[0]), raw)));
 
-    expect(answers.map(({ status, json }) => [status, (json as { received: boolean }).received])).toEqual([[200, true], [200, true]]);
+    expect(answers.map(({ status, json }) => [status, (json as { received: boolean }).received])).toEqual([
+      [200, true],
+      [200, true],
+    ]);
     for (const [i, cell] of cells.entries()) {
       const { id } = answers[i]?.json as { id: string };
       const shown = await through('GET', `/v1/events/${id}`, keyOf(cell));
@@ -78,12 +87,24 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     return (json as { data: { message_id: string; direction: string }[] }).data;
   }
 
-  async function through(method: string, at: string, key: string | null, body?: unknown): Promise<{ status: number; json: unknown; text: string }> {
-    const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  async function through(
+    method: string,
+    at: string,
+    key: string | null,
+    body?: unknown,
+  ): Promise<{ status: number; json: unknown; text: string }> {
+    const headers = {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
     const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
     const response = await fetch(url + at, { method, headers, body: sent });
     const text = await response.text();
-    return { status: response.status, text, json: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null };
+    return {
+      status: response.status,
+      text,
+      json: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null,
+    };
   }
 });
 

@@ -25,11 +25,39 @@ describe('posthorn login', () => {
       void text(request).then((body) => {
         const at = request.url ?? '';
         const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-        if (request.method === 'POST') asked.push({ path: at, fields: form ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as Record<string, string>) });
-        const said = at === '/.well-known/oauth-authorization-server' ? { status: 200, body: { issuer: url, device_authorization_endpoint: `${url}/oauth/device`, token_endpoint: `${url}/oauth/token`, revocation_endpoint: 'https://evil.example/oauth/revoke' } }
-          : at === '/oauth/device' ? { status: 200, body: { device_code: 'device', user_code: 'WDJB-MJHT', verification_uri: `${url}/oauth/device`, verification_uri_complete: `${url}/oauth/device?user_code=WDJB-MJHT`, expires_in: 600, interval: 0.05 } }
-          : at === '/oauth/token' ? (answers.shift() ?? { status: 400, body: { error: 'expired_token' } })
-          : at === '/oauth/revoke' ? { status: mayRevoke ? 200 : 500, body: {} } : { status: 404, body: {} };
+        if (request.method === 'POST')
+          asked.push({
+            path: at,
+            fields: form ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as Record<string, string>),
+          });
+        const said =
+          at === '/.well-known/oauth-authorization-server'
+            ? {
+                status: 200,
+                body: {
+                  issuer: url,
+                  device_authorization_endpoint: `${url}/oauth/device`,
+                  token_endpoint: `${url}/oauth/token`,
+                  revocation_endpoint: 'https://evil.example/oauth/revoke',
+                },
+              }
+            : at === '/oauth/device'
+              ? {
+                  status: 200,
+                  body: {
+                    device_code: 'device',
+                    user_code: 'WDJB-MJHT',
+                    verification_uri: `${url}/oauth/device`,
+                    verification_uri_complete: `${url}/oauth/device?user_code=WDJB-MJHT`,
+                    expires_in: 600,
+                    interval: 0.05,
+                  },
+                }
+              : at === '/oauth/token'
+                ? (answers.shift() ?? { status: 400, body: { error: 'expired_token' } })
+                : at === '/oauth/revoke'
+                  ? { status: mayRevoke ? 200 : 500, body: {} }
+                  : { status: 404, body: {} };
         response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body));
       });
     }).listen(0, '127.0.0.1');
@@ -51,31 +79,53 @@ describe('posthorn login', () => {
   const file = (): string => path.join(folder, 'login', 'posthorn', 'credentials.json');
 
   it('shows the code, asks as often as it may, keeps the key for the user alone, and logout revokes it', async () => {
-    answers.push({ status: 400, body: { error: 'authorization_pending' } }, { status: 400, body: { error: 'slow_down' } }, { status: 200, body: { access_token: server.apiKey, token_type: 'Bearer', scope: 'write', expires_in: 86_400 } });
+    answers.push(
+      { status: 400, body: { error: 'authorization_pending' } },
+      { status: 400, body: { error: 'slow_down' } },
+      { status: 200, body: { access_token: server.apiKey, token_type: 'Bearer', scope: 'write', expires_in: 86_400 } },
+    );
 
     const login = await command(signedOut(), ['login', '--url', url, '--scope', 'write']);
 
     expect(login.code).toBe(0);
-    expect(login.out).toMatch(new RegExp(`^Signed in at ${url}: scope write, environment live, until \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\.\n$`));
+    expect(login.out).toMatch(
+      new RegExp(
+        `^Signed in at ${url}: scope write, environment live, until \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\.\n$`,
+      ),
+    );
     expect(login.err).toContain('WDJB-MJHT');
     expect(login.out + login.err).not.toContain(server.apiKey);
     expect(asked.map((each) => each.path)).toEqual(['/oauth/device', '/oauth/token', '/oauth/token', '/oauth/token']);
     expect(asked[0]?.fields).toEqual({ client_id: 'posthorn-cli', scope: 'write', device_name: hostname() });
-    expect(asked[3]?.fields).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: 'device', client_id: 'posthorn-cli' });
+    expect(asked[3]?.fields).toEqual({
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: 'device',
+      client_id: 'posthorn-cli',
+    });
     expect([statSync(file()).mode & 0o777, statSync(path.dirname(file())).mode & 0o777]).toEqual([0o600, 0o700]);
 
     const logout = await command(signedOut(), ['logout']);
 
     expect(logout.code).toBe(0);
     // Not where the metadata of somebody else's making says.
-    expect(asked.at(-1)).toEqual({ path: '/oauth/revoke', fields: { token: server.apiKey, client_id: 'posthorn-cli' } });
+    expect(asked.at(-1)).toEqual({
+      path: '/oauth/revoke',
+      fields: { token: server.apiKey, client_id: 'posthorn-cli' },
+    });
     expect(readFileSync(file(), 'utf8')).not.toContain(server.apiKey);
     expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
   });
 
   it('signing in again revokes the key of before, once the new one is kept; what was allowed instead of what was asked for is said', async () => {
-    const granted = (key: string, more: object = {}): (typeof answers)[number] => ({ status: 200, body: { access_token: key, token_type: 'Bearer', ...more } });
-    answers.push(granted('ek_live_first', { scope: 'write', expires_in: 60 }), { status: 400, body: { error: 'access_denied' } }, granted('ek_test_second', { scope: 'read' }));
+    const granted = (key: string, more: object = {}): (typeof answers)[number] => ({
+      status: 200,
+      body: { access_token: key, token_type: 'Bearer', ...more },
+    });
+    answers.push(
+      granted('ek_live_first', { scope: 'write', expires_in: 60 }),
+      { status: 400, body: { error: 'access_denied' } },
+      granted('ek_test_second', { scope: 'read' }),
+    );
     const revoked = (): unknown[] => asked.filter(({ path: at }) => at === '/oauth/revoke').map(({ fields }) => fields);
     await command(signedOut(), ['login', '--url', url]);
     await command(signedOut(), ['login', '--url', url]);
@@ -85,7 +135,13 @@ describe('posthorn login', () => {
     const again = await command(signedOut(), ['login', '--url', url, '--json']);
 
     expect(revoked()).toEqual([{ token: 'ek_live_first', client_id: 'posthorn-cli' }]);
-    expect(JSON.parse(again.out)).toEqual({ url, signed_in: true, scope: 'read', environment: 'test', expires_at: null });
+    expect(JSON.parse(again.out)).toEqual({
+      url,
+      signed_in: true,
+      scope: 'read',
+      environment: 'test',
+      expires_at: null,
+    });
     expect(again.err).toContain('You asked for scope write, and got read.');
     expect(readFileSync(file(), 'utf8')).not.toContain('ek_live_first');
     await command(signedOut(), ['logout', '--url', url]);
@@ -93,29 +149,44 @@ describe('posthorn login', () => {
 
   it('a revocation that fails does not undo the login, and is said; a key that was given by hand is not revoked', async () => {
     mayRevoke = false;
-    answers.push({ status: 200, body: { access_token: 'ek_live_first', scope: 'write' } }, { status: 200, body: { access_token: 'ek_live_second', scope: 'write' } });
+    answers.push(
+      { status: 200, body: { access_token: 'ek_live_first', scope: 'write' } },
+      { status: 200, body: { access_token: 'ek_live_second', scope: 'write' } },
+    );
     await command(signedOut(), ['login', '--url', url]);
     const second = await command(signedOut(), ['login', '--url', url]);
     mayRevoke = true;
     await command(signedOut(), ['logout', '--url', url]);
-    const by = (): string[] => asked.filter(({ path: at }) => at === '/oauth/revoke').map(({ fields }) => fields['token'] ?? '');
+    const by = (): string[] =>
+      asked.filter(({ path: at }) => at === '/oauth/revoke').map(({ fields }) => fields['token'] ?? '');
     expect(by()).toEqual(['ek_live_first', 'ek_live_second']);
 
     await command(signedOut(), ['login', '--with-key', '--url', server.url], server.apiKey);
     await command(signedOut(), ['login', '--with-key', '--url', server.url], server.apiKey);
 
-    expect(second).toMatchObject({ code: 0, err: expect.stringContaining('The key of the earlier login is replaced here, but not revoked') });
+    expect(second).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('The key of the earlier login is replaced here, but not revoked'),
+    });
     expect(second.err).not.toContain('ek_live_');
     expect((await server.api('GET', '/v1/org')).status).toBe(200);
   });
 
   it('asks again for nothing but scopes that there are', async () => {
-    expect(await command(signedOut(), ['login', '--url', url, '--scope', 'everything'])).toMatchObject({ code: 2, err: '--scope is read, write or admin.\n' });
+    expect(await command(signedOut(), ['login', '--url', url, '--scope', 'everything'])).toMatchObject({
+      code: 2,
+      err: '--scope is read, write or admin.\n',
+    });
     expect(asked).toEqual([]);
   });
 
   it('a page that stands before the service, and a redirect, end the login without a code', async () => {
-    const portal = createServer((request, response) => void (request.url === '/oauth/device' || mayRevoke ? response.writeHead(200, { 'content-type': 'text/html' }).end('<html>') : response.writeHead(302, { location: 'https://evil.example/a?b' }).end())).listen(0, '127.0.0.1');
+    const portal = createServer(
+      (request, response) =>
+        void (request.url === '/oauth/device' || mayRevoke
+          ? response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+          : response.writeHead(302, { location: 'https://evil.example/a?b' }).end()),
+    ).listen(0, '127.0.0.1');
     await new Promise((resolve) => portal.once('listening', resolve));
     const there = `http://127.0.0.1:${(portal.address() as AddressInfo).port}`;
     const page = await command(signedOut(), ['login', '--url', there]);
@@ -124,16 +195,27 @@ describe('posthorn login', () => {
     mayRevoke = true;
     portal.close();
 
-    expect(page).toMatchObject({ code: 1, out: '', err: `${there} does not answer as Posthorn does: is it the URL of the service?\n` });
-    expect(redirect).toMatchObject({ code: 1, out: '', err: expect.stringContaining('with a redirect to https://evil.example, which is not followed') });
+    expect(page).toMatchObject({
+      code: 1,
+      out: '',
+      err: `${there} does not answer as Posthorn does: is it the URL of the service?\n`,
+    });
+    expect(redirect).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('with a redirect to https://evil.example, which is not followed'),
+    });
   });
 
-  it.each(['access_denied', 'expired_token', 'invalid_grant'])('%s ends it with 3, and nothing is kept', async (error) => {
-    answers.push({ status: 400, body: { error } });
+  it.each(['access_denied', 'expired_token', 'invalid_grant'])(
+    '%s ends it with 3, and nothing is kept',
+    async (error) => {
+      answers.push({ status: 400, body: { error } });
 
-    expect((await command(signedOut(), ['login', '--url', url])).code).toBe(3);
-    expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
-  });
+      expect((await command(signedOut(), ['login', '--url', url])).code).toBe(3);
+      expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
+    },
+  );
 
   it('--with-key keeps a key that is good, and the environment overrides it', async () => {
     const bad = await command(signedOut(), ['login', '--with-key', '--url', server.url], 'ek_live_x\n');

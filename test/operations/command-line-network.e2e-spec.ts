@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { start, type Running } from '../support/command.js';
-import { startServer, type PosthornServer } from '../support/server.js';
-import { openLink, type DatabaseLink } from '../api/database-link.js';
+import { type DatabaseLink, openLink } from '../api/database-link.js';
 import { until } from '../api/polling.js';
-import { destinationAt, eventIn, send, startTargets, WITHIN_MS, type Targets } from '../api/scene.js';
+import { destinationAt, eventIn, send, startTargets, type Targets, WITHIN_MS } from '../api/scene.js';
+import { type Running, start } from '../support/command.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 /** Longer than the command waits for a silent connection. */
 const PATIENCE_MS = 75_000;
@@ -49,30 +49,60 @@ describe('posthorn events tail and listen', () => {
 
   async function begun(url: string, user: string, args: string[], said: string): Promise<Running> {
     const own = path.join(folder, user);
-    const each = start({ HOME: own, XDG_CONFIG_HOME: own, POSTHORN_URL: url.replace(/\/$/, ''), POSTHORN_API_KEY: server.apiKey }, args);
+    const each = start(
+      { HOME: own, XDG_CONFIG_HOME: own, POSTHORN_URL: url.replace(/\/$/, ''), POSTHORN_API_KEY: server.apiKey },
+      args,
+    );
     running.push(each);
     await each.said(said);
     return each;
   }
-  const tail = (url: string, user: string, args: string[]): Promise<Running> => begun(url, user, ['events', 'tail', '--json', ...args], 'Listening.');
+  const tail = (url: string, user: string, args: string[]): Promise<Running> =>
+    begun(url, user, ['events', 'tail', '--json', ...args], 'Listening.');
   const listen = (url: string, user: string, slug: string): Promise<Running> =>
-    begun(url, user, ['listen', '--json', '--endpoint', slug, '--forward-to', `http://127.0.0.1:${(local.address() as AddressInfo).port}/${user}`], 'Forwarding what');
+    begun(
+      url,
+      user,
+      [
+        'listen',
+        '--json',
+        '--endpoint',
+        slug,
+        '--forward-to',
+        `http://127.0.0.1:${(local.address() as AddressInfo).port}/${user}`,
+      ],
+      'Forwarding what',
+    );
 
   it('a network that goes silent without a word, and a laptop that sleeps for as long: everything is shown and forwarded once, and that the connection was lost is said', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'asleep' })).json as { url: string };
-    const receive = async (): Promise<string> => ((await (await fetch(endpoint.url, { method: 'POST', body: '{}' })).json()) as { id: string }).id;
+    const receive = async (): Promise<string> =>
+      ((await (await fetch(endpoint.url, { method: 'POST', body: '{}' })).json()) as { id: string }).id;
     const [cutTail, cutListen, asleepTail, asleepListen] = await Promise.all([
-      tail(link.url, 'cut', ['--destination', destination]), listen(link.url, 'cut', 'asleep'), tail(server.url, 'asleep', ['--destination', destination]), listen(server.url, 'asleep', 'asleep'),
+      tail(link.url, 'cut', ['--destination', destination]),
+      listen(link.url, 'cut', 'asleep'),
+      tail(server.url, 'asleep', ['--destination', destination]),
+      listen(server.url, 'asleep', 'asleep'),
     ]);
     const messages = [await send(server, destination)];
     const received = [await receive()];
     const settled = (each: Running): number => each.lines().filter(({ kind }) => kind === 'status').length;
     const both = async (counts: number): Promise<void> => {
-      for (const each of [cutTail, asleepTail]) await until(async () => settled(each), (count) => count >= counts, WITHIN_MS);
+      for (const each of [cutTail, asleepTail])
+        await until(
+          async () => settled(each),
+          (count) => count >= counts,
+          WITHIN_MS,
+        );
       // A connection of before that idles is as dead as the stream's: a request over it is given up after 30 s, and tried again.
-      for (const each of [cutListen, asleepListen]) await until(async () => each.lines().length, (count) => count >= counts, PATIENCE_MS);
+      for (const each of [cutListen, asleepListen])
+        await until(
+          async () => each.lines().length,
+          (count) => count >= counts,
+          PATIENCE_MS,
+        );
     };
     await both(1);
 
@@ -94,17 +124,23 @@ describe('posthorn events tail and listen', () => {
 
     for (const each of [cutTail, asleepTail]) {
       const shown = each.lines().map(({ kind, event }) => `${kind} ${event.id.replace('evt', 'msg')}`);
-      expect(shown.sort()).toEqual(messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort());
+      expect(shown.sort()).toEqual(
+        messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort(),
+      );
     }
     for (const each of [cutListen, asleepListen]) {
-      expect(each.lines().map(({ event_id, is_again }) => [event_id, is_again])).toEqual(received.map((id) => [id, false]));
+      expect(each.lines().map(({ event_id, is_again }) => [event_id, is_again])).toEqual(
+        received.map((id) => [id, false]),
+      );
     }
     expect(arrived.filter((url) => url === '/cut')).toHaveLength(5);
     expect(arrived.filter((url) => url === '/asleep')).toHaveLength(5);
   }, 240_000);
 
   it('what is too long ago is said, to people and to programs, with the times between which it happened', async () => {
-    const beginning = await fetch(`${server.url}/v1/events/stream?follow=false`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+    const beginning = await fetch(`${server.url}/v1/events/stream?follow=false`, {
+      headers: { authorization: `Bearer ${server.apiKey}` },
+    });
     const [epoch, xid, atMs] = (/^id: (.+)$/m.exec(await beginning.text())?.[1] ?? '').split('.');
     const old = `${epoch}.${BigInt(xid ?? 0) - 1n}.${Number(atMs) - 3_700_000}`;
     const since = new Date(Number(atMs) - 3_700_000).toISOString();

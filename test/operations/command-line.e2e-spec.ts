@@ -4,14 +4,14 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../durability/processes.js';
-import { command, type Ran, start, type Running } from '../support/command.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
 import { createKey } from '../api/answers.js';
 import { until } from '../api/polling.js';
-import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Targets } from '../api/scene.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from '../api/scene.js';
+import { freePort } from '../durability/processes.js';
+import { command, type Ran, type Running, start } from '../support/command.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
@@ -39,26 +39,47 @@ describe('posthorn', () => {
   });
 
   const posthorn = (...args: string[]): Promise<Ran> => command(env, args);
-  async function json(...args: string[]): Promise<any> { // eslint-disable-line @typescript-eslint/no-explicit-any -- a test says what it expects
+  async function json(...args: string[]): Promise<any> {
+    // eslint-disable-line @typescript-eslint/no-explicit-any -- a test says what it expects
     const { code, out, err } = await posthorn(...args, '--json');
     expect({ code, err }).toEqual({ code: 0, err });
     return JSON.parse(out);
   }
   /** Kills the service, and brings it back on its port and its database. */
-  async function restart(signal: NodeJS.Signals = 'SIGKILL', meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
+  async function restart(
+    signal: NodeJS.Signals = 'SIGKILL',
+    meanwhile: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
     await current.kill(signal);
-    await until(() => fetch(`${server.url}/health/live`).then(() => false, () => true), (isGone) => isGone, WITHIN_MS);
+    await until(
+      () =>
+        fetch(`${server.url}/health/live`).then(
+          () => false,
+          () => true,
+        ),
+      (isGone) => isGone,
+      WITHIN_MS,
+    );
     await meanwhile();
     current = await startServer(server.env);
   }
   async function received(slug: string, init: RequestInit = {}, suffix = ''): Promise<string> {
     const { slug: organization } = (await server.api('GET', '/v1/org')).json;
-    const answer = await fetch(`${server.url}/in/${organization}/${slug}${suffix}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"type":"invoice.paid"}', ...init });
+    const answer = await fetch(`${server.url}/in/${organization}/${slug}${suffix}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"type":"invoice.paid"}',
+      ...init,
+    });
     return ((await answer.json()) as { id: string }).id;
   }
 
   it('the client is typed by the document of this very service', () => {
-    const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'tools', 'generate-client.mjs'), server.url, '--check'], { cwd: ROOT, encoding: 'utf8' });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [path.join(ROOT, 'tools', 'generate-client.mjs'), server.url, '--check'],
+      { cwd: ROOT, encoding: 'utf8' },
+    );
 
     expect({ status, stderr: stderr.replace(/.*ExperimentalWarning.*\n.*\n/, '') }).toEqual({ status: 0, stderr: '' });
   });
@@ -67,27 +88,80 @@ describe('posthorn', () => {
     const help = await command({ HOME: folder }, ['--help']);
     const wrong = await posthorn('evnts');
     const option = await posthorn('events', 'list', '--nothing');
-    const counts = await Promise.all([posthorn('destinations', '-n', 'many'), posthorn('events', '-n', '-1'), posthorn('send', 'https://example.com', 'a', '-H', 'none')]);
+    const counts = await Promise.all([
+      posthorn('destinations', '-n', 'many'),
+      posthorn('events', '-n', '-1'),
+      posthorn('send', 'https://example.com', 'a', '-H', 'none'),
+    ]);
 
     expect(help.code).toBe(0);
-    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'recover', 'cancel', 'jobs', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'backup', 'restore', 'Exit codes']) expect(help.out).toContain(word);
+    for (const word of [
+      'login',
+      'logout',
+      'whoami',
+      'send',
+      'events',
+      'replay',
+      'recover',
+      'cancel',
+      'jobs',
+      'destinations',
+      'endpoints',
+      'keys',
+      'listen',
+      'trigger',
+      'mcp',
+      'doctor',
+      'completion',
+      'migrate',
+      'create-admin-key',
+      'backup',
+      'restore',
+      'Exit codes',
+    ])
+      expect(help.out).toContain(word);
     expect([wrong.code, option.code, ...counts.map(({ code }) => code)]).toEqual([2, 2, 2, 2, 2]);
     expect(wrong.err).toContain('Did you mean events');
   });
 
   it('loads nothing but its own files, Node.js, commander and openapi-fetch', () => {
-    const files = ['cli', 'client'].flatMap((name) => readdirSync(path.join(ROOT, 'dist', 'src', name), { recursive: true, encoding: 'utf8' }).map((file) => path.join(ROOT, 'dist', 'src', name, file)));
-    const imports = files.filter((file) => file.endsWith('.js')).flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)';$/gm)].map(([, from = '']) => from));
+    const files = ['cli', 'client'].flatMap((name) =>
+      readdirSync(path.join(ROOT, 'dist', 'src', name), { recursive: true, encoding: 'utf8' }).map((file) =>
+        path.join(ROOT, 'dist', 'src', name, file),
+      ),
+    );
+    const imports = files
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)';$/gm)].map(
+          ([, from = '']) => from,
+        ),
+      );
 
     expect(imports.length).toBeGreaterThan(50);
-    expect([...new Set(imports.filter((from) => !from.startsWith('node:') && !from.startsWith('.')))].sort()).toEqual(['commander', 'openapi-fetch']);
-    expect(imports.filter((from) => from.startsWith('.') && /kernel|http|modules|engine(?!\/exact-json)/.test(from))).toEqual([]);
+    expect([...new Set(imports.filter((from) => !from.startsWith('node:') && !from.startsWith('.')))].sort()).toEqual([
+      'commander',
+      'openapi-fetch',
+    ]);
+    expect(
+      imports.filter((from) => from.startsWith('.') && /kernel|http|modules|engine(?!\/exact-json)/.test(from)),
+    ).toEqual([]);
   });
 
   it('send, events and replay: what is sent is found, with its attempts and its very payload, and delivered again', async () => {
     const target = targets.open();
-    const destination = (await json('destinations', 'create', '--name', 'Billing', '--target', target.url)).id as string;
-    const sent = await json('send', destination, 'invoice.paid', '-d', '{"amount":4200, "price":1.10, "id":12345678901234567890}', '-H', 'X-Tenant: 42', '--wait');
+    const destination = (await json('destinations', 'create', '--name', 'Billing', '--target', target.url))
+      .id as string;
+    const sent = await json(
+      'send',
+      destination,
+      'invoice.paid',
+      '-d',
+      '{"amount":4200, "price":1.10, "id":12345678901234567890}',
+      '-H',
+      'X-Tenant: 42',
+      '--wait',
+    );
     const id = (sent.message_id as string).replace('msg', 'evt');
     const listed = await json('events', '--type', 'invoice.paid', '--destination', destination);
     const table = await posthorn('events', 'list', '--destination', destination);
@@ -110,28 +184,44 @@ describe('posthorn', () => {
     // In the very characters that were given.
     expect(payload.out).toBe('{"amount":4200, "price":1.10, "id":12345678901234567890}');
     expect([again.code, there.code]).toEqual([0, 0]);
-    expect(elsewhere).toMatchObject({ code: 5, err: expect.stringContaining('is no destination that the event went to') });
+    expect(elsewhere).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('is no destination that the event went to'),
+    });
     expect(target.posts()[1]?.headers['webhook-replayed']).toBe('true');
   });
 
   it('ends with what scripts go by: 3 for a key that is none, 4 for what is not there, 5 for what is refused, 6 for nobody there', async () => {
     const [noKey, badKey, absent, refused, away, noJson] = await Promise.all([
-      command({ ...env, POSTHORN_API_KEY: '' }, ['events']), command({ ...env, POSTHORN_API_KEY: 'ek_live_x' }, ['events']),
-      posthorn('events', 'get', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), posthorn('send', 'https://example.com', ''),
-      command({ ...env, POSTHORN_URL: `http://127.0.0.1:${await freePort()}` }, ['whoami']), posthorn('send', 'https://example.com', 'a', '-d', '{'),
+      command({ ...env, POSTHORN_API_KEY: '' }, ['events']),
+      command({ ...env, POSTHORN_API_KEY: 'ek_live_x' }, ['events']),
+      posthorn('events', 'get', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'),
+      posthorn('send', 'https://example.com', ''),
+      command({ ...env, POSTHORN_URL: `http://127.0.0.1:${await freePort()}` }, ['whoami']),
+      posthorn('send', 'https://example.com', 'a', '-d', '{'),
     ]);
 
     expect([noKey, badKey, absent, refused, away, noJson].map(({ code }) => code)).toEqual([3, 3, 4, 5, 6, 2]);
-    expect([noKey, badKey, absent, refused, away, noJson].every(({ out, err }) => out === '' && err.length > 10)).toBe(true);
+    expect([noKey, badKey, absent, refused, away, noJson].every(({ out, err }) => out === '' && err.length > 10)).toBe(
+      true,
+    );
   });
 
-  it.each(['events', 'whoami', 'doctor', 'listen --forward-to 3000', 'mcp', 'events tail'])('a key with a line break is refused by %s, and printed by nobody', async (line) => {
-    const ran = await command({ ...env, POSTHORN_API_KEY: `${server.apiKey.slice(0, 20)}\n${server.apiKey.slice(20)}` }, line.split(' '), '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+  it.each(['events', 'whoami', 'doctor', 'listen --forward-to 3000', 'mcp', 'events tail'])(
+    'a key with a line break is refused by %s, and printed by nobody',
+    async (line) => {
+      const ran = await command(
+        { ...env, POSTHORN_API_KEY: `${server.apiKey.slice(0, 20)}\n${server.apiKey.slice(20)}` },
+        line.split(' '),
+        '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+      );
 
-    expect(ran.code).toBe(3);
-    expect(ran.err).toContain('POSTHORN_API_KEY has a line break');
-    for (const part of [server.apiKey.slice(8, 20), server.apiKey.slice(20)]) expect(ran.out + ran.err).not.toContain(part);
-  });
+      expect(ran.code).toBe(3);
+      expect(ran.err).toContain('POSTHORN_API_KEY has a line break');
+      for (const part of [server.apiKey.slice(8, 20), server.apiKey.slice(20)])
+        expect(ran.out + ran.err).not.toContain(part);
+    },
+  );
 
   it('a key from a file with a line break behind it is good', async () => {
     expect((await command({ ...env, POSTHORN_API_KEY: `${server.apiKey}\n` }, ['whoami'])).code).toBe(0);
@@ -146,31 +236,52 @@ describe('posthorn', () => {
     expect(await posthorn('keys', 'revoke', id)).toMatchObject({ code: 0 });
     const broken = await command({ ...env, POSTHORN_API_KEY: key }, ['doctor']);
 
-    expect(JSON.parse(who.out)).toMatchObject({ url: server.url, environment: 'live', source: 'POSTHORN_API_KEY', key: `${key.slice(0, 12)}…` });
+    expect(JSON.parse(who.out)).toMatchObject({
+      url: server.url,
+      environment: 'live',
+      source: 'POSTHORN_API_KEY',
+      key: `${key.slice(0, 12)}…`,
+    });
     expect(who.out).not.toContain(key);
     expect(forbidden.code).toBe(3);
     expect((sound as { check: string; result: string }[]).filter(({ result }) => result === 'failed')).toEqual([]);
-    expect((sound as { check: string }[]).map(({ check }) => check)).toEqual(expect.arrayContaining(['reachable', 'ready', 'version', 'key', 'domains', 'destinations', 'dead letters']));
+    expect((sound as { check: string }[]).map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['reachable', 'ready', 'version', 'key', 'domains', 'destinations', 'dead letters']),
+    );
     expect(broken.code).toBe(1);
     expect(broken.out).toMatch(/failed +key/);
   });
 
   it('doctor: an open circuit and dead letters of the last hour are failures, what is disabled is a warning; it ends with 1', async () => {
-    const failing = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { name: 'Bro\u009bken', retry: { schedule: [0] }, config: { circuit_breaker: { failure_threshold: 1 } } });
+    const failing = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
+      name: 'Bro\u009bken',
+      retry: { schedule: [0] },
+      config: { circuit_breaker: { failure_threshold: 1 } },
+    });
     const off = await destinationAt(server, targets.open().url, { name: 'Off' });
     expectStatus(await server.api('PATCH', `/v1/destinations/${off}`, { status: 'disabled' }), 200);
     await eventIn(server, await send(server, failing), 'dlq');
-    await until(async () => (await server.api('GET', `/v1/metrics?key=${failing}&window=1m`)).json.data as { dlq: number }[], (data) => data.some(({ dlq }) => dlq > 0), WITHIN_MS);
+    await until(
+      async () => (await server.api('GET', `/v1/metrics?key=${failing}&window=1m`)).json.data as { dlq: number }[],
+      (data) => data.some(({ dlq }) => dlq > 0),
+      WITHIN_MS,
+    );
 
     const ran = await posthorn('doctor', '--json');
     const shown = await command(env, ['doctor']);
 
     const findings = JSON.parse(ran.out) as { check: string; result: string; message: string }[];
-    const found = (of: string): string[] => findings.filter(({ message }) => message.includes(of)).map(({ result, message }) => `${result} ${message}`);
+    const found = (of: string): string[] =>
+      findings.filter(({ message }) => message.includes(of)).map(({ result, message }) => `${result} ${message}`);
     expect([ran.code, shown.code]).toEqual([1, 1]);
-    expect(found(failing)).toEqual([expect.stringMatching(/^failed The circuit of .* is open since /), expect.stringMatching(/^failed 1 deliveries to .* became dead letters within the last hour/)]);
+    expect(found(failing)).toEqual([
+      expect.stringMatching(/^failed The circuit of .* is open since /),
+      expect.stringMatching(/^failed 1 deliveries to .* became dead letters within the last hour/),
+    ]);
     expect(found(off)).toEqual([expect.stringMatching(/^warning Off .* is disabled: /)]);
-    expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(['ready', 'destinations', 'applications', 'dead letters']));
+    expect(findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['ready', 'destinations', 'applications', 'dead letters']),
+    );
     expect(shown.out).toContain('failed ');
     expect(shown.out + ran.out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expectStatus(await server.api('DELETE', `/v1/destinations/${failing}`), 204);
@@ -178,14 +289,31 @@ describe('posthorn', () => {
 
   it('doctor: PLATFORM_DOMAIN on the host of BASE_URL is a warning, which the service says and not the shell of whoever asks', async () => {
     const port = await freePort();
-    const named = await startServer({ ...server.env, ROLE: 'api', PORT: String(port), BASE_URL: `https://hooks.example.com`, PLATFORM_DOMAIN: 'hooks.example.com' });
+    const named = await startServer({
+      ...server.env,
+      ROLE: 'api',
+      PORT: String(port),
+      BASE_URL: `https://hooks.example.com`,
+      PLATFORM_DOMAIN: 'hooks.example.com',
+    });
     const hosts = async (url: string): Promise<{ result: string; message: string }[]> =>
-      (JSON.parse((await command({ ...env, POSTHORN_URL: url, PLATFORM_DOMAIN: 'elsewhere.example.com' }, ['doctor', '--json'])).out) as { check: string; result: string; message: string }[]).filter(({ check }) => check === 'hosts');
+      (
+        JSON.parse(
+          (await command({ ...env, POSTHORN_URL: url, PLATFORM_DOMAIN: 'elsewhere.example.com' }, ['doctor', '--json']))
+            .out,
+        ) as { check: string; result: string; message: string }[]
+      ).filter(({ check }) => check === 'hosts');
 
     const [shared, unset] = [await hosts(`http://127.0.0.1:${port}`), await hosts(server.url)];
     await named.stop();
 
-    expect(shared).toEqual([{ check: 'hosts', result: 'warning', message: expect.stringContaining('PLATFORM_DOMAIN is the host of BASE_URL') }]);
+    expect(shared).toEqual([
+      {
+        check: 'hosts',
+        result: 'warning',
+        message: expect.stringContaining('PLATFORM_DOMAIN is the host of BASE_URL'),
+      },
+    ]);
     expect(unset).toEqual([]);
   });
 
@@ -205,43 +333,99 @@ describe('posthorn', () => {
     const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
     for (let i = 0; i < 3; i += 1) await eventIn(server, await send(server, destination), 'dlq');
     const [none, everything, mixed, many, counted, listed] = await Promise.all([
-      posthorn('recover'), posthorn('cancel', '--all', '--destination', destination), posthorn('replay', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', '--type', 'a', '--dry-run'),
-      posthorn('recover', '--destination', destination, '--limit', 'many'), posthorn('recover', '--destination', destination, '--dry-run'), json('events', '--destination', destination, '--status', 'dlq,failed'),
+      posthorn('recover'),
+      posthorn('cancel', '--all', '--destination', destination),
+      posthorn('replay', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', '--type', 'a', '--dry-run'),
+      posthorn('recover', '--destination', destination, '--limit', 'many'),
+      posthorn('recover', '--destination', destination, '--dry-run'),
+      json('events', '--destination', destination, '--status', 'dlq,failed'),
     ]);
-    const recovered = await posthorn('recover', '--destination', destination, '--status', 'dlq', '--limit', '2', '--wait');
+    const recovered = await posthorn(
+      'recover',
+      '--destination',
+      destination,
+      '--status',
+      'dlq',
+      '--limit',
+      '2',
+      '--wait',
+    );
     await target.arrived(5);
     const replayed = await json('replay', '--destination', destination, '--wait');
     await target.arrived(8);
     const cancelled = await json('cancel', '--destination', destination);
-    const [jobs, gone, stopped] = await Promise.all([json('jobs', '-n', '3'), posthorn('jobs', 'get', 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), posthorn('jobs', 'stop', replayed.id)]);
+    const [jobs, gone, stopped] = await Promise.all([
+      json('jobs', '-n', '3'),
+      posthorn('jobs', 'get', 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'),
+      posthorn('jobs', 'stop', replayed.id),
+    ]);
 
     expect([none, everything, mixed, many].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
-    expect([none.err, everything.err, mixed.err].join('')).toMatch(/a filter[^]*leave the filters out[^]*leave --type out/);
+    expect([none.err, everything.err, mixed.err].join('')).toMatch(
+      /a filter[^]*leave the filters out[^]*leave --type out/,
+    );
     expect(counted).toMatchObject({ code: 0, out: '3 events would be delivered again where they failed.\n' });
     expect(listed).toHaveLength(3);
-    expect(recovered).toMatchObject({ code: 0, out: 'completed: 2 events, 2 deliveries.\n', err: expect.stringMatching(/^Job rpj_\w+ runs, and goes on without this command\./) });
-    expect(replayed).toMatchObject({ action: 'replay', state: 'completed', scanned: 3, enqueued: 3, filter: { destination } });
+    expect(recovered).toMatchObject({
+      code: 0,
+      out: 'completed: 2 events, 2 deliveries.\n',
+      err: expect.stringMatching(/^Job rpj_\w+ runs, and goes on without this command\./),
+    });
+    expect(replayed).toMatchObject({
+      action: 'replay',
+      state: 'completed',
+      scanned: 3,
+      enqueued: 3,
+      filter: { destination },
+    });
     expect(cancelled).toMatchObject({ action: 'cancel', kind: 'events' });
     expect(jobs.map(({ action }: { action: string }) => action)).toEqual(['cancel', 'replay', 'recover']);
-    expect(await posthorn('jobs', 'get', cancelled.id, '--wait')).toMatchObject({ code: 0, out: 'completed: 0 deliveries cancelled.\n' });
+    expect(await posthorn('jobs', 'get', cancelled.id, '--wait')).toMatchObject({
+      code: 0,
+      out: 'completed: 0 deliveries cancelled.\n',
+    });
     expect(gone.code).toBe(4);
     // It had ended: nothing is left to stop.
     expect(stopped).toMatchObject({ code: 0, out: 'completed: 3 events, 3 deliveries.\n' });
   });
 
   it('cancel ID ends what waits of one event', async () => {
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { retry: { schedule: [0, 3_600] } });
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
+      retry: { schedule: [0, 3_600] },
+    });
     const id = (await send(server, destination)).replace('msg', 'evt');
-    await until(async () => (await json('events', 'attempts', id)).length as number, (count) => count === 1, WITHIN_MS);
+    await until(
+      async () => (await json('events', 'attempts', id)).length as number,
+      (count) => count === 1,
+      WITHIN_MS,
+    );
 
     expect(await posthorn('cancel', id)).toMatchObject({ code: 0, out: '1 deliveries cancelled.\n' });
     expect(await json('events', 'get', id)).toMatchObject({ status: 'failed' });
   });
 
   it('a job that was stopped ends the command that waits for it with 1, after its progress', async () => {
-    const job = { id: 'rpj_1', kind: 'events', action: 'recover', total_estimate: 10_000, total_is_capped: true, scanned: 4000, replayed: 3990, enqueued: 3990, skipped: 7, excluded: 3, cancelled: null, error: null };
+    const job = {
+      id: 'rpj_1',
+      kind: 'events',
+      action: 'recover',
+      total_estimate: 10_000,
+      total_is_capped: true,
+      scanned: 4000,
+      replayed: 3990,
+      enqueued: 3990,
+      skipped: 7,
+      excluded: 3,
+      cancelled: null,
+      error: null,
+    };
     const states = ['running', 'stopped', 'stopped'];
-    const service = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...job, state: states.shift() }))).listen(0, '127.0.0.1');
+    const service = createServer(
+      (_request, response) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ ...job, state: states.shift() })),
+    ).listen(0, '127.0.0.1');
     await new Promise((resolve) => service.once('listening', resolve));
     const there = { ...env, POSTHORN_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}` };
 
@@ -249,7 +433,11 @@ describe('posthorn', () => {
     const program = await command(there, ['jobs', 'get', 'rpj_1', '--wait', '--json']);
     service.close();
 
-    expect(people).toMatchObject({ code: 1, out: 'stopped: 3990 events, 3990 deliveries, 7 skipped, 3 erased.\n', err: 'running: 4000 of 10000+\n' });
+    expect(people).toMatchObject({
+      code: 1,
+      out: 'stopped: 3990 events, 3990 deliveries, 7 skipped, 3 erased.\n',
+      err: 'running: 4000 of 10000+\n',
+    });
     expect([program.code, JSON.parse(program.out)]).toEqual([1, { ...job, state: 'stopped' }]);
   });
 
@@ -258,15 +446,25 @@ describe('posthorn', () => {
     const words = await posthorn('completion', 'words', 'events');
 
     expect(script).toMatchObject({ code: 0, out: expect.stringContaining('posthorn completion words') });
-    expect(words.out.split('\n')).toEqual(expect.arrayContaining(['list', 'get', 'attempts', 'payload', 'tail', '--json']));
-    for (const word of ['replay', 'recover', 'cancel']) expect((await posthorn('completion', 'words', word)).out.split('\n')).toEqual(expect.arrayContaining(['--application', '--error', '--dry-run', '--wait', '--limit']));
+    expect(words.out.split('\n')).toEqual(
+      expect.arrayContaining(['list', 'get', 'attempts', 'payload', 'tail', '--json']),
+    );
+    for (const word of ['replay', 'recover', 'cancel'])
+      expect((await posthorn('completion', 'words', word)).out.split('\n')).toEqual(
+        expect.arrayContaining(['--application', '--error', '--dry-run', '--wait', '--limit']),
+      );
     expect((await posthorn('completion', 'cmd')).code).toBe(2);
   });
 
   it('completion bash: completes in a shell', () => {
     const script = `PATH="${folder}:$PATH"; posthorn() { node ${ROOT}/dist/src/posthorn.js "$@"; }; source <(posthorn completion bash); COMP_WORDS=(posthorn events ta); COMP_CWORD=2; _posthorn; echo "\${COMPREPLY[@]}"`;
 
-    expect(spawnSync('bash', ['-c', script], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', HOME: folder } }).stdout.trim()).toBe('tail');
+    expect(
+      spawnSync('bash', ['-c', script], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      }).stdout.trim(),
+    ).toBe('tail');
   });
 
   describe('events tail', () => {
@@ -281,13 +479,19 @@ describe('posthorn', () => {
         await restart(signal);
         for (let i = 0; i < 5; i += 1) messages.push(await send(server, destination));
         for (const message of messages) await eventIn(server, message, 'delivered');
-        await until(async () => tail.lines().filter(({ kind }) => kind === 'status').length, (count) => count >= messages.length, WITHIN_MS);
+        await until(
+          async () => tail.lines().filter(({ kind }) => kind === 'status').length,
+          (count) => count >= messages.length,
+          WITHIN_MS,
+        );
       }
       await tail.stop();
 
       const shown = tail.lines().map(({ kind, event }) => `${kind} ${event.id.replace('evt', 'msg')}`);
       expect([...new Set(shown)].length).toBe(shown.length);
-      expect(shown.sort()).toEqual(messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort());
+      expect(shown.sort()).toEqual(
+        messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort(),
+      );
       expect(tail.err).toContain('Connecting again');
     }, 120_000);
 
@@ -296,7 +500,11 @@ describe('posthorn', () => {
       const tail = start({ ...env, POSTHORN_API_KEY: key.key }, ['events', 'tail']);
       await tail.said('Listening.');
       expectStatus(await server.api('DELETE', `/v1/keys/${key.id}`), 204);
-      await until(async () => tail.child.exitCode, (code) => code !== null, WITHIN_MS);
+      await until(
+        async () => tail.child.exitCode,
+        (code) => code !== null,
+        WITHIN_MS,
+      );
 
       expect(tail.child.exitCode).toBe(3);
       expect(tail.err).toContain('revoked');
@@ -304,7 +512,12 @@ describe('posthorn', () => {
   });
 
   describe('listen', () => {
-    interface Local { method: string; url: string; rawHeaders: string[]; body: Buffer }
+    interface Local {
+      method: string;
+      url: string;
+      rawHeaders: string[];
+      body: Buffer;
+    }
     let local: Server;
     let arrived: Local[];
     let held: (() => void)[];
@@ -313,12 +526,23 @@ describe('posthorn', () => {
     beforeAll(async () => {
       local = createServer((request, response) => {
         const chunks: Buffer[] = [];
-        request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-          arrived.push({ method: request.method ?? '', url: request.url ?? '', rawHeaders: request.rawHeaders, body: Buffer.concat(chunks) });
-          const end = (): void => void (response.headersSent || response.writeHead(request.url?.includes('fail') === true ? 500 : 201).end('local'));
-          if (request.url?.startsWith('/hold') === true) held.push(end);
-          else end();
-        });
+        request
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('end', () => {
+            arrived.push({
+              method: request.method ?? '',
+              url: request.url ?? '',
+              rawHeaders: request.rawHeaders,
+              body: Buffer.concat(chunks),
+            });
+            const end = (): void =>
+              void (
+                response.headersSent ||
+                response.writeHead(request.url?.includes('fail') === true ? 500 : 201).end('local')
+              );
+            if (request.url?.startsWith('/hold') === true) held.push(end);
+            else end();
+          });
       }).listen(0, '127.0.0.1');
       await new Promise((resolve) => local.once('listening', resolve));
       to = `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
@@ -335,30 +559,61 @@ describe('posthorn', () => {
     });
 
     const tunnel = async (args: string[]): Promise<Running> => {
-      const running = start(env, ['listen', '--forward-to', `${to}/hook?mine=1`, '--json', '--concurrency', '1', ...args]);
+      const running = start(env, [
+        'listen',
+        '--forward-to',
+        `${to}/hook?mine=1`,
+        '--json',
+        '--concurrency',
+        '1',
+        ...args,
+      ]);
       await running.said('Forwarding what');
       return running;
     };
-    const has = (count: number): Promise<unknown> => until(async () => arrived.length, (length) => length >= count, WITHIN_MS);
+    const has = (count: number): Promise<unknown> =>
+      until(
+        async () => arrived.length,
+        (length) => length >= count,
+        WITHIN_MS,
+      );
 
     it('forwards method, path, query, headers and body as they came, and changes nothing of the answer', async () => {
       await json('endpoints', 'create', 'tunnelled');
       const running = await tunnel(['--endpoint', 'tunnelled']);
       const body = Buffer.from([0, 255, 1, 10, 13, 128, 7]);
-      const id = await received('tunnelled', { method: 'PUT', headers: { 'content-type': 'application/octet-stream', 'X-Signature': 'v1=abc', 'stripe-signature': 't=1' }, body }, '/sub/path?a=1&b=%20');
+      const id = await received(
+        'tunnelled',
+        {
+          method: 'PUT',
+          headers: { 'content-type': 'application/octet-stream', 'X-Signature': 'v1=abc', 'stripe-signature': 't=1' },
+          body,
+        },
+        '/sub/path?a=1&b=%20',
+      );
       const text = await received('tunnelled', { body: 'a=1&b=é' }, '?fail=1');
       await has(2);
-      await until(async () => running.lines().length, (count) => count >= 2, WITHIN_MS);
+      await until(
+        async () => running.lines().length,
+        (count) => count >= 2,
+        WITHIN_MS,
+      );
       await running.stop('SIGINT');
 
-      expect(arrived.map(({ method, url }) => `${method} ${url}`)).toEqual(['PUT /hook/sub/path?mine=1&a=1&b=%20', 'POST /hook?mine=1&fail=1']);
+      expect(arrived.map(({ method, url }) => `${method} ${url}`)).toEqual([
+        'PUT /hook/sub/path?mine=1&a=1&b=%20',
+        'POST /hook?mine=1&fail=1',
+      ]);
       expect(arrived[0]?.body.equals(body)).toBe(true);
       expect(arrived[1]?.body.toString()).toBe('a=1&b=é');
       const headers = arrived[0]?.rawHeaders ?? [];
       expect(headers[headers.indexOf('x-signature') + 1]).toBe('v1=abc');
       expect(headers[headers.indexOf('stripe-signature') + 1]).toBe('t=1');
-      expect(running.lines().map(({ event_id, status, is_again, is_late }) => ({ event_id, status, is_again, is_late }))).toEqual([
-        { event_id: id, status: 201, is_again: false, is_late: false }, { event_id: text, status: 500, is_again: false, is_late: false },
+      expect(
+        running.lines().map(({ event_id, status, is_again, is_late }) => ({ event_id, status, is_again, is_late })),
+      ).toEqual([
+        { event_id: id, status: 201, is_again: false, is_late: false },
+        { event_id: text, status: 500, is_again: false, is_late: false },
       ]);
       expect(running.child.exitCode).toBe(0);
     });
@@ -371,14 +626,22 @@ describe('posthorn', () => {
       await restart('SIGKILL');
       ids.push(await received('resumed'), await received('resumed'));
       await has(3);
-      await until(async () => running.lines().length, (count) => count >= 3, WITHIN_MS);
+      await until(
+        async () => running.lines().length,
+        (count) => count >= 3,
+        WITHIN_MS,
+      );
       await running.stop();
       ids.push(await received('resumed'), await received('resumed'));
       const resumed = await tunnel(['--endpoint', 'resumed', '--resume']);
       await has(5);
       ids.push(await received('resumed'));
       await has(6);
-      await until(async () => resumed.lines().length, (count) => count >= 3, WITHIN_MS);
+      await until(
+        async () => resumed.lines().length,
+        (count) => count >= 3,
+        WITHIN_MS,
+      );
       await resumed.stop();
 
       expect([...running.lines(), ...resumed.lines()].map(({ event_id }) => event_id)).toEqual(ids);
@@ -386,28 +649,64 @@ describe('posthorn', () => {
       expect(arrived).toHaveLength(6);
     }, 120_000);
 
-    it.each([['write', 'Bearer of-a-provider', 'glpat-of-a-provider'], ['read', undefined, undefined]] as const)('a key of scope %s: headers that authenticate are forwarded as %s', async (scope, authorization, token) => {
-      const slug = `for-${scope}`;
-      const { id } = await json('endpoints', 'create', slug, '--preset', 'gitlab');
-      expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'glpat-of-a-provider' }), 204);
-      const { key } = await createKey(server, { scope });
-      // As people type it.
-      const running = start({ ...env, POSTHORN_API_KEY: key }, ['listen', '--forward-to', `${new URL(to).port}/hook`, '--json', '--endpoint', slug]);
-      await running.said('Forwarding what');
-      await received(slug, { headers: { 'content-type': 'application/json', authorization: 'Bearer of-a-provider', 'x-gitlab-token': 'glpat-of-a-provider', 'x-plain': 'hello' }, body: '{"object_kind":"push"}' });
-      await has(1);
-      await running.stop();
+    it.each([
+      ['write', 'Bearer of-a-provider', 'glpat-of-a-provider'],
+      ['read', undefined, undefined],
+    ] as const)(
+      'a key of scope %s: headers that authenticate are forwarded as %s',
+      async (scope, authorization, token) => {
+        const slug = `for-${scope}`;
+        const { id } = await json('endpoints', 'create', slug, '--preset', 'gitlab');
+        expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'glpat-of-a-provider' }), 204);
+        const { key } = await createKey(server, { scope });
+        // As people type it.
+        const running = start({ ...env, POSTHORN_API_KEY: key }, [
+          'listen',
+          '--forward-to',
+          `${new URL(to).port}/hook`,
+          '--json',
+          '--endpoint',
+          slug,
+        ]);
+        await running.said('Forwarding what');
+        await received(slug, {
+          headers: {
+            'content-type': 'application/json',
+            authorization: 'Bearer of-a-provider',
+            'x-gitlab-token': 'glpat-of-a-provider',
+            'x-plain': 'hello',
+          },
+          body: '{"object_kind":"push"}',
+        });
+        await has(1);
+        await running.stop();
 
-      const headers = arrived[0]?.rawHeaders ?? [];
-      const value = (name: string): string | undefined => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
-      expect([value('authorization'), value('x-gitlab-token'), value('x-plain'), arrived[0]?.url]).toEqual([authorization, token, 'hello', '/hook']);
-      expect(running.err.includes('headers that authenticate are left out')).toBe(scope === 'read');
-    });
+        const headers = arrived[0]?.rawHeaders ?? [];
+        const value = (name: string): string | undefined =>
+          headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined;
+        expect([value('authorization'), value('x-gitlab-token'), value('x-plain'), arrived[0]?.url]).toEqual([
+          authorization,
+          token,
+          'hello',
+          '/hook',
+        ]);
+        expect(running.err.includes('headers that authenticate are left out')).toBe(scope === 'read');
+      },
+    );
 
     it('forwards several at the same time, in the order in which they came, and one at a time where that is asked for', async () => {
       await json('endpoints', 'create', 'slow');
       const ids: string[] = [];
-      const running = start(env, ['listen', '--forward-to', `${to}/hold`, '--json', '--endpoint', 'slow', '--concurrency', '3']);
+      const running = start(env, [
+        'listen',
+        '--forward-to',
+        `${to}/hold`,
+        '--json',
+        '--endpoint',
+        'slow',
+        '--concurrency',
+        '3',
+      ]);
       await running.said('Forwarding what');
       for (let n = 0; n < 4; n += 1) ids.push(await received('slow', {}, `?n=${n}`));
       await has(3);
@@ -416,13 +715,24 @@ describe('posthorn', () => {
       held[1]?.();
       await has(4);
       for (const release of held) release();
-      await until(async () => running.lines().length, (count) => count === 4, WITHIN_MS);
+      await until(
+        async () => running.lines().length,
+        (count) => count === 4,
+        WITHIN_MS,
+      );
       await running.stop();
 
       expect(running.lines()[0]).toMatchObject({ event_id: ids[1], status: 201 });
     });
 
-    it.each(['--forward-to http:3000', '--forward-to ftp://localhost/x', '--forward-to 99999', '--forward-to 3000 --concurrency 0', '--forward-to 3000 --concurrency 101', '--forward-to 3000 --concurrency many'])('%s ends with 2 and one line', async (line) => {
+    it.each([
+      '--forward-to http:3000',
+      '--forward-to ftp://localhost/x',
+      '--forward-to 99999',
+      '--forward-to 3000 --concurrency 0',
+      '--forward-to 3000 --concurrency 101',
+      '--forward-to 3000 --concurrency many',
+    ])('%s ends with 2 and one line', async (line) => {
       const ran = await posthorn('listen', ...line.split(' '));
 
       expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^[^\n]+\n$/) });
@@ -430,14 +740,30 @@ describe('posthorn', () => {
 
     it('shows what the local program did not take, and goes on', async () => {
       await json('endpoints', 'create', 'refused');
-      const running = start(env, ['listen', '--forward-to', `http://127.0.0.1:${await freePort()}`, '--json', '--endpoint', 'refused']);
+      const running = start(env, [
+        'listen',
+        '--forward-to',
+        `http://127.0.0.1:${await freePort()}`,
+        '--json',
+        '--endpoint',
+        'refused',
+      ]);
       await running.said('Forwarding what');
       await received('refused');
       await received('refused');
-      await until(async () => running.lines().length, (count) => count >= 2, WITHIN_MS);
+      await until(
+        async () => running.lines().length,
+        (count) => count >= 2,
+        WITHIN_MS,
+      );
       await running.stop();
 
-      expect(running.lines().map(({ status, error }) => ({ status, isRefused: /ECONNREFUSED/.test(error as string) }))).toEqual([{ status: null, isRefused: true }, { status: null, isRefused: true }]);
+      expect(
+        running.lines().map(({ status, error }) => ({ status, isRefused: /ECONNREFUSED/.test(error as string) })),
+      ).toEqual([
+        { status: null, isRefused: true },
+        { status: null, isRefused: true },
+      ]);
     });
   });
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { run } from '../support/program.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
 import { as } from '../api/answers.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import { run } from '../support/program.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 const keyIn = (text: string): string => /^(?:Live|Test) admin key: (ek_\w+)$/m.exec(text)?.[1] ?? '';
 
@@ -18,18 +18,30 @@ describe('create-admin-key', () => {
 
   afterAll(() => database.drop());
 
-  const environmentOf = async (server: PosthornServer, key: string): Promise<string> => (await server.api('GET', '/v1/org', undefined, as(key))).json.environment;
+  const environmentOf = async (server: PosthornServer, key: string): Promise<string> =>
+    (await server.api('GET', '/v1/org', undefined, as(key))).json.environment;
 
   it('makes a live or a test admin key of the first organization beside a running service', async () => {
     const server = await startServer({ DATABASE_URL: database.url });
 
-    const [live, test] = [await run('create-admin-key', server.env), await run('create-admin-key', server.env, ['--env', 'test'])];
+    const [live, test] = [
+      await run('create-admin-key', server.env),
+      await run('create-admin-key', server.env, ['--env', 'test']),
+    ];
 
-    expect([live, test]).toMatchObject([{ code: 0, err: '' }, { code: 0, err: '' }]);
+    expect([live, test]).toMatchObject([
+      { code: 0, err: '' },
+      { code: 0, err: '' },
+    ]);
     expect(await environmentOf(server, keyIn(live.out))).toBe('live');
     expect(await environmentOf(server, keyIn(test.out))).toBe('test');
     const { json } = await server.api('GET', '/v1/keys', undefined, as(keyIn(live.out)));
-    expect(json.data[0]).toMatchObject({ name: 'Made by create-admin-key', scope: 'admin', source: 'bootstrap', expires_at: null });
+    expect(json.data[0]).toMatchObject({
+      name: 'Made by create-admin-key',
+      scope: 'admin',
+      source: 'bootstrap',
+      expires_at: null,
+    });
     await server.stop();
   }, 120_000);
 
@@ -45,7 +57,13 @@ describe('create-admin-key', () => {
     const stopped = await run('create-admin-key', env);
     const again = await startServer(env);
 
-    expect(before).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^No admin key was made: There is no database in DATA_DIR \S+: start Posthorn[^\n]+\n$/) });
+    expect(before).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^No admin key was made: There is no database in DATA_DIR \S+: start Posthorn[^\n]+\n$/,
+      ),
+    });
     expect(server.logs()).toContain('`npm run create-admin-key` makes another one.');
     expect([beside.code, stopped.code, isAccepted]).toEqual([0, 0, 'live']);
     expect(await environmentOf(again, keyIn(stopped.out))).toBe('live');
@@ -55,22 +73,41 @@ describe('create-admin-key', () => {
   it.each<[string, string[], Record<string, string>, RegExp]>([
     ['an environment that there is not', ['--env', 'staging'], {}, /The only option is --env live or --env test/],
     ['an option that it does not know', ['--org', 'x'], {}, /The only option is --env live or --env test/],
-    ['a database that is not there', [], { DATABASE_URL: 'postgres://ann:hunter2hunter2@127.0.0.1:1/orders' }, /Nothing listens at 127\.0\.0\.1:1/],
-  ])('refuses %s in one line', async (_what, args, env, line) => {
-    const { code, out, err } = await run('create-admin-key', { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64'), ...env }, args);
+    [
+      'a database that is not there',
+      [],
+      { DATABASE_URL: 'postgres://ann:hunter2hunter2@127.0.0.1:1/orders' },
+      /Nothing listens at 127\.0\.0\.1:1/,
+    ],
+  ])(
+    'refuses %s in one line',
+    async (_what, args, env, line) => {
+      const { code, out, err } = await run(
+        'create-admin-key',
+        { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64'), ...env },
+        args,
+      );
 
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^No admin key was made: [^\n]+\n$/);
-    expect(err).toMatch(line);
-    expect(err).not.toContain('hunter2');
-  }, 60_000);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^No admin key was made: [^\n]+\n$/);
+      expect(err).toMatch(line);
+      expect(err).not.toContain('hunter2');
+    },
+    60_000,
+  );
 
   it('refuses a database on which the service was never started', async () => {
     const fresh = await createDatabase();
 
-    const { code, err } = await run('create-admin-key', { DATABASE_URL: fresh.url, MASTER_KEY: randomBytes(32).toString('base64') });
+    const { code, err } = await run('create-admin-key', {
+      DATABASE_URL: fresh.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+    });
 
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Posthorn has not been started on this database yet') });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining('Posthorn has not been started on this database yet'),
+    });
     await fresh.drop();
   }, 60_000);
 });

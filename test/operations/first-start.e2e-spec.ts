@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { VERSION } from '../../src/kernel/version.js';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { as, expectRefusal } from '../api/answers.js';
 import type { TestDatabase } from '../support/database.js';
 import { createDatabase } from '../support/database.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { as, expectRefusal } from '../api/answers.js';
-import { VERSION } from '../../src/kernel/version.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 
 /** Nothing listens there: what is refused earlier never asks. */
 const NO_DATABASE = 'postgres://nobody:hunter2@127.0.0.1:1/nothing';
 
-interface Key { id: string; source: string; prefix: string }
+interface Key {
+  id: string;
+  source: string;
+  prefix: string;
+}
 
 describe('first start', () => {
   let database: TestDatabase;
@@ -47,7 +51,8 @@ describe('first start', () => {
     return lines.map(([, mode = '', key = '']) => [mode, key]);
   }
 
-  const org = (server: PosthornServer, key: string): Promise<ApiAnswer> => server.api('GET', '/v1/org', undefined, as(key));
+  const org = (server: PosthornServer, key: string): Promise<ApiAnswer> =>
+    server.api('GET', '/v1/org', undefined, as(key));
 
   async function keysOf(server: PosthornServer, key: string): Promise<Key[]> {
     return (await server.api('GET', '/v1/keys', undefined, as(key))).json.data;
@@ -61,7 +66,9 @@ describe('first start', () => {
     for (const [mode, key] of printed) {
       expect(key).toMatch(new RegExp(`^ek_${mode.toLowerCase()}_`));
       expect((await org(first, key)).json.environment).toBe(mode.toLowerCase());
-      expect(await keysOf(first, key)).toEqual([expect.objectContaining({ scope: 'admin', source: 'bootstrap', prefix: key.slice(0, 12) })]);
+      expect(await keysOf(first, key)).toEqual([
+        expect.objectContaining({ scope: 'admin', source: 'bootstrap', prefix: key.slice(0, 12) }),
+      ]);
     }
     expect(first.logs()).toMatch(/^Posthorn is listening on http:\/\/127\.0\.0\.1:\d+$/m);
     expect(first.logs()).toMatch(/^Swagger UI: http:\/\/localhost:\d+\/docs$/m);
@@ -136,11 +143,16 @@ describe('a bad configuration', () => {
   ])('stops the start with one line that names the variable: %s=%s', async (name, value) => {
     const start = startServer({ DATABASE_URL: NO_DATABASE, [name]: value });
 
-    const error: unknown = await start.then((server) => server.stop(), (reason: unknown) => reason);
+    const error: unknown = await start.then(
+      (server) => server.stop(),
+      (reason: unknown) => reason,
+    );
     const { message } = error as Error;
     const [first, ...lines] = message.trimEnd().split('\n');
     expect(first).toBe('Posthorn ended with code 1. It wrote:');
-    expect(lines).toEqual([expect.stringMatching(new RegExp(`^Posthorn did not start: ${name}[ =].+(?:\\.|>> \\.env)$`))]);
+    expect(lines).toEqual([
+      expect.stringMatching(new RegExp(`^Posthorn did not start: ${name}[ =].+(?:\\.|>> \\.env)$`)),
+    ]);
     expect(message).not.toContain('hunter2');
   });
 
@@ -148,10 +160,15 @@ describe('a bad configuration', () => {
     const database = await createDatabase();
     await database.drop();
 
-    const error: unknown = await startServer({ DATABASE_URL: database.url }).then((server) => server.stop(), (reason: unknown) => reason);
+    const error: unknown = await startServer({ DATABASE_URL: database.url }).then(
+      (server) => server.stop(),
+      (reason: unknown) => reason,
+    );
 
     const [, ...lines] = (error as Error).message.trimEnd().split('\n');
     const { host, pathname } = new URL(database.url);
-    expect(lines).toEqual([`Posthorn did not start: PostgreSQL at ${host} has no database ${pathname.slice(1)}: create it, or correct DATABASE_URL.`]);
+    expect(lines).toEqual([
+      `Posthorn did not start: PostgreSQL at ${host} has no database ${pathname.slice(1)}: create it, or correct DATABASE_URL.`,
+    ]);
   });
 });

@@ -1,21 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { freePort } from '../durability/processes.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 /** The processes that a process has started. */
 function childrenOf(pid: number): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((each) => {
-    try {
-      return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${each}/stat`, 'latin1'))?.[1]) === pid;
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => {
+      try {
+        return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${each}/stat`, 'latin1'))?.[1]) === pid;
+      } catch {
+        return false;
+      }
+    });
 }
 
 const numberAt = async (url: string): Promise<number | null> => {
   const answer = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } }).catch(() => null);
-  return ((await answer?.json().catch(() => null)) as { parts?: { process: { number: number } } } | null)?.parts?.process.number ?? null;
+  return (
+    ((await answer?.json().catch(() => null)) as { parts?: { process: { number: number } } } | null)?.parts?.process
+      .number ?? null
+  );
 };
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
@@ -30,7 +36,10 @@ describe('PROCESSES=3', () => {
     const url = `http://127.0.0.1:${port}`;
     const starting = startServer({ PORT: String(port), PROCESSES: '3', LOG_LEVEL: 'info' });
     while ((await numberAt(url)) === null) await pause();
-    const parents = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => childrenOf(pid).length > 1 && portOf(pid) === port);
+    const parents = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => childrenOf(pid).length > 1 && portOf(pid) === port);
     const [parent = 0] = parents;
     const first = Math.min(...childrenOf(parent));
 

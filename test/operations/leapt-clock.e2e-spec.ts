@@ -1,8 +1,8 @@
-import { openSql, type Sql } from '../api/scene.js';
 import { until } from '../api/polling.js';
+import { openSql, type Sql } from '../api/scene.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { run } from '../support/program.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 interface Part {
@@ -53,7 +53,10 @@ describe('a clock of PostgreSQL that leaps forward', () => {
   };
   /** What `/health/ready` says of it, also while another part is not ready yet. */
   const retention = async (): Promise<Part> => {
-    const answer = (await (await fetch(`${server.url}/health/ready`)).json()) as { parts?: Parts; error?: { details: Parts } };
+    const answer = (await (await fetch(`${server.url}/health/ready`)).json()) as {
+      parts?: Parts;
+      error?: { details: Parts };
+    };
     return (answer.parts ?? answer.error?.details)?.retention as Part;
   };
 
@@ -81,7 +84,9 @@ describe('a clock of PostgreSQL that leaps forward', () => {
       expect(await retention()).toMatchObject({ ready: true, waiting: true, waiting_seconds: expect.any(Number) });
       expect((await retention()).waiting_seconds).toBeGreaterThan(86_000);
       expect(Number(/^posthorn_retention_waiting_seconds (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(86_000);
-      expect(server.logs()).toMatch(/PostgreSQL's clock went from .* since it was last seen\. Nothing is removed by its age/);
+      expect(server.logs()).toMatch(
+        /PostgreSQL's clock went from .* since it was last seen\. Nothing is removed by its age/,
+      );
     } finally {
       await other.stop();
     }
@@ -96,11 +101,17 @@ describe('a clock of PostgreSQL that leaps forward', () => {
     const again = await run('confirm-clock', server.env);
     await restart();
     await until(left, (count) => count === 0, WITHIN_MS);
-    const { data } = (await server.api('GET', '/v1/operator/audit?action=posthorn%20confirm-clock', undefined, { authorization: `Bearer ${OPERATOR_KEY}` })).json;
+    const { data } = (
+      await server.api('GET', '/v1/operator/audit?action=posthorn%20confirm-clock', undefined, {
+        authorization: `Bearer ${OPERATOR_KEY}`,
+      })
+    ).json;
 
     expect(confirmed).toMatchObject({ code: 0, out: expect.stringMatching(/^Confirmed: it is 20/) });
     expect(again).toMatchObject({ code: 0, out: 'Retention does not wait for a confirmation.\n' });
-    expect(data).toMatchObject([{ actor: { kind: 'operator' }, before: { time: expect.any(String) }, after: { time: expect.any(String) } }]);
+    expect(data).toMatchObject([
+      { actor: { kind: 'operator' }, before: { time: expect.any(String) }, after: { time: expect.any(String) } },
+    ]);
     expect(await retention()).toEqual({ ready: true, waiting: false });
   }, 180_000);
 });

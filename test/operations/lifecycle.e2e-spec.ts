@@ -1,11 +1,22 @@
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
 import { inOwnFleet } from '../api/own-fleet.js';
 import { until } from '../api/polling.js';
-import { destinationAt, eventIn, eventOf, makeDue, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Sql, TargetPath, Targets } from '../api/scene.js';
+import {
+  destinationAt,
+  eventIn,
+  eventOf,
+  makeDue,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  WITHIN_MS,
+} from '../api/scene.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;
@@ -57,19 +68,28 @@ describe('the life of a process', () => {
   };
 
   const readiness = async (server: PosthornServer): Promise<number | null> =>
-    fetch(`${server.url}/health/ready`).then(({ status }) => status, () => null);
+    fetch(`${server.url}/health/ready`).then(
+      ({ status }) => status,
+      () => null,
+    );
 
   describe('SIGTERM', () => {
     it('with attempts under way: not ready first, then they end and are recorded, exit 0, and none is made twice', async () => {
       const release: (() => void)[] = [];
-      const target = targets.open(() => new Promise((resolve) => release.push(() => resolve({ status: 200, body: 'whole' }))));
+      const target = targets.open(
+        () => new Promise((resolve) => release.push(() => resolve({ status: 200, body: 'whole' }))),
+      );
       const server = await start();
       const sent = await sendMany(server, target.url, 20);
       await target.arrived(20);
       expect(await readiness(server)).toBe(200);
 
       await server.kill('SIGTERM');
-      await until(() => readiness(server), (status) => status === 503, WITHIN_MS);
+      await until(
+        () => readiness(server),
+        (status) => status === 503,
+        WITHIN_MS,
+      );
       const stillRunning = isAlive(server.pid);
       for (const answer of release) answer();
       await server.stop();
@@ -77,7 +97,10 @@ describe('the life of a process', () => {
       expect(stillRunning).toBe(true);
       const next = await start();
       for (const messageId of sent) {
-        expect(await eventOf(next, messageId)).toMatchObject({ status: 'delivered', attempts: [{ number: 1, status: 200, response_excerpt: 'whole' }] });
+        expect(await eventOf(next, messageId)).toMatchObject({
+          status: 'delivered',
+          attempts: [{ number: 1, status: 200, response_excerpt: 'whole' }],
+        });
       }
       expect(new Set(received(target))).toEqual(new Set(sent));
       expect(target.posts()).toHaveLength(20);
@@ -86,13 +109,19 @@ describe('the life of a process', () => {
     it('with deliveries that wait for their turn: they are handed back, and the next start delivers each once', async () => {
       let answering = false;
       const release: (() => void)[] = [];
-      const target = targets.open(() => (answering ? {} : new Promise((resolve) => release.push(() => resolve({ status: 200 })))));
+      const target = targets.open(() =>
+        answering ? {} : new Promise((resolve) => release.push(() => resolve({ status: 200 }))),
+      );
       const server = await start();
       const sent = await sendMany(server, target.url, 300);
       await target.arrived(32);
 
       await server.kill('SIGTERM');
-      await until(async () => (await sql.rows('select from due_deliveries where claimed_by is null')).length, (free) => free > 200, WITHIN_MS);
+      await until(
+        async () => (await sql.rows('select from due_deliveries where claimed_by is null')).length,
+        (free) => free > 200,
+        WITHIN_MS,
+      );
       answering = true;
       for (const answer of release) answer();
       await server.stop();
@@ -100,10 +129,14 @@ describe('the life of a process', () => {
       await start();
 
       expect(left).toBe(300 - release.length);
-      await until(() => openOf(sql), (open) => open === 0, WITHIN_MS);
+      await until(
+        () => openOf(sql),
+        (open) => open === 0,
+        WITHIN_MS,
+      );
       expect(new Set(received(target))).toEqual(new Set(sent));
       expect(target.posts()).toHaveLength(300);
-      expect((await sql.rows('select from workers'))).toHaveLength(1);
+      expect(await sql.rows('select from workers')).toHaveLength(1);
     }, 60_000);
 
     it('with a call under way: it is answered, and the connection that the client keeps open does not hold up the exit', async () => {
@@ -115,7 +148,11 @@ describe('the life of a process', () => {
       await target.arrived(1);
 
       await server.kill('SIGTERM');
-      await until(() => readiness(server), (status) => status === 503, WITHIN_MS);
+      await until(
+        () => readiness(server),
+        (status) => status === 503,
+        WITHIN_MS,
+      );
       answer?.();
 
       expect((await testing).json.attempt).toMatchObject({ number: 1, status: 200 });
@@ -128,16 +165,28 @@ describe('the life of a process', () => {
       const accepted: string[] = [];
       let stopping = false;
       const sender = async (): Promise<void> => {
-        while (!stopping) await send(server, target.url).then((messageId) => accepted.push(messageId), () => (stopping = true));
+        while (!stopping)
+          await send(server, target.url).then(
+            (messageId) => accepted.push(messageId),
+            () => (stopping = true),
+          );
       };
       const senders = Array.from({ length: 8 }, sender);
-      await until(async () => accepted.length, (count) => count > 50, WITHIN_MS);
+      await until(
+        async () => accepted.length,
+        (count) => count > 50,
+        WITHIN_MS,
+      );
 
       await server.stop();
       await Promise.all(senders);
 
       await start();
-      await until(() => openOf(sql), (open) => open === 0, WITHIN_MS);
+      await until(
+        () => openOf(sql),
+        (open) => open === 0,
+        WITHIN_MS,
+      );
       const ids = received(target);
       expect(accepted.filter((messageId) => !ids.includes(messageId))).toEqual([]);
       expect(ids).toHaveLength(new Set(ids).size);
@@ -146,50 +195,80 @@ describe('the life of a process', () => {
 });
 
 describe('the life of a process, over a lease that runs out', () => {
-  it.concurrent('kill -9: everything that was accepted is delivered by the next start on the same database', () => inOwnFleet(async ({ targets, sql, start }) => {
-    let hanging = true;
-    const target = targets.open(() => ({ hang: hanging }));
-    const failing = targets.open(() => ({ status: hanging ? 500 : 200 }));
-    const server = await start();
-    const retried = await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } }));
-    const sent = await sendMany(server, target.url, 100);
-    await target.arrived(32);
+  it.concurrent(
+    'kill -9: everything that was accepted is delivered by the next start on the same database',
+    () =>
+      inOwnFleet(async ({ targets, sql, start }) => {
+        let hanging = true;
+        const target = targets.open(() => ({ hang: hanging }));
+        const failing = targets.open(() => ({ status: hanging ? 500 : 200 }));
+        const server = await start();
+        const retried = await send(
+          server,
+          await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } }),
+        );
+        const sent = await sendMany(server, target.url, 100);
+        await target.arrived(32);
 
-    await server.kill('SIGKILL');
-    hanging = false;
-    const next = await start();
+        await server.kill('SIGKILL');
+        hanging = false;
+        const next = await start();
 
-    await until(() => openOf(sql), (open) => open === 0, RECOVERED_WITHIN_MS);
-    for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
-    const again = received(target).slice(32);
-    expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
-    // What had been asked was asked a second time, everything else once.
-    expect(again).toHaveLength(new Set(again).size);
-    expect(new Set(again)).toEqual(new Set(sent));
-  }), 90_000);
+        await until(
+          () => openOf(sql),
+          (open) => open === 0,
+          RECOVERED_WITHIN_MS,
+        );
+        for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
+        const again = received(target).slice(32);
+        expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
+        // What had been asked was asked a second time, everything else once.
+        expect(again).toHaveLength(new Set(again).size);
+        expect(new Set(again)).toEqual(new Set(sent));
+      }),
+    90_000,
+  );
 
-  it.concurrent('a worker that stood still for 12 s is replaced; what it reports late is not counted', () => inOwnFleet(async ({ targets, sql, start }) => {
-    let answerFirst: (() => void) | undefined;
-    const target = targets.open((_post, index) =>
-      index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 200, body: 'late' }))) : { status: index === 1 ? 500 : 200 });
-    const stalled = await start();
-    const messageId = await send(stalled, await destinationAt(stalled, target.url, PATIENT));
-    await target.arrived(1);
-    const other = await start();
+  it.concurrent(
+    'a worker that stood still for 12 s is replaced; what it reports late is not counted',
+    () =>
+      inOwnFleet(async ({ targets, sql, start }) => {
+        let answerFirst: (() => void) | undefined;
+        const target = targets.open((_post, index) =>
+          index === 0
+            ? new Promise((resolve) => (answerFirst = () => resolve({ status: 200, body: 'late' })))
+            : { status: index === 1 ? 500 : 200 },
+        );
+        const stalled = await start();
+        const messageId = await send(stalled, await destinationAt(stalled, target.url, PATIENT));
+        await target.arrived(1);
+        const other = await start();
 
-    await stalled.kill('SIGSTOP');
-    const { attempts } = await until(() => eventOf(other, messageId), (event) => event.attempts.length === 1, RECOVERED_WITHIN_MS);
-    await stalled.kill('SIGCONT');
-    answerFirst?.();
+        await stalled.kill('SIGSTOP');
+        const { attempts } = await until(
+          () => eventOf(other, messageId),
+          (event) => event.attempts.length === 1,
+          RECOVERED_WITHIN_MS,
+        );
+        await stalled.kill('SIGCONT');
+        answerFirst?.();
 
-    const lost = async (): Promise<number> =>
-      Number(/^posthorn_claims_lost_total (\d+)$/m.exec(await (await fetch(`${stalled.url}/metrics`)).text())?.[1]);
-    await until(lost, (count) => count === 1, WITHIN_MS);
-    expect(await eventOf(other, messageId)).toMatchObject({ status: 'retrying', attempts: [{ number: 1, status: 500 }] });
-    await makeDue(sql, messageId);
-    expect((await eventIn(other, messageId, 'delivered')).attempts).toMatchObject([attempts[0], { number: 2, status: 200 }]);
-    expect(target.posts()).toHaveLength(3);
-    // It goes on under another name.
-    for (const id of await sendMany(stalled, targets.open().url, 3)) await eventIn(stalled, id, 'delivered');
-  }), 90_000);
+        const lost = async (): Promise<number> =>
+          Number(/^posthorn_claims_lost_total (\d+)$/m.exec(await (await fetch(`${stalled.url}/metrics`)).text())?.[1]);
+        await until(lost, (count) => count === 1, WITHIN_MS);
+        expect(await eventOf(other, messageId)).toMatchObject({
+          status: 'retrying',
+          attempts: [{ number: 1, status: 500 }],
+        });
+        await makeDue(sql, messageId);
+        expect((await eventIn(other, messageId, 'delivered')).attempts).toMatchObject([
+          attempts[0],
+          { number: 2, status: 200 },
+        ]);
+        expect(target.posts()).toHaveLength(3);
+        // It goes on under another name.
+        for (const id of await sendMany(stalled, targets.open().url, 3)) await eventIn(stalled, id, 'delivered');
+      }),
+    90_000,
+  );
 });

@@ -1,14 +1,14 @@
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createDatabase } from '../support/database.js';
+import { until } from '../api/polling.js';
+import type { Sql, TargetPath, Targets } from '../api/scene.js';
+import { destinationAt, expectStatus, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { type Ended, run } from '../support/program.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { until } from '../api/polling.js';
-import { destinationAt, expectStatus, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
-import type { Sql, TargetPath, Targets } from '../api/scene.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 
@@ -47,7 +47,10 @@ describe('the master key', () => {
   it('another one than that of the database stops the start with one line, and shows no key', async () => {
     const wrong = newKey();
 
-    const error: unknown = await startServer({ ...server.env, MASTER_KEY: wrong }).then((other) => other.stop(), (reason: unknown) => reason);
+    const error: unknown = await startServer({ ...server.env, MASTER_KEY: wrong }).then(
+      (other) => other.stop(),
+      (reason: unknown) => reason,
+    );
 
     const [first, ...lines] = (error as Error).message.trimEnd().split('\n');
     expect(first).toBe('Posthorn ended with code 1. It wrote:');
@@ -71,15 +74,25 @@ describe('the master key', () => {
   type Given = (env: Readonly<Record<string, string>>) => [Readonly<Record<string, string>>, string | undefined];
   const REFUSED: [string, Given, RegExp][] = [
     ['without a new one', (env) => [env, undefined], /NEW_MASTER_KEY is required/],
-    ['with a new one that is none', (env) => [env, 'hunter2hunter2'], /NEW_MASTER_KEY must be 32 bytes .* has 14 characters\.$/],
+    [
+      'with a new one that is none',
+      (env) => [env, 'hunter2hunter2'],
+      /NEW_MASTER_KEY must be 32 bytes .* has 14 characters\.$/,
+    ],
     ['with the same one', (env) => [env, env['MASTER_KEY']], /NEW_MASTER_KEY is the same/],
-    ['from one that was never in force', (env) => [{ ...env, MASTER_KEY: newKey() }, newKey()], /MASTER_KEY is not the one/],
+    [
+      'from one that was never in force',
+      (env) => [{ ...env, MASTER_KEY: newKey() }, newKey()],
+      /MASTER_KEY is not the one/,
+    ],
   ];
 
   it('is not rotated without a good new one, or from another one than is in force: one line, code 1, nothing changed', async () => {
     const before = await sql.rows('select id, wrapped from data_keys order by id');
 
-    const refusals = await Promise.all(REFUSED.map(async ([what, given]) => ({ what, ...await rotate(...given(server.env)) })));
+    const refusals = await Promise.all(
+      REFUSED.map(async ([what, given]) => ({ what, ...(await rotate(...given(server.env))) })),
+    );
 
     for (const [i, { what, code, out, err }] of refusals.entries()) {
       expect([what, code, out]).toEqual([what, 1, '']);
@@ -93,7 +106,10 @@ describe('the master key', () => {
   // From here on the key of `server` is not in force any more.
   it('is rotated under a running fleet: nothing is lost, old and new processes understand each other, cursors stay good', async () => {
     const target = targets.open();
-    const { id: secretId } = expectStatus(await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'first' }), 201).json;
+    const { id: secretId } = expectStatus(
+      await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'first' }),
+      201,
+    ).json;
     const destination = await destinationAt(server, target.url, { headers: { 'x-a': '{{secrets.TOKEN}}' } });
     await destinationAt(server, target.url);
     const signing = await secretOf(server, destination);
@@ -108,7 +124,11 @@ describe('the master key', () => {
       expect(ended).toMatchObject({ code: 0, err: '' });
       expect(ended.out).toMatch(/^Every data key is wrapped with the new master key, and data key 2 was added/);
       expect(ended.out).not.toContain(next);
-      expect(repeated).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./) });
+      expect(repeated).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./),
+      });
       expect(await sql.rows('select id from data_keys order by id')).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
       // What was sealed before, by both.
       for (const each of [server, restarted]) {
@@ -118,11 +138,21 @@ describe('the master key', () => {
       }
       // What either seals now, by the other: under the new data key.
       expectStatus(await restarted.api('PUT', `/v1/secrets/${secretId}`, { value: 'second' }), 200);
-      await until(() => header(server, target, destination), (value) => value === 'second', WITHIN_MS);
-      const rotated = expectStatus(await server.api('POST', `/v1/destinations/${destination}/secret/rotate`, {}), 200).json.secret;
+      await until(
+        () => header(server, target, destination),
+        (value) => value === 'second',
+        WITHIN_MS,
+      );
+      const rotated = expectStatus(await server.api('POST', `/v1/destinations/${destination}/secret/rotate`, {}), 200)
+        .json.secret;
       expect(await secretOf(restarted, destination)).toBe(rotated);
-      const [row] = await sql.rows<{ value: Buffer; secret: Buffer }>('select value, secret from secrets, destinations where headers <> \'{}\'');
-      expect([row?.value.subarray(0, 5).toString('hex'), row?.secret.subarray(0, 5).toString('hex')]).toEqual(['0200000002', '0200000002']);
+      const [row] = await sql.rows<{ value: Buffer; secret: Buffer }>(
+        "select value, secret from secrets, destinations where headers <> '{}'",
+      );
+      expect([row?.value.subarray(0, 5).toString('hex'), row?.secret.subarray(0, 5).toString('hex')]).toEqual([
+        '0200000002',
+        '0200000002',
+      ]);
       // The old key opens nothing any more.
       await expect(startServer(server.env)).rejects.toThrow('MASTER_KEY is not the one');
     } finally {
@@ -139,18 +169,27 @@ describe('a master key', () => {
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
     // As the release before left it: the signing secret in version 1, and no data keys.
-    const key = Buffer.from(hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32));
+    const key = Buffer.from(
+      hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32),
+    );
     const iv = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: 16 }).setAAD(Buffer.from(`environments|${row?.id}||secret`));
+    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: 16 }).setAAD(
+      Buffer.from(`environments|${row?.id}||secret`),
+    );
     const ciphertext = Buffer.concat([cipher.update(Buffer.alloc(32, 5)), cipher.final()]);
-    await sql.rows('update environments set secret = $2 where id = $1', [row?.id, Buffer.concat([Buffer.of(1), iv, cipher.getAuthTag(), ciphertext])]);
+    await sql.rows('update environments set secret = $2 where id = $1', [
+      row?.id,
+      Buffer.concat([Buffer.of(1), iv, cipher.getAuthTag(), ciphertext]),
+    ]);
     await sql.rows('delete from data_keys');
 
     await expect(startServer({ ...server.env, MASTER_KEY: newKey() })).rejects.toThrow('MASTER_KEY is not the one');
     expect(await sql.rows('select id from data_keys')).toEqual([]);
     const upgraded = await startServer(server.env);
 
-    expect((await upgraded.api('GET', '/v1/signing-secret')).json.secret).toBe(`whsec_${Buffer.alloc(32, 5).toString('base64')}`);
+    expect((await upgraded.api('GET', '/v1/signing-secret')).json.secret).toBe(
+      `whsec_${Buffer.alloc(32, 5).toString('base64')}`,
+    );
     await upgraded.stop();
     await sql.close();
     await database.drop();
@@ -166,7 +205,8 @@ describe('the master key of an embedded installation', () => {
   it('is rotated in its file while the service is stopped, and a rotation that was cut short is ended by the next one', async () => {
     const server = await startServer(env);
     const { id } = expectStatus(await server.api('POST', '/v1/destinations', { name: 'A', type: 'pull' }), 201).json;
-    const secret = (from: PosthornServer): Promise<string> => from.api('GET', `/v1/destinations/${id}/secret`).then(({ json }) => json.secret);
+    const secret = (from: PosthornServer): Promise<string> =>
+      from.api('GET', `/v1/destinations/${id}/secret`).then(({ json }) => json.secret);
     const [before, first] = [keyInFile(), await secret(server)];
 
     const refused = await rotate(server.env);
@@ -186,7 +226,11 @@ describe('the master key of an embedded installation', () => {
     expect(after).not.toBe(before);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(second).toBe(first);
-    expect(recovered).toMatchObject({ code: 0, err: '', out: expect.stringContaining('that was interrupted is complete') });
+    expect(recovered).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining('that was interrupted is complete'),
+    });
     expect(keyInFile()).toBe(after);
     expect(existsSync(`${file}.next`)).toBe(false);
   }, 90_000);

@@ -5,14 +5,14 @@ import { BUCKET_FLOORS_MS, bucketOf } from '../../src/engine/histogram.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import { RollupsStore, WHOLE } from '../../src/modules/metrics/rollups.store.js';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
-import { explain, recorder } from '../architecture/plans.js';
 import { until } from '../api/polling.js';
-import { openSql, WITHIN_MS } from '../api/scene.js';
 import type { Sql } from '../api/scene.js';
+import { openSql, WITHIN_MS } from '../api/scene.js';
+import { explain, recorder } from '../architecture/plans.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 const DAY_MS = 86_400_000;
 const UNITS = { '1m': 'minute', '1h': 'hour', '1d': 'day' };
@@ -67,7 +67,9 @@ async function expected(resolution: keyof typeof UNITS): Promise<Line[]> {
 }
 
 const stored = (resolution: string): Promise<Line[]> =>
-  sql.rows(`select ${LINE}, histogram from rollups where resolution = $1 order by environment_id, key_id, start`, [resolution]);
+  sql.rows(`select ${LINE}, histogram from rollups where resolution = $1 order by environment_id, key_id, start`, [
+    resolution,
+  ]);
 
 async function expectExact(): Promise<void> {
   for (const resolution of ['1m', '1h', '1d'] as const) {
@@ -77,7 +79,8 @@ async function expectExact(): Promise<void> {
   }
 }
 
-const waiting = async (): Promise<number> => (await sql.rows<{ n: number }>('select count(*)::int as n from rollup_parts'))[0]?.n ?? 0;
+const waiting = async (): Promise<number> =>
+  (await sql.rows<{ n: number }>('select count(*)::int as n from rollup_parts'))[0]?.n ?? 0;
 const allFolded = (): Promise<number> => until(waiting, (parts) => parts === 0, WITHIN_MS);
 
 describe('the store of rollups', () => {
@@ -87,10 +90,12 @@ describe('the store of rollups', () => {
   beforeEach(async () => {
     // Days are those of UTC, whatever the server thinks that a day is.
     await sql.rows(`alter database ${new URL(database.url).pathname.slice(1)} set timezone to 'Australia/Eucla'`);
-    const databases = await Promise.all([1, 2, 3, 4].map(async () => {
-      const source = await dataSource(database.url, 1).initialize();
-      return new Database(source, { databaseUrl: database.url } as Config);
-    }));
+    const databases = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const source = await dataSource(database.url, 1).initialize();
+        return new Database(source, { databaseUrl: database.url } as Config);
+      }),
+    );
     stores = databases.map((each) => new RollupsStore(each));
     close = async () => void (await Promise.all(databases.map((each) => each.close())));
   });
@@ -125,7 +130,10 @@ describe('the store of rollups', () => {
     const sums = await sql.rows(`
       select key_id = '${WHOLE}' as whole, count(distinct key_id)::int as keys, sum(received)::int as received, sum(attempts)::int as attempts
       from rollups where resolution = '1h' group by 1 order by 1`);
-    expect(sums).toEqual([{ whole: false, keys: 130, received: 12_000, attempts: 12_000 }, { whole: true, keys: 1, received: 12_000, attempts: 12_000 }]);
+    expect(sums).toEqual([
+      { whole: false, keys: 130, received: 12_000, attempts: 12_000 },
+      { whole: true, keys: 1, received: 12_000, attempts: 12_000 },
+    ]);
   });
 
   it('takes durations that no clock should measure, and counts that no histogram holds', async () => {
@@ -139,7 +147,9 @@ describe('the store of rollups', () => {
     await sql.rows(part, [[0]]);
     await store.fold(10);
 
-    const [{ attempts, histogram } = {}] = await sql.rows<{ attempts: string; histogram: number[] }>(`select attempts, histogram from rollups where resolution = '1d'`);
+    const [{ attempts, histogram } = {}] = await sql.rows<{ attempts: string; histogram: number[] }>(
+      `select attempts, histogram from rollups where resolution = '1d'`,
+    );
     expect([attempts, histogram?.length, histogram?.[0], histogram?.at(-1)]).toEqual(['4', 176, 2_147_483_647, 1]);
   });
 
@@ -162,8 +172,17 @@ describe('the store of rollups', () => {
   it('statements go by the indexes that their comments promise', async () => {
     const asked: [string, (store: RollupsStore) => Promise<unknown>, string[]][] = [
       ['fold', (store) => store.fold(100), ['rollup_parts_pkey', 'rollups_pkey']],
-      ['find', (store) => store.find({ environmentId: 1, organizationId: '', mode: 'live' }, '00000000-0000-0000-0000-000000000001', '1m',
-        { firstMs: Date.now() - 3_600_000, lastMs: Date.now() }), ['rollups_pkey']],
+      [
+        'find',
+        (store) =>
+          store.find(
+            { environmentId: 1, organizationId: '', mode: 'live' },
+            '00000000-0000-0000-0000-000000000001',
+            '1m',
+            { firstMs: Date.now() - 3_600_000, lastMs: Date.now() },
+          ),
+        ['rollups_pkey'],
+      ],
       ['deleteBefore', (store) => store.deleteBefore('1m', Date.now() - DAY_MS, 100), ['rollups_start_idx']],
       ['oldestPartAgeSeconds', (store) => store.oldestPartAgeSeconds(), ['rollup_parts_pkey']],
     ];
@@ -243,7 +262,11 @@ describe('the job that folds', () => {
       await holder.query(`select from rollups where resolution = '1d' for update`);
       await addParts(700);
       const held = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from rollup_parts%' and datname = current_database()`;
-      await until(() => sql.rows(held), (rows) => rows.length > 0, WITHIN_MS);
+      await until(
+        () => sql.rows(held),
+        (rows) => rows.length > 0,
+        WITHIN_MS,
+      );
 
       await folder.kill('SIGKILL');
       running.shift();
@@ -278,8 +301,18 @@ describe('the job that folds', () => {
 
     await start('worker');
 
-    const left = await until(() => sql.rows<{ resolution: string; age: number }>(
-      `select resolution, round(extract(epoch from now() - start) / 3600)::int as age from rollups order by age`), (rows) => rows.length <= 3, WITHIN_MS);
-    expect(left).toEqual([{ resolution: '1m', age: 7 * 24 - 1 }, { resolution: '1h', age: 90 * 24 - 1 }, { resolution: '1d', age: 400 * 24 - 1 }]);
+    const left = await until(
+      () =>
+        sql.rows<{ resolution: string; age: number }>(
+          `select resolution, round(extract(epoch from now() - start) / 3600)::int as age from rollups order by age`,
+        ),
+      (rows) => rows.length <= 3,
+      WITHIN_MS,
+    );
+    expect(left).toEqual([
+      { resolution: '1m', age: 7 * 24 - 1 },
+      { resolution: '1h', age: 90 * 24 - 1 },
+      { resolution: '1d', age: 400 * 24 - 1 },
+    ]);
   }, 60_000);
 });

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openSql, type Sql } from '../api/scene.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import type { Program } from '../support/launch.js';
 import { type Ended, run } from '../support/program.js';
 import { ROOT, startServer } from '../support/server.js';
-import { openSql, type Sql } from '../api/scene.js';
 
 const NEWEST = 'Later1999999999999';
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
@@ -28,14 +28,35 @@ describe('a database that a newer version has migrated', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const runHere = (program: Program, args: readonly string[], env: Record<string, string> = {}, source?: 'files'): Promise<Ended> =>
-    run(program, { PORT: '0', HOST: '127.0.0.1', DATABASE_URL: database.url, MASTER_KEY: masterKey, LOG_LEVEL: 'error', PLATFORM_DOMAIN: 'hooks.example.com', ...env }, args, source);
+  const runHere = (
+    program: Program,
+    args: readonly string[],
+    env: Record<string, string> = {},
+    source?: 'files',
+  ): Promise<Ended> =>
+    run(
+      program,
+      {
+        PORT: '0',
+        HOST: '127.0.0.1',
+        DATABASE_URL: database.url,
+        MASTER_KEY: masterKey,
+        LOG_LEVEL: 'error',
+        PLATFORM_DOMAIN: 'hooks.example.com',
+        ...env,
+      },
+      args,
+      source,
+    );
 
   describe('by migrations of Posthorn', () => {
     let schema: unknown;
 
     beforeAll(async () => {
-      await sql.rows(`insert into migrations (timestamp, name) values (1999999999998, 'Soon1999999999998'), (1999999999999, $1)`, [NEWEST]);
+      await sql.rows(
+        `insert into migrations (timestamp, name) values (1999999999998, 'Soon1999999999998'), (1999999999999, $1)`,
+        [NEWEST],
+      );
       schema = await sql.rows('select timestamp, name from migrations order by id');
     });
 
@@ -51,28 +72,37 @@ describe('a database that a newer version has migrated', () => {
       ['posthorn mail-reports', 'mail-reports', [], {}],
       ['posthorn confirm-clock', 'confirm-clock', [], {}],
       ['posthorn rotate-master-key', 'rotate-master-key', [], { NEW_MASTER_KEY: randomBytes(32).toString('base64') }],
-    ])('%s refuses it with one line that names the unknown migration and this build, and changes nothing', async (_, program, args, env) => {
-      const { code, out, err } = await runHere(program, args, env);
+    ])(
+      '%s refuses it with one line that names the unknown migration and this build, and changes nothing',
+      async (_, program, args, env) => {
+        const { code, out, err } = await runHere(program, args, env);
 
-      expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err.split('\n')).toHaveLength(2);
-      expect(err).toContain(`it has the migration ${NEWEST} and 1 more, which Posthorn ${version} does not contain (its newest is `);
-      expect(err).not.toContain(masterKey);
-      expect(await sql.rows('select timestamp, name from migrations order by id')).toEqual(schema);
-    }, 120_000);
+        expect({ code, out }).toEqual({ code: 1, out: '' });
+        expect(err.split('\n')).toHaveLength(2);
+        expect(err).toContain(
+          `it has the migration ${NEWEST} and 1 more, which Posthorn ${version} does not contain (its newest is `,
+        );
+        expect(err).not.toContain(masterKey);
+        expect(await sql.rows('select timestamp, name from migrations order by id')).toEqual(schema);
+      },
+      120_000,
+    );
   });
 
   it('by migrations of an extension: a start refuses it, and names the extension', async () => {
     const file = path.join(folder, 'broker.mjs');
     // An extension without imports: the decorator is what `posthorn` exports.
-    writeFileSync(file, `
+    writeFileSync(
+      file,
+      `
       import { Extension } from ${JSON.stringify(path.join(ROOT, 'dist/src/extension/index.js'))};
       export class BrokerThings1700000000000 { name = 'BrokerThings1700000000000'; async up(runner) { await runner.query('create table broker_things (id int)'); } async down() {} }
       class Broker {}
       Extension({ name: 'broker', migrations: [BrokerThings1700000000000] })(Broker);
       Reflect.defineMetadata('providers', [], Broker);
       export default Broker;
-    `);
+    `,
+    );
     const env = { EXTENSIONS: file };
     const migrated = await runHere('migrate-database', [], env, 'files');
     await sql.rows(`insert into broker_migrations (timestamp, name) values (1999999999999, $1)`, [NEWEST]);
@@ -82,7 +112,8 @@ describe('a database that a newer version has migrated', () => {
     expect(migrated).toMatchObject({ code: 0, err: '' });
     expect({ code, err }).toEqual({
       code: 1,
-      err: `Posthorn did not start: The database was migrated by a newer version: it has the migration ${NEWEST}, which the installed version of the extension broker ` +
+      err:
+        `Posthorn did not start: The database was migrated by a newer version: it has the migration ${NEWEST}, which the installed version of the extension broker ` +
         'does not contain (its newest is BrokerThings1700000000000). Start the newer version, or restore a backup from before the upgrade.\n',
     });
   }, 120_000);
@@ -93,9 +124,15 @@ describe('a database that a newer version has migrated', () => {
       await sql.rows('insert into migrations (timestamp, name) values (1999999999999, $1)', [NEWEST]);
 
       const destination = await server.api('POST', '/v1/destinations', { name: 'orders', type: 'pull' });
-      const sent = await server.api('POST', '/v1/send', { destination: destination.json.id, event_type: 'order.paid', payload: {} });
+      const sent = await server.api('POST', '/v1/send', {
+        destination: destination.json.id,
+        event_type: 'order.paid',
+        payload: {},
+      });
 
-      expect([destination.status, sent.status, (await server.api('GET', '/health/ready')).status]).toEqual([201, 202, 200]);
+      expect([destination.status, sent.status, (await server.api('GET', '/health/ready')).status]).toEqual([
+        201, 202, 200,
+      ]);
     } finally {
       await sql.rows('delete from migrations where timestamp > 1999999999990');
       await server.stop();

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,10 @@ const POLL_MS = 50;
 
 /** Whether there is an nginx to run. CI must have one. */
 export const isNginxInstalled = (): boolean =>
-  hasTool({ skipped: 'the test of the router', tool: 'nginx', install: 'apt-get install nginx-light' }, () => printed('nginx', '-v') !== null);
+  hasTool(
+    { skipped: 'the test of the router', tool: 'nginx', install: 'apt-get install nginx-light' },
+    () => printed('nginx', '-v') !== null,
+  );
 
 /** An nginx of a test's own: `files` by name below its directory, `http` within `http { … }`. */
 export class Nginx {
@@ -27,10 +30,14 @@ export class Nginx {
       mkdirSync(path.dirname(path.join(directory, name)), { recursive: true });
       writeFileSync(path.join(directory, name), content);
     }
-    const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${directory}/${kind};`).join(' ');
+    const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((kind) => `${kind}_temp_path ${directory}/${kind};`)
+      .join(' ');
     const main = `daemon off; master_process off; pid nginx.pid; error_log stderr warn; events {} http { access_log off; ${kept} ${http} }`;
     writeFileSync(path.join(directory, 'nginx.conf'), main);
-    const child = spawn('nginx', ['-p', directory, '-c', path.join(directory, 'nginx.conf'), '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn('nginx', ['-p', directory, '-c', path.join(directory, 'nginx.conf'), '-e', 'stderr'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
     const nginx = new Nginx(child, directory);
@@ -39,7 +46,13 @@ export class Nginx {
         await nginx.stop();
         throw new Error(`nginx does not run. It wrote:\n${said}`);
       }
-      if (await fetch(url).then(() => true, () => false)) return nginx;
+      if (
+        await fetch(url).then(
+          () => true,
+          () => false,
+        )
+      )
+        return nginx;
     }
   }
 

@@ -1,16 +1,20 @@
 import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { Resolver } from 'node:dns/promises';
+import { until } from '../api/polling.js';
+import { openSql } from '../api/scene.js';
 import { createDatabase } from '../support/database.js';
 import { run } from '../support/program.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
-import { openSql } from '../api/scene.js';
-import { until } from '../api/polling.js';
 
 const PLATFORM = 'posthorn.example';
-const ENV = { PLATFORM_DOMAIN: PLATFORM, PLATFORM_ADDRESSES: '192.0.2.1,2001:db8::1', PLATFORM_SPF: 'include:amazonses.com' };
+const ENV = {
+  PLATFORM_DOMAIN: PLATFORM,
+  PLATFORM_ADDRESSES: '192.0.2.1,2001:db8::1',
+  PLATFORM_SPF: 'include:amazonses.com',
+};
 
 /** The records of a zone file, as `TYPE name` with what they say; strings joined. */
 function parse(text: string): Map<string, string[]> {
@@ -18,7 +22,8 @@ function parse(text: string): Map<string, string[]> {
   for (const line of text.split('\n')) {
     const [, name = '', type = '', value = ''] = /^(\S+)\. \d+ IN ([A-Z]+) (.+)$/.exec(line) ?? [];
     if (name === '') continue;
-    const plain = type === 'TXT' ? [...value.matchAll(/"([^"]*)"/g)].map(([, each]) => each).join('') : value.replace(/\.$/, '');
+    const plain =
+      type === 'TXT' ? [...value.matchAll(/"([^"]*)"/g)].map(([, each]) => each).join('') : value.replace(/\.$/, '');
     records.set(`${type} ${name}`, [...(records.get(`${type} ${name}`) ?? []), plain]);
   }
   return records;
@@ -31,7 +36,14 @@ describe('posthorn dns and DNS_PORT', () => {
 
   beforeAll(async () => {
     server = await startServer({ ...ENV, DNS_PORT: '0', LOG_LEVEL: 'info' });
-    port = Number(/on port (\d+)/.exec(server.logs().split('\n').find((line) => line.includes('The zone of')) ?? '')?.[1]);
+    port = Number(
+      /on port (\d+)/.exec(
+        server
+          .logs()
+          .split('\n')
+          .find((line) => line.includes('The zone of')) ?? '',
+      )?.[1],
+    );
     resolver = new Resolver({ timeout: 2_000, tries: 3 });
     resolver.setServers([`127.0.0.1:${port}`]);
   });
@@ -40,7 +52,8 @@ describe('posthorn dns and DNS_PORT', () => {
 
   const ask = async (type: string, name: string): Promise<string[]> => {
     if (type === 'TXT') return (await resolver.resolveTxt(name)).map((strings) => strings.join(''));
-    if (type === 'MX') return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
+    if (type === 'MX')
+      return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
     return type === 'A' ? resolver.resolve4(name) : resolver.resolve6(name);
   };
 
@@ -50,8 +63,17 @@ describe('posthorn dns and DNS_PORT', () => {
 
     expect([code, err]).toEqual([0, '']);
     expect([...printed.keys()]).toEqual([
-      `A ${PLATFORM}`, `AAAA ${PLATFORM}`, `A mx.${PLATFORM}`, `AAAA mx.${PLATFORM}`, `MX ${PLATFORM}`, `TXT ${PLATFORM}`, `TXT spf.${PLATFORM}`,
-      `MX bounce.${PLATFORM}`, `TXT bounce.${PLATFORM}`, `TXT ph1._domainkey.${PLATFORM}`, `TXT ph2._domainkey.${PLATFORM}`,
+      `A ${PLATFORM}`,
+      `AAAA ${PLATFORM}`,
+      `A mx.${PLATFORM}`,
+      `AAAA mx.${PLATFORM}`,
+      `MX ${PLATFORM}`,
+      `TXT ${PLATFORM}`,
+      `TXT spf.${PLATFORM}`,
+      `MX bounce.${PLATFORM}`,
+      `TXT bounce.${PLATFORM}`,
+      `TXT ph1._domainkey.${PLATFORM}`,
+      `TXT ph2._domainkey.${PLATFORM}`,
     ]);
     for (const [key, values] of printed) {
       const [type = '', name = ''] = key.split(' ');
@@ -63,7 +85,10 @@ describe('posthorn dns and DNS_PORT', () => {
   });
 
   it('answers for its own zone alone', async () => {
-    expect(await resolver.resolveSoa(PLATFORM)).toMatchObject({ nsname: `ns1.${PLATFORM}`, hostmaster: `hostmaster.${PLATFORM}` });
+    expect(await resolver.resolveSoa(PLATFORM)).toMatchObject({
+      nsname: `ns1.${PLATFORM}`,
+      hostmaster: `hostmaster.${PLATFORM}`,
+    });
     expect(await resolver.resolveNs(PLATFORM)).toEqual([`ns1.${PLATFORM}`, `ns2.${PLATFORM}`]);
     await expect(resolver.resolve4(`nobody.${PLATFORM}`)).rejects.toMatchObject({ code: 'ENOTFOUND' });
     await expect(resolver.resolveTxt(`mx.${PLATFORM}`)).rejects.toMatchObject({ code: 'ENODATA' });
@@ -72,7 +97,8 @@ describe('posthorn dns and DNS_PORT', () => {
 
   it('goes on answering through garbage over UDP and TCP, and a flood', async () => {
     const udp = createSocket('udp4');
-    for (let n = 0; n < 3_000; n += 1) udp.send(Buffer.from(Array.from({ length: n % 64 }, (_each, i) => (n * 31 + i * 17) % 256)), port, '127.0.0.1');
+    for (let n = 0; n < 3_000; n += 1)
+      udp.send(Buffer.from(Array.from({ length: n % 64 }, (_each, i) => (n * 31 + i * 17) % 256)), port, '127.0.0.1');
     const sockets = Array.from({ length: 20 }, (_each, n) => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       socket.write(n % 2 === 0 ? Buffer.from([255, 255, 1]) : Buffer.from([0, 5, 1, 2, 3, 4, 5]));
@@ -82,14 +108,19 @@ describe('posthorn dns and DNS_PORT', () => {
     udp.close();
 
     // Whoever shares the network with a flood waits for as long as that lasts.
-    await until(() => ask('A', PLATFORM).catch(() => []), (addresses) => addresses.length === 1);
+    await until(
+      () => ask('A', PLATFORM).catch(() => []),
+      (addresses) => addresses.length === 1,
+    );
   });
 
   it('a port that is taken stops the start in one line', async () => {
     const { code, err } = await run('main', { ...server.env, PORT: '0', DNS_PORT: String(port) });
 
     expect(code).toBe(1);
-    expect(err).toBe(`Posthorn did not start: Port ${port} of 127.0.0.1 is taken by another process: stop that one, or set another DNS_PORT.\n`);
+    expect(err).toBe(
+      `Posthorn did not start: Port ${port} of 127.0.0.1 is taken by another process: stop that one, or set another DNS_PORT.\n`,
+    );
   });
 
   describe('the keys, rotated', () => {
@@ -104,7 +135,8 @@ describe('posthorn dns and DNS_PORT', () => {
     afterAll(() => zone.close());
 
     it('a new key goes to the idle selector and signs only once its record is seen; the old one stays published', async () => {
-      const keyOf = (text: string, selector: string): string | undefined => parse(text).get(`TXT ${selector}._domainkey.${PLATFORM}`)?.[0];
+      const keyOf = (text: string, selector: string): string | undefined =>
+        parse(text).get(`TXT ${selector}._domainkey.${PLATFORM}`)?.[0];
       const before = (await run('dns', env)).out;
 
       const made = await run('dns', env, ['--rotate-dkim']);
@@ -150,15 +182,24 @@ describe('the keys', () => {
     const sql = openSql(first);
     try {
       const outs = await Promise.all([
-        run('dns', first.env), run('dns', first.env),
-        ...[first, other].map((each, n) => each.api('POST', '/v1/domains', { domain: `d${n}.customer.example`, kind: 'email-send' })),
+        run('dns', first.env),
+        run('dns', first.env),
+        ...[first, other].map((each, n) =>
+          each.api('POST', '/v1/domains', { domain: `d${n}.customer.example`, kind: 'email-send' }),
+        ),
       ]);
 
       expect((outs[0] as { out: string }).out).toBe((outs[1] as { out: string }).out);
-      const rows = await sql.rows<{ selector: string; state: string; private_key: Buffer }>('select selector, state, private_key from dkim_keys order by selector');
-      expect(rows.map(({ selector, state }) => [selector, state])).toEqual([['ph1', 'current'], ['ph2', 'idle']]);
+      const rows = await sql.rows<{ selector: string; state: string; private_key: Buffer }>(
+        'select selector, state, private_key from dkim_keys order by selector',
+      );
+      expect(rows.map(({ selector, state }) => [selector, state])).toEqual([
+        ['ph1', 'current'],
+        ['ph2', 'idle'],
+      ]);
       // Sealed: the form of the vault, and not the beginning of PKCS #8.
-      for (const { private_key: key } of rows) expect([key[0], key.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))]).toEqual([2, false]);
+      for (const { private_key: key } of rows)
+        expect([key[0], key.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))]).toEqual([2, false]);
     } finally {
       await sql.close();
       await Promise.all([first.stop(), other.stop()]);

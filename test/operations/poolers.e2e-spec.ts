@@ -1,13 +1,13 @@
 import { PlannedPool } from '../../src/kernel/planned-pool.js';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { isPgBouncerInstalled, PgBouncer } from '../support/pgbouncer.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
 import { applicationOf, emit, endpointAt } from '../api/applications.js';
 import { until } from '../api/polling.js';
-import { eventIn, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Targets } from '../api/scene.js';
+import { eventIn, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import { isPgBouncerInstalled, PgBouncer } from '../support/pgbouncer.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 const describeWithPgBouncer = isPgBouncerInstalled() ? describe : describe.skip;
 
@@ -28,7 +28,10 @@ describeWithPgBouncer('behind PgBouncer', () => {
     beforeAll(async () => {
       targets = await startTargets();
       database = await createDatabase();
-      bouncer = await PgBouncer.start(database.url, { pool_mode: mode, default_pool_size: mode === 'session' ? '60' : '8' });
+      bouncer = await PgBouncer.start(database.url, {
+        pool_mode: mode,
+        default_pool_size: mode === 'session' ? '60' : '8',
+      });
       a = await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: database.url, ROLE: 'api' });
       b = await startServer({ ...a.env, ROLE: 'all', RECONCILE: 'false' });
     });
@@ -46,7 +49,11 @@ describeWithPgBouncer('behind PgBouncer', () => {
       const first = await emit(b, application);
 
       await endpointAt(a, application, targets.open().url);
-      const all = await until(() => emit(b, application), ({ fanout }) => fanout === 2, WITHIN_MS);
+      const all = await until(
+        () => emit(b, application),
+        ({ fanout }) => fanout === 2,
+        WITHIN_MS,
+      );
       // Fewer than a target has room for: what were more would wait behind its gate for the sweep.
       const sent = await sendMany(a, target.url, 12);
 
@@ -57,16 +64,26 @@ describeWithPgBouncer('behind PgBouncer', () => {
     }, 90_000);
 
     it('every process hears its own heartbeat', async () => {
-      const deaf = async (server: PosthornServer): Promise<unknown> => (await server.api('GET', '/health/ready')).json.parts?.notifications;
+      const deaf = async (server: PosthornServer): Promise<unknown> =>
+        (await server.api('GET', '/health/ready')).json.parts?.notifications;
 
       for (const server of [a, b]) {
-        expect(await until(() => deaf(server), (part) => (part as { deaf?: boolean } | undefined)?.deaf === false, WITHIN_MS)).toEqual({ ready: true, deaf: false });
+        expect(
+          await until(
+            () => deaf(server),
+            (part) => (part as { deaf?: boolean } | undefined)?.deaf === false,
+            WITHIN_MS,
+          ),
+        ).toEqual({ ready: true, deaf: false });
       }
     });
 
     it('hot statements are planned as without it, and leave nothing behind for who comes next', async () => {
       const planned = new PlannedPool(bouncer.url, 'test', 1, true);
-      const ask = { text: `select current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans, $1::int as given`, values: [1] };
+      const ask = {
+        text: `select current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans, $1::int as given`,
+        values: [1],
+      };
 
       const inside = await planned.query(ask);
       const after = await planned.pool.query(ask);
@@ -90,25 +107,42 @@ describeWithPgBouncer('behind PgBouncer', () => {
 
     it.each<[string, Record<string, string>, RegExp]>([
       ['as it is installed', {}, /DATABASE_URL leads to a pooler that refuses the settings of connections/],
-      ['with start-up options ignored', { ignore_startup_parameters: 'options' }, /DATABASE_URL leads to a pooler that drops the settings of connections/],
-      ['in transaction mode with them ignored', { ignore_startup_parameters: 'options', pool_mode: 'transaction' }, /DATABASE_URL leads to a pooler/],
-    ])('without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s', async (_how, settings, line) => {
-      bouncer = await PgBouncer.start(database.url, settings);
+      [
+        'with start-up options ignored',
+        { ignore_startup_parameters: 'options' },
+        /DATABASE_URL leads to a pooler that drops the settings of connections/,
+      ],
+      [
+        'in transaction mode with them ignored',
+        { ignore_startup_parameters: 'options', pool_mode: 'transaction' },
+        /DATABASE_URL leads to a pooler/,
+      ],
+    ])(
+      'without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s',
+      async (_how, settings, line) => {
+        bouncer = await PgBouncer.start(database.url, settings);
 
-      const ended = (await startServer({ DATABASE_URL: bouncer.url }).then(() => null, (error: unknown) => error)) as Error;
-      const lines = ended.message.trim().split('\n');
+        const ended = (await startServer({ DATABASE_URL: bouncer.url }).then(
+          () => null,
+          (error: unknown) => error,
+        )) as Error;
+        const lines = ended.message.trim().split('\n');
 
-      expect(lines).toHaveLength(2);
-      expect(lines[0]).toContain('ended with code 1');
-      expect(lines[1]).toMatch(line);
-      expect(lines[1]).toContain('Set DATABASE_DIRECT_URL');
-    });
+        expect(lines).toHaveLength(2);
+        expect(lines[0]).toContain('ended with code 1');
+        expect(lines[1]).toMatch(line);
+        expect(lines[1]).toContain('Set DATABASE_DIRECT_URL');
+      },
+    );
 
     it('a DATABASE_DIRECT_URL that leads to another database ends the start as well', async () => {
       bouncer = await PgBouncer.start(database.url, { pool_mode: 'transaction' });
       const other = await createDatabase();
 
-      const ended = (await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: other.url }).then(() => null, (error: unknown) => error)) as Error;
+      const ended = (await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: other.url }).then(
+        () => null,
+        (error: unknown) => error,
+      )) as Error;
       await other.drop();
 
       expect(ended.message.trim().split('\n')).toHaveLength(2);

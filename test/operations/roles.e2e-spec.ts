@@ -1,15 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
-import { freePort } from '../durability/processes.js';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
 import { until } from '../api/polling.js';
-import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Sql, Targets } from '../api/scene.js';
+import {
+  destinationAt,
+  eventIn,
+  expectStatus,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  WITHIN_MS,
+} from '../api/scene.js';
+import { freePort } from '../durability/processes.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { isRedisInstalled } from '../support/optional-tools.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 /** Where the queues live. */
 interface Queues {
@@ -23,7 +33,8 @@ const onPostgres = async (): Promise<Queues> => ({
   env: {},
   async empty(sql) {
     const tables = await sql.rows<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'bullmq' and tablename <> 'migration'`);
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'bullmq' and tablename <> 'migration'`,
+    );
     await sql.rows(`truncate ${tables.map(({ name }) => name).join(', ')} cascade`);
   },
   close: () => Promise.resolve(),
@@ -33,8 +44,16 @@ const hasRedis = isRedisInstalled();
 
 const onRedis = async (): Promise<Queues> => {
   const port = await freePort();
-  const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
-  const answers = (): Promise<boolean> => command(port, 'PING').then((answer) => answer.startsWith('+PONG'), () => false);
+  const redis = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { stdio: 'ignore' },
+  );
+  const answers = (): Promise<boolean> =>
+    command(port, 'PING').then(
+      (answer) => answer.startsWith('+PONG'),
+      () => false,
+    );
   await until(answers, (isUp) => isUp, WITHIN_MS);
   return {
     env: { REDIS_URL: `redis://127.0.0.1:${port}` },
@@ -87,7 +106,8 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     await targets.close();
   }, 60_000);
 
-  const running = async ({ url }: PosthornServer): Promise<boolean> => /^posthorn_deliveries_running \d/m.test(await (await fetch(`${url}/metrics`)).text());
+  const running = async ({ url }: PosthornServer): Promise<boolean> =>
+    /^posthorn_deliveries_running \d/m.test(await (await fetch(`${url}/metrics`)).text());
 
   it('the api accepts and the worker delivers: retries, replays, and a change of the destination reach it', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
@@ -100,14 +120,20 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     expectStatus(await api.api('POST', `/v1/events/${messageId}/replay`), 202);
     const posts = await target.arrived(3);
     expect(posts.map(({ headers }) => [headers['x-changed'], headers['webhook-replayed']])).toEqual([
-      [undefined, undefined], [undefined, undefined], ['yes', 'true'],
+      [undefined, undefined],
+      [undefined, undefined],
+      ['yes', 'true'],
     ]);
   });
 
   it('the api makes no attempt, and both tell health and metrics', async () => {
     for (const server of [api, worker]) {
       expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
-      await until(async () => (await fetch(`${server.url}/health/ready`)).status, (status) => status === 200, WITHIN_MS);
+      await until(
+        async () => (await fetch(`${server.url}/health/ready`)).status,
+        (status) => status === 200,
+        WITHIN_MS,
+      );
     }
     expect([await running(api), await running(worker)]).toEqual([false, true]);
     const metrics = async ({ url }: PosthornServer): Promise<string> => (await fetch(`${url}/metrics`)).text();
@@ -133,7 +159,11 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     const sent = await sendMany(api, destination, 400);
 
     const posts = await target.arrived(400, 60_000);
-    await until(() => sql.rows('select from due_deliveries limit 1'), (rows) => rows.length === 0, WITHIN_MS);
+    await until(
+      () => sql.rows('select from due_deliveries limit 1'),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
     expect(target.posts()).toHaveLength(400);
   }, 90_000);
@@ -149,8 +179,17 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     worker = await startServer({ ...api.env, ROLE: 'worker' });
 
     expect(waiting).toBe(50);
-    await until(() => sql.rows('select from due_deliveries limit 1'), (rows) => rows.length === 0, WITHIN_MS);
-    expect(target.posts().map(({ headers }) => headers['webhook-id']).sort()).toEqual([...sent].sort());
+    await until(
+      () => sql.rows('select from due_deliveries limit 1'),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
+    expect(
+      target
+        .posts()
+        .map(({ headers }) => headers['webhook-id'])
+        .sort(),
+    ).toEqual([...sent].sort());
     // And the wake-ups still work.
     await eventIn(api, await send(api, destination), 'delivered');
   }, 90_000);

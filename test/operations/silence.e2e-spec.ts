@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { Pace } from '../support/pace.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
-import { openLink } from '../api/database-link.js';
 import type { DatabaseLink } from '../api/database-link.js';
+import { openLink } from '../api/database-link.js';
 import { until } from '../api/polling.js';
-import { eventIn, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Sql, Targets } from '../api/scene.js';
+import { eventIn, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import { Pace } from '../support/pace.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 /** Promised on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
@@ -47,7 +47,11 @@ describe('connections to PostgreSQL that die without a word', () => {
 
   /** Reads may be refused meanwhile too. */
   const delivered = (messageId: string): Promise<unknown> =>
-    until(() => server.api('GET', `/v1/events/${messageId}`), ({ json }) => json?.status === 'delivered', BACK_WITHIN_MS * pace.now());
+    until(
+      () => server.api('GET', `/v1/events/${messageId}`),
+      ({ json }) => json?.status === 'delivered',
+      BACK_WITHIN_MS * pace.now(),
+    );
 
   const readiness = async (): Promise<number> => (await fetch(`${server.url}/health/ready`)).status;
 
@@ -64,7 +68,11 @@ describe('connections to PostgreSQL that die without a word', () => {
     await until(readiness, (status) => status === 503, WITHIN_MS);
     link.admit();
     const key = { 'idempotency-key': randomUUID() };
-    const again = await until(() => server.api('POST', '/v1/send', body, key), ({ status }) => status === 202, BACK_WITHIN_MS * pace.now());
+    const again = await until(
+      () => server.api('POST', '/v1/send', body, key),
+      ({ status }) => status === 202,
+      BACK_WITHIN_MS * pace.now(),
+    );
     await until(readiness, (status) => status === 200, BACK_WITHIN_MS * pace.now());
 
     expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 503));
@@ -80,7 +88,11 @@ describe('connections to PostgreSQL that die without a word', () => {
     link.silence();
     link.admit();
     const first = await server.api('POST', '/v1/send', body);
-    const second = await until(() => server.api('POST', '/v1/send', body), ({ status }) => status === 202, BACK_WITHIN_MS * pace.now());
+    const second = await until(
+      () => server.api('POST', '/v1/send', body),
+      ({ status }) => status === 202,
+      BACK_WITHIN_MS * pace.now(),
+    );
 
     expect([202, 503]).toContain(first.status);
     await delivered(second.json.message_id);
@@ -93,10 +105,20 @@ describe('connections to PostgreSQL that die without a word', () => {
     await holder.connect();
     await holder.query('begin; lock table idempotency_keys in access exclusive mode');
 
-    const sending = server.api('POST', '/v1/send', { destination: target.url, event_type: 'c', payload: {} }, { 'idempotency-key': randomUUID() });
+    const sending = server.api(
+      'POST',
+      '/v1/send',
+      { destination: target.url, event_type: 'c', payload: {} },
+      { 'idempotency-key': randomUUID() },
+    );
     await until(
-      () => sql.rows(`select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '8 s' and datname = current_database()`),
-      (rows) => rows.length > 0, WITHIN_MS);
+      () =>
+        sql.rows(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '8 s' and datname = current_database()`,
+        ),
+      (rows) => rows.length > 0,
+      WITHIN_MS,
+    );
     await holder.end();
     const answer = await sending;
 

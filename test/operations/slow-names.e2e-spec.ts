@@ -1,7 +1,15 @@
+import { as, createKey, expectRefusal } from '../api/answers.js';
+import {
+  destinationAt,
+  eventAfter,
+  expectStatus,
+  send,
+  startTargets,
+  type TargetPath,
+  type Targets,
+} from '../api/scene.js';
 import { type NameAnswer, type NameServer, startNameServer } from '../support/name-server.js';
 import { type PosthornServer, startServer } from '../support/server.js';
-import { as, createKey, expectRefusal } from '../api/answers.js';
-import { destinationAt, eventAfter, expectStatus, send, startTargets, type TargetPath, type Targets } from '../api/scene.js';
 
 const SLOW = 90;
 
@@ -12,8 +20,14 @@ describe('names', () => {
   let zone: Record<string, NameAnswer>;
 
   beforeAll(async () => {
-    zone = { 'hooks.example.com': { addresses: ['127.0.0.1'], ttlSeconds: 1 }, 'broken.example.com': 'fails', 'inside.example.com': { addresses: ['10.1.2.3'] } };
-    names = await startNameServer((name) => (name.endsWith('.slow.example') || name.endsWith('.mute.example') ? 'silent' : zone[name] ?? 'absent'));
+    zone = {
+      'hooks.example.com': { addresses: ['127.0.0.1'], ttlSeconds: 1 },
+      'broken.example.com': 'fails',
+      'inside.example.com': { addresses: ['10.1.2.3'] },
+    };
+    names = await startNameServer((name) =>
+      name.endsWith('.slow.example') || name.endsWith('.mute.example') ? 'silent' : (zone[name] ?? 'absent'),
+    );
     [server, targets] = await Promise.all([startServer({ DNS_SERVERS: names.address }), startTargets()]);
   });
 
@@ -25,27 +39,40 @@ describe('names', () => {
   const named = (target: TargetPath, name: string): string => target.url.replace('127.0.0.1', name);
 
   const sendTo = async (url: string, headers = {}): Promise<string> =>
-    expectStatus(await server.api('POST', '/v1/send', { destination: url, event_type: 'test.sent', payload: {} }, headers), 202).json.message_id as string;
+    expectStatus(
+      await server.api('POST', '/v1/send', { destination: url, event_type: 'test.sent', payload: {} }, headers),
+      202,
+    ).json.message_id as string;
 
   it('whose servers never answer end as attempts that failed, while the deliveries of another environment by name go on', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const target = targets.open();
     const destination = await destinationAt(server, named(target, 'hooks.example.com'));
-    const urls = Array.from({ length: SLOW }, (_each, n) => `http://n${n}.${n % 2 === 0 ? 'slow' : 'mute'}.example:8080/`);
+    const urls = Array.from(
+      { length: SLOW },
+      (_each, n) => `http://n${n}.${n % 2 === 0 ? 'slow' : 'mute'}.example:8080/`,
+    );
     const slow = await Promise.all(urls.map((url) => sendTo(url, as(key))));
 
     for (let sent = 1; sent <= 20; sent += 1) {
       await send(server, destination);
       await target.arrived(sent);
     }
-    const checked = await server.api('POST', '/v1/destinations/check', { type: 'https', url: named(target, 'hooks.example.com') });
+    const checked = await server.api('POST', '/v1/destinations/check', {
+      type: 'https',
+      url: named(target, 'hooks.example.com'),
+    });
 
     expect(checked).toMatchObject({ status: 200, json: { ok: true } });
     expect((await server.api('GET', '/health/ready')).status).toBe(200);
     const ofTest = { ...server, api: (method: string, path: string) => server.api(method, path, undefined, as(key)) };
     for (const id of slow) {
       const { attempts } = await eventAfter(ofTest, id, 1);
-      expect(attempts[0]).toMatchObject({ status: null, error: 'dns', response_excerpt: expect.stringContaining('did not answer in time (ETIMEOUT)') });
+      expect(attempts[0]).toMatchObject({
+        status: null,
+        error: 'dns',
+        response_excerpt: expect.stringContaining('did not answer in time (ETIMEOUT)'),
+      });
     }
   });
 
@@ -75,7 +102,10 @@ describe('names', () => {
     // The kept connection would serve on at the address that was checked.
     target.answerBy(() => ({ headers: { connection: 'close' } }));
 
-    await expect(refusedAttempt(destination)).resolves.toMatchObject({ error: 'blocked', response_excerpt: expect.stringContaining('private network') });
+    await expect(refusedAttempt(destination)).resolves.toMatchObject({
+      error: 'blocked',
+      response_excerpt: expect.stringContaining('private network'),
+    });
   });
 
   /** Sends until an attempt is refused: the first ones may still have the old address. */

@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
 import { as, createKey } from '../api/answers.js';
 import { until } from '../api/polling.js';
-import { accepted, inbound, json, provide, requestOf } from '../api/receiving.js';
 import type { Inbound } from '../api/receiving.js';
-import { destinationAt, eventIn, eventOf, startTargets } from '../api/scene.js';
+import { accepted, inbound, json, provide, requestOf } from '../api/receiving.js';
 import type { TargetPath, Targets } from '../api/scene.js';
+import { destinationAt, eventIn, eventOf, startTargets } from '../api/scene.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 
 /** Takes long and succeeds. */
-const SLOW = 'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
+const SLOW =
+  'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
 const LOOP = 'export default (event) => { while (event.body.loop); return { body: { n: event.body.n } } }';
 const QUICK = 'export default (event) => ({ body: { n: event.body.n + 1 } })';
 /** Needs longer than a short turn, and is honest. */
-const STEADY = 'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
+const STEADY =
+  'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
 
-describe('slow code beside others\'', () => {
+describe("slow code beside others'", () => {
   let server: PosthornServer;
   let targets: Targets;
   const timers: NodeJS.Timeout[] = [];
@@ -27,7 +29,11 @@ describe('slow code beside others\'', () => {
     [server, targets] = await Promise.all([startServer(), startTargets()]);
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     await giveTestEnvironmentAway();
-    stranger = { ...server, url: server.url, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+    stranger = {
+      ...server,
+      url: server.url,
+      api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }),
+    };
   });
 
   afterAll(async () => {
@@ -41,14 +47,24 @@ describe('slow code beside others\'', () => {
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });
     await client.connect();
-    const { rows } = await client.query(`insert into organizations (id, slug, name, created_at) values ($1, 'stranger', 'Stranger', now()) returning id`, [randomUUID()]);
+    const { rows } = await client.query(
+      `insert into organizations (id, slug, name, created_at) values ($1, 'stranger', 'Stranger', now()) returning id`,
+      [randomUUID()],
+    );
     await client.query(`update environments set organization_id = $1 where mode = 'test'`, [rows[0].id]);
     await client.end();
   }
 
-  async function transforming(owner: PosthornServer, code: string, timeoutMs = 5_000): Promise<{ endpoint: Inbound; target: TargetPath }> {
+  async function transforming(
+    owner: PosthornServer,
+    code: string,
+    timeoutMs = 5_000,
+  ): Promise<{ endpoint: Inbound; target: TargetPath }> {
     const target = targets.open();
-    const settings = { transform: { engine: 'managed', code, timeoutMs }, destinations: [await destinationAt(owner, target.url)] };
+    const settings = {
+      transform: { engine: 'managed', code, timeoutMs },
+      destinations: [await destinationAt(owner, target.url)],
+    };
     return { endpoint: await inbound(owner, settings), target };
   }
 
@@ -56,7 +72,13 @@ describe('slow code beside others\'', () => {
   function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
     const answers: Promise<number>[] = [];
     // An answer that never came is 0: what is under way when the server stops is no failure of whatever runs then.
-    const send = (): void => void answers.push(provide(server, endpoint.at, json({})).then(({ status }) => status, () => 0));
+    const send = (): void =>
+      void answers.push(
+        provide(server, endpoint.at, json({})).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      );
     const timer = setInterval(send, 500);
     timers.push(timer);
     send();
@@ -69,7 +91,8 @@ describe('slow code beside others\'', () => {
   it('200: neighbours of a transform that takes seconds are received and transformed while it runs, each at once', async () => {
     const slow = [await transforming(server, SLOW), await transforming(stranger, SLOW)];
     const neighbours = [
-      { owner: server, ...(await transforming(server, QUICK)) }, { owner: stranger, ...(await transforming(stranger, QUICK)) },
+      { owner: server, ...(await transforming(server, QUICK)) },
+      { owner: stranger, ...(await transforming(stranger, QUICK)) },
       { owner: server, ...(await transforming(server, STEADY)) },
     ];
     const stops = slow.map(({ endpoint }) => twiceASecond(endpoint));
@@ -77,12 +100,14 @@ describe('slow code beside others\'', () => {
 
     const ids: { owner: PosthornServer; id: string }[] = [];
     for (let n = 0; n < 4; n += 1) {
-      for (const { owner, endpoint } of neighbours) ids.push({ owner, id: await accepted(owner, endpoint, json({ n })) });
+      for (const { owner, endpoint } of neighbours)
+        ids.push({ owner, id: await accepted(owner, endpoint, json({ n })) });
     }
 
     for (const { owner, id } of ids) await eventIn(owner, id, 'delivered');
     expect(neighbours.map(({ target }) => target.posts().length)).toEqual([4, 4, 4]);
-    for (const { target } of neighbours) for (const { rawBody } of target.posts()) expect(JSON.parse(String(rawBody))).toEqual({ n: expect.anything() });
+    for (const { target } of neighbours)
+      for (const { rawBody } of target.posts()) expect(JSON.parse(String(rawBody))).toEqual({ n: expect.anything() });
     const statuses = (await Promise.all(stops.map((stop) => stop()))).flat();
     // It does more than a thread can: some of its own are sent again, and some have come through.
     expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
@@ -102,20 +127,32 @@ describe('slow code beside others\'', () => {
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
     // A machine that is busy gives none of three the time that it asks for: a provider sends those again.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
-    const first = taken ?? await until(() => provide(server, endpoint.at, json({ loop: true })), ({ status }) => status === 200, 150_000);
+    const first =
+      taken ??
+      (await until(
+        () => provide(server, endpoint.at, json({ loop: true })),
+        ({ status }) => status === 200,
+        150_000,
+      ));
     expect(await eventOf(server, first.json.id)).toMatchObject({ status: 'parked' });
     expect((await requestOf(server, endpoint, first.json.id)).note).toBe('The transform failed: timeout.');
   }, 180_000);
 
   it('200 or 503: where loops take all threads, each call ends by its own bound, and none is judged by the load of others', async () => {
     const loops = await Promise.all([1, 2, 3].map(() => transforming(server, LOOP, 1_000)));
-    const answered = loops.flatMap(({ endpoint }) => [1, 2, 3, 4].map(async () => ({ endpoint, answer: await provide(server, endpoint.at, json({ loop: true })) })));
+    const answered = loops.flatMap(({ endpoint }) =>
+      [1, 2, 3, 4].map(async () => ({ endpoint, answer: await provide(server, endpoint.at, json({ loop: true })) })),
+    );
 
     const ends = await Promise.all(answered);
 
     expect(new Set([...ends.map(({ answer }) => answer.status), 200, 503])).toEqual(new Set([200, 503]));
     for (const { endpoint, answer } of ends) {
-      if (answer.status === 503) expect([answer.json.error.message, answer.headers.get('retry-after')]).toEqual([expect.stringContaining('Nothing was accepted'), expect.any(String)]);
+      if (answer.status === 503)
+        expect([answer.json.error.message, answer.headers.get('retry-after')]).toEqual([
+          expect.stringContaining('Nothing was accepted'),
+          expect.any(String),
+        ]);
       // It had all of its CPU time: that is its own doing.
       else expect((await requestOf(server, endpoint, answer.json.id)).note).toBe('The transform failed: timeout.');
     }

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -7,26 +7,43 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { ForgetfulRedis } from '../durability/redis.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
-import { openBalancer } from './balancer.js';
 import { until } from '../api/polling.js';
-import { destinationAt, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Targets } from '../api/scene.js';
+import { destinationAt, startTargets, WITHIN_MS } from '../api/scene.js';
+import { ForgetfulRedis } from '../durability/redis.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
 import { isRedisInstalled } from '../support/optional-tools.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { openBalancer } from './balancer.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const CLIENTS = 12;
 
 /** One request over an agent's connection: how it was answered, and whether that ended the connection. */
-function ask(agent: Agent, url: string, headers: Record<string, string> = {}, body = ''): Promise<{ status: number; ends: boolean }> {
+function ask(
+  agent: Agent,
+  url: string,
+  headers: Record<string, string> = {},
+  body = '',
+): Promise<{ status: number; ends: boolean }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { agent, method: body === '' ? 'GET' : 'POST', headers: { ...headers, 'content-length': Buffer.byteLength(body) } }, (response) => {
-      response.resume().once('end', () => resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close' }));
-    });
+    const asked = request(
+      url,
+      {
+        agent,
+        method: body === '' ? 'GET' : 'POST',
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        response
+          .resume()
+          .once('end', () =>
+            resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close' }),
+          );
+      },
+    );
     asked.once('error', reject);
     asked.end(body);
   });
@@ -55,9 +72,17 @@ describe('stopping', () => {
   });
 
   const readiness = (server: PosthornServer): Promise<number | null> =>
-    fetch(`${server.url}/health/ready`, { headers: { connection: 'close' } }).then(({ status }) => status, () => null);
+    fetch(`${server.url}/health/ready`, { headers: { connection: 'close' } }).then(
+      ({ status }) => status,
+      () => null,
+    );
 
-  const isStopping = (server: PosthornServer): Promise<unknown> => until(() => readiness(server), (status) => status === 503, WITHIN_MS);
+  const isStopping = (server: PosthornServer): Promise<unknown> =>
+    until(
+      () => readiness(server),
+      (status) => status === 503,
+      WITHIN_MS,
+    );
 
   it('after SIGTERM goes on accepting and delivering for SHUTDOWN_GRACE, and every answer ends its connection', async () => {
     const target = targets.open();
@@ -69,7 +94,8 @@ describe('stopping', () => {
     expect((await server.api('POST', '/v1/endpoints', { slug: 'all', destinations: [destination] })).status).toBe(201);
     const key = { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' };
     const agents = Array.from({ length: 5 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    for (const agent of agents) expect(await ask(agent, `${server.url}/health/live`)).toEqual({ status: 200, ends: false });
+    for (const agent of agents)
+      expect(await ask(agent, `${server.url}/health/live`)).toEqual({ status: 200, ends: false });
     const before = ask(agents[4] as Agent, `${server.url}/v1/destinations/${tested}/test`, key, '{}');
     await slow.arrived(1);
 
@@ -77,7 +103,12 @@ describe('stopping', () => {
     await isStopping(server);
     held.forEach((answer) => answer());
     const answers = await Promise.all([
-      ask(agents[0] as Agent, `${server.url}/v1/send`, key, JSON.stringify({ destination, event_type: 'a', payload: {} })),
+      ask(
+        agents[0] as Agent,
+        `${server.url}/v1/send`,
+        key,
+        JSON.stringify({ destination, event_type: 'a', payload: {} }),
+      ),
       ask(agents[1] as Agent, `${server.url}/in/${slug}/all`, { 'content-type': 'application/json' }, '{}'),
       ask(agents[2] as Agent, `${server.url}/nowhere`),
       ask(agents[3] as Agent, `${server.url}/health/live`),
@@ -95,20 +126,23 @@ describe('stopping', () => {
 
   it(`resets none of ${CLIENTS} clients that keep their connections and go on asking`, async () => {
     const server = await start();
-    const ends = await Promise.all(Array.from({ length: CLIENTS }, async (_, client) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      try {
-        for (let asked = 0; ; asked += 1) {
-          if ((await ask(agent, `${server.url}/v1/org`, { authorization: `Bearer ${server.apiKey}` })).ends) return 'told';
-          if (client === 0 && asked === 20) await server.kill('SIGTERM');
-          await rest(client);
+    const ends = await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, client) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        try {
+          for (let asked = 0; ; asked += 1) {
+            if ((await ask(agent, `${server.url}/v1/org`, { authorization: `Bearer ${server.apiKey}` })).ends)
+              return 'told';
+            if (client === 0 && asked === 20) await server.kill('SIGTERM');
+            await rest(client);
+          }
+        } catch (error) {
+          return String(error);
+        } finally {
+          agent.destroy();
         }
-      } catch (error) {
-        return String(error);
-      } finally {
-        agent.destroy();
-      }
-    }));
+      }),
+    );
 
     expect(ends).toEqual(Array.from({ length: CLIENTS }, () => 'told'));
     await server.stop();
@@ -141,7 +175,11 @@ describe('stopping', () => {
       for (const [i, node] of nodes.entries()) {
         await node.stop();
         nodes[i] = await start({ ...first.env, PORT: ports[i] as string });
-        await until(async () => balancer.isIn(urls[i] as string), (isIn) => isIn, WITHIN_MS);
+        await until(
+          async () => balancer.isIn(urls[i] as string),
+          (isIn) => isIn,
+          WITHIN_MS,
+        );
       }
     } finally {
       rolling = false;
@@ -183,7 +221,11 @@ describe('stopping', () => {
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);
-    await until(() => readiness(server), (status) => status === null, WITHIN_MS);
+    await until(
+      () => readiness(server),
+      (status) => status === null,
+      WITHIN_MS,
+    );
     clearInterval(sendAgain);
 
     expect(still).toBe(503);
@@ -204,18 +246,35 @@ describe('stopping', () => {
     });
 
     it('that is killed ends the service too, which drains first', async () => {
-      const clone = ['node_modules', 'package.json', 'tools', 'src', 'migrations', 'dist', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
+      const clone = [
+        'node_modules',
+        'package.json',
+        'tools',
+        'src',
+        'migrations',
+        'dist',
+        'tsconfig.json',
+        'tsconfig.build.json',
+        'nest-cli.json',
+      ];
       for (const name of clone) symlinkSync(path.join(ROOT, name), path.join(directory, name));
       const other = await start();
       let output = '';
       npm = spawn('npm', ['start'], {
-        cwd: directory, detached: true, stdio: ['ignore', 'pipe', 'pipe'],
+        cwd: directory,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...other.env, LOG_LEVEL: 'info' },
       });
-      for (const stream of [npm.stdout, npm.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+      for (const stream of [npm.stdout, npm.stderr])
+        stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
       // Its output ends when the last process that could write has ended.
       const ended = once(npm, 'close');
-      await until(async () => output, (text) => text.includes('listening on'), 60_000);
+      await until(
+        async () => output,
+        (text) => text.includes('listening on'),
+        60_000,
+      );
 
       npm.kill('SIGTERM');
       const [code] = (await ended) as [number | null];

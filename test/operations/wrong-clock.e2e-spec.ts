@@ -1,13 +1,24 @@
 import { jest } from '@jest/globals';
 import { idTimeMs, parseId } from '../../src/kernel/ids.js';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
-import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
-import { shiftedClock } from '../support/shifted-clock.js';
 import { until } from '../api/polling.js';
-import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from '../api/scene.js';
-import type { Sql, Targets, TargetPath } from '../api/scene.js';
+import type { Sql, TargetPath, Targets } from '../api/scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  eventIn,
+  openSql,
+  PATIENT,
+  send,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from '../api/scene.js';
+import type { TestDatabase } from '../support/database.js';
+import { createDatabase } from '../support/database.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { shiftedClock } from '../support/shifted-clock.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -39,9 +50,15 @@ describe('a machine whose clock is wrong', () => {
     await targets.close();
   });
 
-  const clockOf = async (server: PosthornServer): Promise<{ status: number; clock?: { ready: boolean; skew_ms: number } }> => {
+  const clockOf = async (
+    server: PosthornServer,
+  ): Promise<{ status: number; clock?: { ready: boolean; skew_ms: number } }> => {
     const answer = await fetch(`${server.url}/health/ready`);
-    return { status: answer.status, clock: ((await answer.json()) as { error: { details: { clock?: { ready: boolean; skew_ms: number } } } }).error.details.clock };
+    return {
+      status: answer.status,
+      clock: ((await answer.json()) as { error: { details: { clock?: { ready: boolean; skew_ms: number } } } }).error
+        .details.clock,
+    };
   };
 
   it.each([
@@ -49,27 +66,30 @@ describe('a machine whose clock is wrong', () => {
     ['40 days behind', -960 * HOUR_MS],
     ['two hours ahead', 2 * HOUR_MS],
     ['two hours behind', -2 * HOUR_MS],
-  ])('%s: the process says so, claims nothing, drops nothing, and what it accepts carries the right time', async (_what, shiftMs) => {
-    const wrong = await startServer({ ...api.env, ROLE: 'all', ...shiftedClock(shiftMs) });
-    try {
-      const ids = await sendMany(wrong, destination, 5);
-      sent.push(...ids);
-      const { status, clock } = await clockOf(wrong);
-      const [rows] = await sql.rows<{ open: number; claimed: number; events: number; days: number }>(`
+  ])(
+    '%s: the process says so, claims nothing, drops nothing, and what it accepts carries the right time',
+    async (_what, shiftMs) => {
+      const wrong = await startServer({ ...api.env, ROLE: 'all', ...shiftedClock(shiftMs) });
+      try {
+        const ids = await sendMany(wrong, destination, 5);
+        sent.push(...ids);
+        const { status, clock } = await clockOf(wrong);
+        const [rows] = await sql.rows<{ open: number; claimed: number; events: number; days: number }>(`
         select count(*)::int as open, count(claimed_by)::int as claimed, (select count(*)::int from events) as events,
                min(expires_on - (now() at time zone 'UTC')::date) as days from due_deliveries`);
 
-      expect([status, clock?.ready]).toEqual([503, false]);
-      expect(Math.abs((clock?.skew_ms ?? 0) - shiftMs)).toBeLessThan(30_000);
-      expect(wrong.logs()).toMatch(/ s (ahead of|behind) PostgreSQL's/);
-      expect(rows).toMatchObject({ open: sent.length, claimed: 0, events: sent.length });
-      expect(rows?.days).toBeGreaterThan(0);
-      for (const id of ids) expect(Math.abs(idTimeMs(parseId('msg', id) ?? '') - Date.now())).toBeLessThan(60_000);
-      expect(target.posts()).toEqual([]);
-    } finally {
-      await wrong.stop();
-    }
-  });
+        expect([status, clock?.ready]).toEqual([503, false]);
+        expect(Math.abs((clock?.skew_ms ?? 0) - shiftMs)).toBeLessThan(30_000);
+        expect(wrong.logs()).toMatch(/ s (ahead of|behind) PostgreSQL's/);
+        expect(rows).toMatchObject({ open: sent.length, claimed: 0, events: sent.length });
+        expect(rows?.days).toBeGreaterThan(0);
+        for (const id of ids) expect(Math.abs(idTimeMs(parseId('msg', id) ?? '') - Date.now())).toBeLessThan(60_000);
+        expect(target.posts()).toEqual([]);
+      } finally {
+        await wrong.stop();
+      }
+    },
+  );
 
   it('all of it is delivered by a process whose clock is right', async () => {
     const worker = await startServer({ ...api.env, ROLE: 'worker' });
@@ -86,11 +106,18 @@ describe('a machine whose clock is wrong', () => {
     const server = await startServer({ ...api.env, ROLE: 'worker', ...shiftedClock(-55_000) });
     try {
       const failing = targets.open(() => ({ status: 500 }));
-      const id = await send(api, await destinationAt(api, failing.url, { ...PATIENT, retry: { schedule: [0, 40, 40] } }));
+      const id = await send(
+        api,
+        await destinationAt(api, failing.url, { ...PATIENT, retry: { schedule: [0, 40, 40] } }),
+      );
 
       await eventAfter(api, id, 1);
       const [due] = await until(
-        () => sql.rows<{ seconds: number }>('select extract(epoch from due_at - now())::float8 as seconds from due_deliveries where event_id = $1 and claimed_by is null', [uuidOf(id)]),
+        () =>
+          sql.rows<{ seconds: number }>(
+            'select extract(epoch from due_at - now())::float8 as seconds from due_deliveries where event_id = $1 and claimed_by is null',
+            [uuidOf(id)],
+          ),
         (rows) => rows.length === 1,
         WITHIN_MS,
       );

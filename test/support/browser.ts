@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasTool, printed } from './optional-tools.js';
 
 /** Debian's Chromium, or another one by its path. */
@@ -11,7 +11,14 @@ const SCREENSHOTS = path.resolve(import.meta.dirname, '..', 'browser', 'results'
 
 /** Whether there is a Chromium to run. CI must have one: what is promised of pages is not left untested there. */
 export const isChromiumInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests of pages', tool: `Chromium at ${EXECUTABLE}`, install: 'apt-get install --no-install-recommends chromium, or POSTHORN_TEST_CHROMIUM=FILE' }, () => printed(EXECUTABLE, '--version') !== null);
+  hasTool(
+    {
+      skipped: 'the tests of pages',
+      tool: `Chromium at ${EXECUTABLE}`,
+      install: 'apt-get install --no-install-recommends chromium, or POSTHORN_TEST_CHROMIUM=FILE',
+    },
+    () => printed(EXECUTABLE, '--version') !== null,
+  );
 
 /** A browser that is stopped with its suite; `more` are arguments of Chromium. */
 export function startBrowser(more: readonly string[] = []): Promise<Browser> {

@@ -4,7 +4,12 @@ const TrueDate = Date;
 const now = () => TrueDate.now() + shiftMs;
 
 globalThis.Date = new Proxy(TrueDate, {
-  construct: (target, values, newTarget) => Reflect.construct(target, values.length === 0 ? [now()] : values, newTarget === globalThis.Date ? target : newTarget),
+  construct: (target, values, newTarget) =>
+    Reflect.construct(
+      target,
+      values.length === 0 ? [now()] : values,
+      newTarget === globalThis.Date ? target : newTarget,
+    ),
   apply: () => new TrueDate(now()).toString(),
   get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
 });

@@ -25,12 +25,26 @@ export interface Running extends Ran {
 /** Starts `posthorn` as a user would, with this environment and nothing of ours. */
 export function start(env: Readonly<Record<string, string>>, args: readonly string[], input?: string): Running {
   const child = spawn(process.execPath, [path.join('dist', 'src', 'posthorn.js'), ...args], {
-    cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   const running: Running = {
-    child, code: null, out: '', err: '',
-    lines: () => running.out.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as unknown),
-    said: async (text, withinMs = 20_000) => void (await until(async () => running.out + running.err, (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)), withinMs)),
+    child,
+    code: null,
+    out: '',
+    err: '',
+    lines: () =>
+      running.out
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as unknown),
+    said: async (text, withinMs = 20_000) =>
+      void (await until(
+        async () => running.out + running.err,
+        (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)),
+        withinMs,
+      )),
     stop: async (signal = 'SIGTERM') => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
       return ended;
@@ -47,7 +61,11 @@ export function start(env: Readonly<Record<string, string>>, args: readonly stri
 }
 
 /** Runs it to its end. */
-export async function command(env: Readonly<Record<string, string>>, args: readonly string[], input?: string): Promise<Ran> {
+export async function command(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+  input?: string,
+): Promise<Ran> {
   const running = start(env, args, input);
   await once(running.child, 'close');
   return { code: running.child.exitCode, out: running.out, err: running.err };

@@ -10,17 +10,66 @@ export const PATIENCE_MS = 20_000;
 
 /** Texts that would do something in a page, a spreadsheet, a terminal or an address that took them for anything else. Sixty, none longer than an event type may be. */
 export const HOSTILE: readonly string[] = [
-  '<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '{{constructor.constructor("alert(1)")()}}', '</title><svg onload=alert(1)>', '\u202Egnp.exe', 'javascript:alert(1)',
-  '<script>alert(1)</script>', '<svg/onload=alert(1)>', '<iframe srcdoc="<script>alert(1)</script>">', '<body onload=alert(1)>', '<details open ontoggle=alert(1)>', '<input autofocus onfocus=alert(1)>',
-  '<a href="javascript:alert(1)">x</a>', '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>', '<noscript><p title="</noscript><img src=x onerror=alert(1)>">', '<template><script>alert(1)</script></template>',
-  '<link rel=stylesheet href=//evil.example/x.css>', '<meta http-equiv=refresh content="0;url=//evil.example">', '<base href=//evil.example/>', '<object data=//evil.example/x.swf></object>',
-  '<embed src=//evil.example/x>', '<video><source onerror=alert(1)></video>', '<audio src=x onerror=alert(1)>', '<form action=//evil.example><button>go</button></form>',
-  '</script><script>alert(1)</script>', '</textarea><script>alert(1)</script>', '</style><script>alert(1)</script>', '</pre><img src=x onerror=alert(1)>', '<!--><script>alert(1)//-->', ']]><script>alert(1)</script>',
-  "'-alert(1)-'", '";alert(1);//', '`${alert(1)}`', '\\";alert(1)//', "' onmouseover='alert(1)", '" style="position:fixed;inset:0;background:url(//evil.example/x)"',
-  '#{7*7}', '${7*7}', '<%= 7*7 %>', '[[${7*7}]]', '{%raw%}{{7*7}}', '*{7*7}',
-  '=HYPERLINK("http://evil.example","click")', '+1+cmd|\'/C calc\'!A0', '-2+3', '@SUM(1+1)', '=1+1;=1+1',
-  'data:text/html,<script>alert(1)</script>', 'vbscript:msgbox(1)', '//evil.example/x', 'https://evil.example@console.example/', '../../../../etc/passwd', '%2e%2e%2f%00', '%3Cscript%3Ealert(1)%3C%2Fscript%3E',
-  "'; drop table events; --", '$(touch /tmp/x)', '`id`', '__proto__', '&lt;script&gt;alert(1)&lt;/script&gt;', '\u2066\u2067evil\u2069\u200B\uFEFF',
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(1)</script>',
+  '{{constructor.constructor("alert(1)")()}}',
+  '</title><svg onload=alert(1)>',
+  '\u202Egnp.exe',
+  'javascript:alert(1)',
+  '<script>alert(1)</script>',
+  '<svg/onload=alert(1)>',
+  '<iframe srcdoc="<script>alert(1)</script>">',
+  '<body onload=alert(1)>',
+  '<details open ontoggle=alert(1)>',
+  '<input autofocus onfocus=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+  '<template><script>alert(1)</script></template>',
+  '<link rel=stylesheet href=//evil.example/x.css>',
+  '<meta http-equiv=refresh content="0;url=//evil.example">',
+  '<base href=//evil.example/>',
+  '<object data=//evil.example/x.swf></object>',
+  '<embed src=//evil.example/x>',
+  '<video><source onerror=alert(1)></video>',
+  '<audio src=x onerror=alert(1)>',
+  '<form action=//evil.example><button>go</button></form>',
+  '</script><script>alert(1)</script>',
+  '</textarea><script>alert(1)</script>',
+  '</style><script>alert(1)</script>',
+  '</pre><img src=x onerror=alert(1)>',
+  '<!--><script>alert(1)//-->',
+  ']]><script>alert(1)</script>',
+  "'-alert(1)-'",
+  '";alert(1);//',
+  '`${alert(1)}`',
+  '\\";alert(1)//',
+  "' onmouseover='alert(1)",
+  '" style="position:fixed;inset:0;background:url(//evil.example/x)"',
+  '#{7*7}',
+  '${7*7}',
+  '<%= 7*7 %>',
+  '[[${7*7}]]',
+  '{%raw%}{{7*7}}',
+  '*{7*7}',
+  '=HYPERLINK("http://evil.example","click")',
+  "+1+cmd|'/C calc'!A0",
+  '-2+3',
+  '@SUM(1+1)',
+  '=1+1;=1+1',
+  'data:text/html,<script>alert(1)</script>',
+  'vbscript:msgbox(1)',
+  '//evil.example/x',
+  'https://evil.example@console.example/',
+  '../../../../etc/passwd',
+  '%2e%2e%2f%00',
+  '%3Cscript%3Ealert(1)%3C%2Fscript%3E',
+  "'; drop table events; --",
+  '$(touch /tmp/x)',
+  '`id`',
+  '__proto__',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '\u2066\u2067evil\u2069\u200B\uFEFF',
 ];
 
 /** Where the console is, and who may sign in. */
@@ -31,7 +80,11 @@ export class ConsolePage {
   private readonly complaints: string[];
   private readonly foreign: string[] = [];
 
-  private constructor(readonly page: Page, private readonly server: Served, private readonly take: (page: Page, name: string) => Promise<void>) {
+  private constructor(
+    readonly page: Page,
+    private readonly server: Served,
+    private readonly take: (page: Page, name: string) => Promise<void>,
+  ) {
     this.complaints = complaintsOf(page);
     page.on('request', (request) => {
       if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) this.foreign.push(request.url());
@@ -39,8 +92,18 @@ export class ConsolePage {
   }
 
   /** Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another; pictures go into the suite's folder. */
-  static async open(browser: Browser, server: Served, suite: string, place: string, key = server.apiKey): Promise<ConsolePage> {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
+  static async open(
+    browser: Browser,
+    server: Served,
+    suite: string,
+    place: string,
+    key = server.apiKey,
+  ): Promise<ConsolePage> {
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+    });
     page.setDefaultTimeout(PATIENCE_MS);
     const opened = new ConsolePage(page, server, screenshotsOf(suite));
     await opened.open(place);
@@ -48,7 +111,11 @@ export class ConsolePage {
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
     await page.getByRole('navigation', { name: 'Screens' }).waitFor();
     // Being signed out at first is told by the browser as an error, and over plain http what the page of the sign-in asks of it; nothing else is.
-    opened.complaints.splice(0, opened.complaints.length, ...opened.complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy')));
+    opened.complaints.splice(
+      0,
+      opened.complaints.length,
+      ...opened.complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy')),
+    );
     return opened;
   }
 
@@ -75,14 +142,18 @@ export class ConsolePage {
   /** What axe has against the screen, in light and dark, wide and on a phone; with a picture of each. */
   async violations(name: string): Promise<string[]> {
     const found: string[] = [];
-    for (const [width, height] of [[1280, 900], [375, 812]] as const) {
+    for (const [width, height] of [
+      [1280, 900],
+      [375, 812],
+    ] as const) {
       await this.page.setViewportSize({ width, height });
       for (const colorScheme of ['light', 'dark'] as const) {
         await this.page.emulateMedia({ colorScheme });
         await this.screenshot(`${name}-${width}-${colorScheme}`);
-        found.push(...await violationsOf(this.page));
+        found.push(...(await violationsOf(this.page)));
       }
-      if (await this.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push(`${name} scrolls sideways at ${width}`);
+      if (await this.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth))
+        found.push(`${name} scrolls sideways at ${width}`);
     }
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.setViewportSize({ width: 1280, height: 900 });
@@ -94,7 +165,13 @@ export class ConsolePage {
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
+    const { violations } = await (
+      globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+      }
+    ).axe.run();
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
+    );
   });
 }

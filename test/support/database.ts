@@ -39,7 +39,8 @@ async function onServer(statement: string): Promise<void> {
 
 function urlOf(database: string): string {
   const server = process.env['POSTHORN_TEST_PG'];
-  if (!server) throw new Error('There is no test database server: run this suite through Jest (npm test), which starts one.');
+  if (!server)
+    throw new Error('There is no test database server: run this suite through Jest (npm test), which starts one.');
   const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;

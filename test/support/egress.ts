@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { EgressAgent } from '#egress/agent.js';
 import type { EgressAgentOptions, EgressAnswer, EgressRequest } from '#egress/agent.js';
+import { EgressAgent } from '#egress/agent.js';
 import { Names } from '#egress/names/names.js';
 import { egressPolicy } from '#engine/egress-policy.js';
-import { rawReceiver } from './raw-receiver.js';
 import type { RawReceiver, RawReceiverOptions, ReceivedRequest } from './raw-receiver.js';
+import { rawReceiver } from './raw-receiver.js';
 
 const LOOPBACK = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 const pem = (name: string): string => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8');
@@ -32,7 +32,8 @@ export function agentWith(options: Partial<EgressAgentOptions> = {}): EgressAgen
 }
 
 export async function receiverWith(
-  answer?: (socket: Socket, request: ReceivedRequest) => void, options?: RawReceiverOptions,
+  answer?: (socket: Socket, request: ReceivedRequest) => void,
+  options?: RawReceiverOptions,
 ): Promise<RawReceiver> {
   const receiver = await rawReceiver(answer, options);
   onCleanUp(() => receiver.close());
@@ -49,4 +50,5 @@ export const to = (receiver: RawReceiver, request: Partial<EgressRequest> = {}):
   ...request,
 });
 
-export const statusOf = (answer: EgressAnswer): number | string => (answer.kind === 'response' ? answer.status : answer.error);
+export const statusOf = (answer: EgressAnswer): number | string =>
+  answer.kind === 'response' ? answer.status : answer.error;

@@ -15,7 +15,10 @@ export default async function globalSetup() {
   const directory = makeRunFolder();
   mkdirSync(path.join(directory, 'servers'));
   startReaper(directory);
-  const postgres = await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), database: 'posthorn_template' });
+  const postgres = await startEmbeddedPostgres({
+    dataDir: path.join(directory, 'data'),
+    database: 'posthorn_template',
+  });
   globalThis.posthornPostgres = postgres;
   await trustSuites(path.join(directory, 'data', 'postgres'), postgres.url);
   process.env.POSTHORN_TEST_DIR = directory;
@@ -49,7 +52,10 @@ async function makeStarted(template) {
   await client.query('CREATE DATABASE posthorn_started TEMPLATE posthorn_template');
   await client.end();
   const [{ prepareQueues }, { dataSource }, { Database }, { PartitionsStore }] = await Promise.all(
-    ['kernel/queue.js', 'data-source.js', 'kernel/database.js', 'modules/ledger/partitions.store.js'].map((file) => import(new URL(file, dist))));
+    ['kernel/queue.js', 'data-source.js', 'kernel/database.js', 'modules/ledger/partitions.store.js'].map(
+      (file) => import(new URL(file, dist)),
+    ),
+  );
   await prepareQueues({ redisUrl: null, databaseDirectUrl: url });
   const database = new Database(await dataSource(url, 2).initialize(), { databaseUrl: url, isPooled: false });
   await new PartitionsStore(database).ensure([DAYS], 0);

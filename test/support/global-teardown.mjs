@@ -20,17 +20,21 @@ export default async function globalTeardown() {
 /** The services of `shared-server.ts`: whoever waits for a SIGKILL here tells of one that does not stop. */
 async function stopShared(folder) {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-  await Promise.all(files.map(async (name) => {
-    const { pid, log } = JSON.parse(readFileSync(path.join(folder, name), 'utf8'));
-    const before = performance.now();
-    for (let signal = 'SIGTERM'; send(pid, signal); signal = 0) {
-      if (performance.now() - before > STOP_MS_MAX) {
-        send(pid, 'SIGKILL');
-        throw new Error(`A shared service did not stop within ${STOP_MS_MAX} ms of SIGTERM. It wrote:\n${readFileSync(log, 'utf8')}`);
+  await Promise.all(
+    files.map(async (name) => {
+      const { pid, log } = JSON.parse(readFileSync(path.join(folder, name), 'utf8'));
+      const before = performance.now();
+      for (let signal = 'SIGTERM'; send(pid, signal); signal = 0) {
+        if (performance.now() - before > STOP_MS_MAX) {
+          send(pid, 'SIGKILL');
+          throw new Error(
+            `A shared service did not stop within ${STOP_MS_MAX} ms of SIGTERM. It wrote:\n${readFileSync(log, 'utf8')}`,
+          );
+        }
+        await pause(50);
       }
-      await pause(50);
-    }
-  }));
+    }),
+  );
 }
 
 function send(pid, signal) {

@@ -140,6 +140,14 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://mapped.rebind.example/', why: 'a name for a mapped address', resolvesTo: ['::ffff:127.0.0.1'] },
   { url: 'https://intranet.rebind.example/', why: 'a name for a private address', resolvesTo: ['10.0.0.1'] },
   { url: 'https://metadata.rebind.example/', why: 'a name for the metadata service', resolvesTo: ['169.254.169.254'] },
-  { url: 'https://mixed.rebind.example/', why: 'a public address before a private one', resolvesTo: ['93.184.215.14', '127.0.0.1'] },
-  { url: 'https://mixed6.rebind.example/', why: 'a private AAAA beside a public A', resolvesTo: ['::1', '93.184.215.14'] },
+  {
+    url: 'https://mixed.rebind.example/',
+    why: 'a public address before a private one',
+    resolvesTo: ['93.184.215.14', '127.0.0.1'],
+  },
+  {
+    url: 'https://mixed6.rebind.example/',
+    why: 'a private AAAA beside a public A',
+    resolvesTo: ['::1', '93.184.215.14'],
+  },
 ];

@@ -38,15 +38,28 @@ export class TestIdentityProvider {
   /** Registers the one client. */
   register(redirectUri: string): void {
     const { issuer } = this;
-    this.provider = quietly(() => new Provider(issuer, {
-      clients: [{ client_id: 'posthorn', client_secret: 'a-secret-of-the-client', redirect_uris: [redirectUri], token_endpoint_auth_method: 'client_secret_post' }],
-      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
-      cookies: { keys: ['test'] },
-      features: { devInteractions: { enabled: false } },
-      interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-      pkce: { required: () => true },
-      findAccount: (_context: unknown, sub: string) => ({ accountId: sub, claims: async () => ({ sub, ...(JSON.parse(Buffer.from(sub, 'base64url').toString()) as ProvidedAccount) }) }),
-    }));
+    this.provider = quietly(
+      () =>
+        new Provider(issuer, {
+          clients: [
+            {
+              client_id: 'posthorn',
+              client_secret: 'a-secret-of-the-client',
+              redirect_uris: [redirectUri],
+              token_endpoint_auth_method: 'client_secret_post',
+            },
+          ],
+          claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+          cookies: { keys: ['test'] },
+          features: { devInteractions: { enabled: false } },
+          interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+          pkce: { required: () => true },
+          findAccount: (_context: unknown, sub: string) => ({
+            accountId: sub,
+            claims: async () => ({ sub, ...(JSON.parse(Buffer.from(sub, 'base64url').toString()) as ProvidedAccount) }),
+          }),
+        }),
+    );
   }
 
   async stop(): Promise<void> {
@@ -54,7 +67,10 @@ export class TestIdentityProvider {
     await new Promise<void>((resolve) => void this.server.close(() => resolve()));
   }
 
-  private async serve(request: Parameters<Parameters<typeof createServer>[1] & object>[0], response: Parameters<Parameters<typeof createServer>[1] & object>[1]): Promise<void> {
+  private async serve(
+    request: Parameters<Parameters<typeof createServer>[1] & object>[0],
+    response: Parameters<Parameters<typeof createServer>[1] & object>[1],
+  ): Promise<void> {
     const { provider, current } = this;
     if (provider === null) return void response.writeHead(503).end();
     if (request.url?.startsWith('/interaction/') !== true) return void provider.callback()(request, response);
@@ -66,7 +82,12 @@ export class TestIdentityProvider {
     }
     const grant = new provider.Grant({ accountId: session?.accountId ?? '', clientId: String(params['client_id']) });
     grant.addOIDCScope('openid email profile');
-    return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } }, { mergeWithLastSubmission: true });
+    return provider.interactionFinished(
+      request,
+      response,
+      { consent: { grantId: await grant.save() } },
+      { mergeWithLastSubmission: true },
+    );
   }
 }
 
@@ -89,13 +110,17 @@ export async function followFrom(start: string, stopAt: string): Promise<string>
     if (url.href.startsWith(stopAt)) return url.href;
     const jar = jars.get(url.origin) ?? new Map<string, string>();
     jars.set(url.origin, jar);
-    const answer = await fetch(url, { redirect: 'manual', headers: { cookie: [...jar].map((pair) => pair.join('=')).join('; ') } });
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
+    });
     for (const set of answer.headers.getSetCookie()) {
       const [name = '', ...value] = (set.split(';', 1)[0] ?? '').split('=');
       jar.set(name, value.join('='));
     }
     const location = answer.headers.get('location');
-    if (location === null) throw new Error(`${url.href} answered ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+    if (location === null)
+      throw new Error(`${url.href} answered ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
     url = new URL(location, url);
   }
   throw new Error('Too many redirects.');

@@ -14,7 +14,10 @@ export interface Instruction {
 
 /** The stages of the Dockerfile in their order; the last one is the image. */
 export function dockerStages(): Instruction[][] {
-  const lines = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ').split('\n').filter((line) => /^[A-Z]/.test(line));
+  const lines = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line));
   const stages: Instruction[][] = [];
   for (const line of lines) {
     const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
@@ -43,7 +46,11 @@ export function layOutImage(): ImageLayout {
   for (const { word, rest } of dockerStages().at(-1) ?? []) {
     if (word === 'COPY') copy(rest, app);
     if (word === 'RUN' && rest.includes('ln -s')) {
-      const { status, stderr } = spawnSync('sh', ['-ec', rest.replaceAll('/usr/local/bin', bin).replaceAll('/app/', `${app}/`)], { cwd: app, encoding: 'utf8' });
+      const { status, stderr } = spawnSync(
+        'sh',
+        ['-ec', rest.replaceAll('/usr/local/bin', bin).replaceAll('/app/', `${app}/`)],
+        { cwd: app, encoding: 'utf8' },
+      );
       if (status !== 0) throw new Error(`RUN ${rest} failed: ${stderr}`);
     }
   }
@@ -52,13 +59,18 @@ export function layOutImage(): ImageLayout {
 
 function copy(rest: string, app: string): void {
   const [source = '', target = ''] = rest.replace(/^--from=\S+\s+/, '').split(/\s+/);
-  const [from, to] = [path.join(ROOT, source.replace(/^\/app\//, '')), path.join(app, target === './' ? source : target)];
+  const [from, to] = [
+    path.join(ROOT, source.replace(/^\/app\//, '')),
+    path.join(app, target === './' ? source : target),
+  ];
   if (source.endsWith('node_modules')) linkProduction(from, to);
   else cpSync(from, to, { recursive: true, preserveTimestamps: true });
 }
 
 function linkProduction(from: string, to: string): void {
-  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, { dev?: boolean }> };
+  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
   for (const [place, { dev = false }] of Object.entries(packages)) {
     const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(place)?.[1];
     if (name === undefined || dev || !existsSync(path.join(from, name))) continue;

@@ -8,7 +8,17 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 export const NODE_FLAGS: readonly string[] = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** A program of the service, by the name of its file; `migrate-database` is in no pack. */
-export type Program = 'main' | 'backup' | 'confirm-clock' | 'create-admin-key' | 'dns' | 'mail-reports' | 'migrate-database' | 'orgs' | 'restore' | 'rotate-master-key';
+export type Program =
+  | 'main'
+  | 'backup'
+  | 'confirm-clock'
+  | 'create-admin-key'
+  | 'dns'
+  | 'mail-reports'
+  | 'migrate-database'
+  | 'orgs'
+  | 'restore'
+  | 'rotate-master-key';
 
 /** How the program is loaded: all of it from one file, or from its own files as users do. */
 export type Source = 'pack' | 'files';
@@ -18,8 +28,13 @@ export type Source = 'pack' | 'files';
  * global setup has packed them (`pack/pack.mjs`). Extensions share packages with it, which must be one copy for both: with
  * them it runs from its files, unless the caller knows that they import nothing.
  */
-export function serviceArguments(env: Readonly<Record<string, string>>, program: Program = 'main', source: Source = env['EXTENSIONS'] ? 'files' : 'pack'): readonly string[] {
+export function serviceArguments(
+  env: Readonly<Record<string, string>>,
+  program: Program = 'main',
+  source: Source = env['EXTENSIONS'] ? 'files' : 'pack',
+): readonly string[] {
   const pack = process.env['POSTHORN_TEST_PACK'];
-  if (pack === undefined || source === 'files' || program === 'migrate-database') return [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`)];
+  if (pack === undefined || source === 'files' || program === 'migrate-database')
+    return [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`)];
   return [...NODE_FLAGS, path.join('test', 'support', 'pack', 'launcher.cjs'), pack, program];
 }

@@ -46,7 +46,10 @@ export default class LongestFirst extends Sequencer {
     const sorted = super.sort(tests);
     // Jest sorts by its own times when it has them all, and puts what it has none of first.
     if (sorted.every(({ duration }) => duration != null)) return sorted;
-    return [...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)), ...sorted.filter((test) => rank(test) < 0)];
+    return [
+      ...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)),
+      ...sorted.filter((test) => rank(test) < 0),
+    ];
   }
 }
 

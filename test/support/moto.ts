@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually, freePort, noteForReaper } from '../durability/processes.js';
 import { hasPythonModules, hasTool } from './optional-tools.js';
@@ -9,11 +9,14 @@ const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with moto[server], as .ci/
 
 /** moto reads the service that is meant from the signature, which it does not verify yet when this is sent. */
 const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x';
-const MAY_ALL = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
+const MAY_ALL =
+  '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
 
 /** Whether there is a moto to run. CI must have one: what is promised for SQS is not left untested there. */
 export const isMotoInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests of SQS, SES and S3', tool: 'Python with moto[server]', install: INSTALL }, () => hasPythonModules(PYTHON, 'moto.server', 'flask'));
+  hasTool({ skipped: 'the tests of SQS, SES and S3', tool: 'Python with moto[server]', install: INSTALL }, () =>
+    hasPythonModules(PYTHON, 'moto.server', 'flask'),
+  );
 
 interface Credentials {
   accessKeyId: string;
@@ -36,7 +39,14 @@ export class Moto {
     const child = spawn(PYTHON, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
     child.once('exit', noteForReaper(child.pid));
     const url = `http://127.0.0.1:${port}`;
-    const isReady = await eventually(() => fetch(`${url}/moto-api/`).then(({ ok }) => ok, () => false), START_MS_MAX);
+    const isReady = await eventually(
+      () =>
+        fetch(`${url}/moto-api/`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      START_MS_MAX,
+    );
     if (!isReady) throw new Error(`moto does not answer at ${url}.`);
     const [first, second] = await onlyUser(url);
     return new Moto(port, child, first, second);
@@ -80,5 +90,9 @@ async function iam(url: string, fields: Record<string, string>): Promise<string>
 
 /** So many more requests are taken whatever their signatures are. */
 async function verifyAfter(url: string, requests: number): Promise<void> {
-  await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: String(requests) });
+  await fetch(`${url}/moto-api/reset-auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: String(requests),
+  });
 }

@@ -60,7 +60,11 @@ function replyTo(asked: Buffer, name: string, type: number, answer: NameAnswer):
   if (silentFor !== undefined && TYPES[type] === (silentFor === 4 ? 'A' : 'AAAA')) return null;
   const fitting = addresses.filter((address) => isIPv4(address) === (TYPES[type] === 'A'));
   const records = fitting.map((address) => record(alias ?? name, type, ttlSeconds, addressBytes(address)));
-  return message(asked, CODES.fine, alias === undefined ? records : [record(name, CNAME, ttlSeconds, nameBytes(alias)), ...records]);
+  return message(
+    asked,
+    CODES.fine,
+    alias === undefined ? records : [record(name, CNAME, ttlSeconds, nameBytes(alias)), ...records],
+  );
 }
 
 function message(asked: Buffer, code: number, records: readonly Buffer[]): Buffer {
@@ -82,13 +86,18 @@ function record(name: string, type: number, ttlSeconds: number, value: Buffer): 
 }
 
 function nameBytes(name: string): Buffer {
-  return Buffer.concat([...name.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])), Buffer.from([0])]);
+  return Buffer.concat([
+    ...name.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])),
+    Buffer.from([0]),
+  ]);
 }
 
 /** IPv6 addresses in full or with one `::`. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  const [front = '', back = ''] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))
+  const [front = '', back = ''] = address
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''))
     .map((groups) => groups.map((group) => group.padStart(4, '0')).join(''));
   return Buffer.from(front + '0'.repeat(32 - front.length - back.length) + back, 'hex');
 }

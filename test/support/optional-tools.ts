@@ -23,7 +23,12 @@ export function hasTool({ skipped, tool, install }: OptionalTool, works: () => b
 
 /** Returns what a command prints on both of its outputs; null when it is not there, fails, or hangs. */
 export function printed(command: string, ...args: string[]): string | null {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: process.env, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    encoding: 'utf8',
+    env: process.env,
+    timeout: 60_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   return status === 0 ? stdout + stderr : null;
 }
 
@@ -39,12 +44,22 @@ export const hasPythonModules = (python: string | undefined, ...modules: string[
 
 /** Returns whether this user may listen on a port of an address. */
 export const mayListenOn = (port: number, address: string): boolean =>
-  printed(process.execPath, '-e', `require('node:net').createServer().on('error', () => process.exit(1)).listen(${port}, '${address}', () => process.exit(0))`) !== null;
+  printed(
+    process.execPath,
+    '-e',
+    `require('node:net').createServer().on('error', () => process.exit(1)).listen(${port}, '${address}', () => process.exit(0))`,
+  ) !== null;
 
 /** Whether swaks can deliver, with STARTTLS: its own TLS module is an optional package. */
 export const isSwaksUsable = (): boolean =>
-  hasTool({ skipped: 'the tests with swaks', tool: 'swaks with TLS', install: 'apt-get install swaks libnet-ssleay-perl' }, () => /^=== TLS supported$/m.test(printed('swaks', '--support') ?? ''));
+  hasTool(
+    { skipped: 'the tests with swaks', tool: 'swaks with TLS', install: 'apt-get install swaks libnet-ssleay-perl' },
+    () => /^=== TLS supported$/m.test(printed('swaks', '--support') ?? ''),
+  );
 
 /** Whether there is a Redis (or Valkey) that queues can be in: BullMQ needs 6.2. */
 export const isRedisInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests with Redis', tool: 'redis-server 6.2 or newer', install: 'apt-get install redis-server' }, () => isAtLeast(printed('redis-server', '--version'), [6, 2]));
+  hasTool(
+    { skipped: 'the tests with Redis', tool: 'redis-server 6.2 or newer', install: 'apt-get install redis-server' },
+    () => isAtLeast(printed('redis-server', '--version'), [6, 2]),
+  );

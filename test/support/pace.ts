@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -32,9 +32,15 @@ export class Pace {
 
   /** Resolves with the first beat. */
   static async start(): Promise<Pace> {
-    const child = fork(SCRIPT, [process.env['POSTHORN_TEST_DIR'] ?? tmpdir()], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(SCRIPT, [process.env['POSTHORN_TEST_DIR'] ?? tmpdir()], {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
     const pace = new Pace(child);
-    await Promise.race([once(child, 'message'), once(child, 'exit').then(() => Promise.reject(new Error('The pace process ended.')))]);
+    await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error('The pace process ended.'))),
+    ]);
     return pace;
   }
 

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -12,7 +12,10 @@ const START_MS_MAX = 10_000;
 
 /** Whether there is a `pgbouncer` to run. CI must have one: what is promised behind poolers is not left untested there. */
 export const isPgBouncerInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests behind PgBouncer', tool: 'pgbouncer', install: 'apt-get install pgbouncer' }, () => printed('pgbouncer', '--version') !== null);
+  hasTool(
+    { skipped: 'the tests behind PgBouncer', tool: 'pgbouncer', install: 'apt-get install pgbouncer' },
+    () => printed('pgbouncer', '--version') !== null,
+  );
 
 /** PgBouncer in front of a database, with the settings of its package and these. */
 export class PgBouncer {
@@ -30,11 +33,20 @@ export class PgBouncer {
     chmodSync(directory, 0o755);
     const file = path.join(directory, 'pgbouncer.ini');
     const server = `host=${beyond.hostname} port=${beyond.port} user=${beyond.username} password=${beyond.password}`;
-    const own = { listen_addr: '127.0.0.1', listen_port: String(port), unix_socket_dir: '', auth_type: 'any', max_client_conn: '200', ...settings };
+    const own = {
+      listen_addr: '127.0.0.1',
+      listen_port: String(port),
+      unix_socket_dir: '',
+      auth_type: 'any',
+      max_client_conn: '200',
+      ...settings,
+    };
     const lines = Object.entries(own).map(([name, value]) => `${name} = ${value}`);
     writeFileSync(file, ['[databases]', `* = ${server}`, '[pgbouncer]', ...lines, ''].join('\n'), { mode: 0o644 });
     const isRoot = process.getuid?.() === 0;
-    const child = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let output = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (output += text));
     const url = new URL(databaseUrl);
@@ -42,7 +54,8 @@ export class PgBouncer {
     const bouncer = new PgBouncer(url.href, child, directory);
     const deadlineMs = Date.now() + START_MS_MAX;
     while (!(await answers(port))) {
-      if (child.exitCode !== null || Date.now() > deadlineMs) throw new Error(`pgbouncer does not start. It wrote:\n${output}`);
+      if (child.exitCode !== null || Date.now() > deadlineMs)
+        throw new Error(`pgbouncer does not start. It wrote:\n${output}`);
     }
     return bouncer;
   }

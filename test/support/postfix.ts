@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -11,8 +11,18 @@ const START_MS_MAX = 60_000;
 
 /** Whether there is a Postfix that may be started: its services run as users of their own, which takes root. */
 export const isPostfixInstalled = (): boolean =>
-  hasTool({ skipped: 'the tests over Postfix', tool: 'Postfix 3.5 or newer that root may start', install: 'apt-get install postfix, and run the tests as root' }, () =>
-    process.getuid?.() === 0 && isAtLeast(printed('postconf', '-d', 'mail_version'), [3, 5]) && /^inline$/m.test(printed('postconf', '-m') ?? '') && printed('id', '-u', 'postfix') !== null);
+  hasTool(
+    {
+      skipped: 'the tests over Postfix',
+      tool: 'Postfix 3.5 or newer that root may start',
+      install: 'apt-get install postfix, and run the tests as root',
+    },
+    () =>
+      process.getuid?.() === 0 &&
+      isAtLeast(printed('postconf', '-d', 'mail_version'), [3, 5]) &&
+      /^inline$/m.test(printed('postconf', '-m') ?? '') &&
+      printed('id', '-u', 'postfix') !== null,
+  );
 
 /** A relay of another author: it takes mail for everybody but those it refuses, and delivers all of it to one port of this machine. */
 export class Postfix {
@@ -23,7 +33,11 @@ export class Postfix {
   ) {}
 
   /** `answers`: what it says to a recipient instead of taking it. `routes`: domains whose mail goes to other ports of this machine. */
-  static async start(sinkPort: number, answers: Record<string, string>, routes: Record<string, number> = {}): Promise<Postfix> {
+  static async start(
+    sinkPort: number,
+    answers: Record<string, string>,
+    routes: Record<string, number> = {},
+  ): Promise<Postfix> {
     const port = await freePort();
     const directory = await mkdtemp(path.join(tmpdir(), 'posthorn-postfix-'));
     await chmod(directory, 0o755);
@@ -54,13 +68,21 @@ export class Postfix {
   private listens(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = net.connect(this.port, '127.0.0.1');
-      socket.once('data', () => resolve(true)).once('error', () => resolve(false)).once('close', () => resolve(false));
+      socket
+        .once('data', () => resolve(true))
+        .once('error', () => resolve(false))
+        .once('close', () => resolve(false));
       socket.once('data', () => socket.end('QUIT\r\n'));
     });
   }
 }
 
-const mainCf = (directory: string, sinkPort: number, answers: Record<string, string>, routes: Record<string, number>): string => `
+const mainCf = (
+  directory: string,
+  sinkPort: number,
+  answers: Record<string, string>,
+  routes: Record<string, number>,
+): string => `
 compatibility_level = 3.6
 queue_directory = ${directory}/queue
 data_directory = ${directory}/data
@@ -74,10 +96,18 @@ myhostname = relay.example.com
 mydestination =
 mynetworks = 127.0.0.0/8
 message_size_limit = 200000
-smtpd_recipient_restrictions = check_recipient_access inline:{ ${Object.entries(answers).map(([address, text]) => `{${address} = ${text}}`).join(' ')} }, permit_mynetworks, reject
+smtpd_recipient_restrictions = check_recipient_access inline:{ ${Object.entries(answers)
+  .map(([address, text]) => `{${address} = ${text}}`)
+  .join(' ')} }, permit_mynetworks, reject
 smtp_dns_support_level = disabled
 relayhost = [127.0.0.1]:${sinkPort}
-transport_maps =${Object.entries(routes).length === 0 ? '' : ` inline:{ ${Object.entries(routes).map(([domain, port]) => `{${domain} = smtp:[127.0.0.1]:${port}}`).join(' ')} }`}
+transport_maps =${
+  Object.entries(routes).length === 0
+    ? ''
+    : ` inline:{ ${Object.entries(routes)
+        .map(([domain, port]) => `{${domain} = smtp:[127.0.0.1]:${port}}`)
+        .join(' ')} }`
+}
 maillog_file = ${directory}/log
 maillog_file_prefixes = ${directory}
 `;

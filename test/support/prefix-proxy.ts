@@ -1,4 +1,4 @@
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** An answer in the place of the service's. */
@@ -17,7 +17,10 @@ export class PrefixProxy {
   private isDown = false;
   private readonly open = new Set<ServerResponse>();
 
-  private constructor(private readonly prefix: string, private readonly server: Server) {}
+  private constructor(
+    private readonly prefix: string,
+    private readonly server: Server,
+  ) {}
 
   static async start(prefix: string): Promise<PrefixProxy> {
     const server = createServer();
@@ -56,10 +59,14 @@ export class PrefixProxy {
     const own = this.instead(path);
     if (own !== null) return void answer.writeHead(own.status, own.headers).end(own.body);
     if (!path.startsWith(this.prefix)) return void answer.writeHead(404).end();
-    const onward = request(this.target + (path.slice(this.prefix.length) || '/'), { method: incoming.method ?? 'GET', headers: incoming.headers }, (answered) => {
-      answer.writeHead(answered.statusCode ?? 502, answered.headers);
-      answered.pipe(answer);
-    });
+    const onward = request(
+      this.target + (path.slice(this.prefix.length) || '/'),
+      { method: incoming.method ?? 'GET', headers: incoming.headers },
+      (answered) => {
+        answer.writeHead(answered.statusCode ?? 502, answered.headers);
+        answered.pipe(answer);
+      },
+    );
     onward.on('error', () => answer.destroy());
     answer.once('close', () => onward.destroy());
     incoming.pipe(onward);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { serviceArguments } from './launch.js';
 import type { Program, Source } from './launch.js';
+import { serviceArguments } from './launch.js';
 
 /** What a program said, and how it ended. */
 export interface Ended {
@@ -14,9 +14,16 @@ export interface Ended {
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** Runs one of the built programs to its end, with this environment and nothing of ours. */
-export async function run(program: Program, env: Readonly<Record<string, string>>, args: readonly string[] = [], source?: Source): Promise<Ended> {
+export async function run(
+  program: Program,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  source?: Source,
+): Promise<Ended> {
   const child = spawn(process.execPath, [...serviceArguments(env, program, source), ...args], {
-    cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended: Ended = { code: null, out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.out += text));

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
-import net from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import net from 'node:net';
 import tls from 'node:tls';
 
 /** A whole request as text, and where it stands: both numbers count from 1. */
-export interface ReceivedRequest { text: string; connection: number; onConnection: number }
+export interface ReceivedRequest {
+  text: string;
+  connection: number;
+  onConnection: number;
+}
 
 /** A receiver that speaks bytes, so that it can also speak them wrongly. */
 export interface RawReceiver {
@@ -27,7 +31,8 @@ export const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length
 
 /** Calls `answer` once for each complete request. */
 export async function rawReceiver(
-  answer: (socket: Socket, request: ReceivedRequest) => void = (socket) => socket.write(OK), options: RawReceiverOptions = {},
+  answer: (socket: Socket, request: ReceivedRequest) => void = (socket) => socket.write(OK),
+  options: RawReceiverOptions = {},
 ): Promise<RawReceiver> {
   const serve = (socket: Socket): void => {
     const connection = ++receiver.connections;
@@ -47,7 +52,14 @@ export async function rawReceiver(
   };
   const server: Server = options.tls ? tls.createServer(options.tls, serve) : net.createServer(serve);
   server.on('tlsClientError', () => undefined);
-  const receiver: RawReceiver = { server, port: 0, requests: [], connections: 0, openSockets: new Set(), close: () => close(server, receiver) };
+  const receiver: RawReceiver = {
+    server,
+    port: 0,
+    requests: [],
+    connections: 0,
+    openSockets: new Set(),
+    close: () => close(server, receiver),
+  };
   server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
   await once(server, 'listening');
   receiver.port = (server.address() as AddressInfo).port;

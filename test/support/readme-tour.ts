@@ -26,7 +26,17 @@ export interface Tour {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** What a clone of the project consists of, as far as `npm start` needs it. */
-const CLONE = ['node_modules', 'package.json', 'tools', 'src', 'migrations', 'dist', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
+const CLONE = [
+  'node_modules',
+  'package.json',
+  'tools',
+  'src',
+  'migrations',
+  'dist',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'nest-cli.json',
+];
 const MARK = '----- step';
 
 /** A clone of the project for one tour: `clone` holds it, `temporary` is where programs put temporary files. */
@@ -69,15 +79,25 @@ function blocksOf(text: string): Block[] {
 
 function stepsOf(list: string): HandStep[] {
   const named = (text: string, mark: RegExp): string[] => [...text.matchAll(mark)].map(([, name = '']) => name);
-  return list.split(/^\d+\. /m).slice(1).map((text) => ({ text: text.replace(/\s+/g, ' ').trim(), names: named(text, /\*\*([^*]+)\*\*/g), values: named(text, /`([^`]+)`/g) }));
+  return list
+    .split(/^\d+\. /m)
+    .slice(1)
+    .map((text) => ({
+      text: text.replace(/\s+/g, ' ').trim(),
+      names: named(text, /\*\*([^*]+)\*\*/g),
+      values: named(text, /`([^`]+)`/g),
+    }));
 }
 
 /** The ids of the processes whose command line, working directory or environment names `folder`. */
 function processesIn(folder: string): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
-    const said = ['cmdline', 'environ'].map((file) => textOf(`/proc/${pid}/${file}`));
-    return pid !== process.pid && said.some((text) => text.includes(folder));
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const said = ['cmdline', 'environ'].map((file) => textOf(`/proc/${pid}/${file}`));
+      return pid !== process.pid && said.some((text) => text.includes(folder));
+    });
 }
 
 function textOf(file: string): string {
@@ -96,10 +116,19 @@ export class TourShell {
   private done = 0;
 
   /** `env`: variables that the person's shell exports already. */
-  constructor(private readonly place: TourPlace, env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    private readonly place: TourPlace,
+    env: Readonly<Record<string, string>> = {},
+  ) {
     const own = { PATH: process.env['PATH'], HOME: place.directory, TMPDIR: place.temporary };
-    this.shell = spawn('bash', [], { cwd: place.clone, env: { ...own, ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-    for (const stream of [this.shell.stdout, this.shell.stderr]) stream?.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
+    this.shell = spawn('bash', [], {
+      cwd: place.clone,
+      env: { ...own, ...env },
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.shell.stdout, this.shell.stderr])
+      stream?.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
   }
 
   /** Runs a block to its end; answers with what it printed. */
@@ -127,7 +156,8 @@ export class TourShell {
     } catch {
       // The group is gone already.
     }
-    for (let i = 0; i < 300 && processesIn(this.place.directory).length > 0; i += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let i = 0; i < 300 && processesIn(this.place.directory).length > 0; i += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
     rmSync(this.place.directory, { recursive: true, force: true });
   }
 }

@@ -28,7 +28,9 @@ async function reap() {
 /** File systems that a suite mounted below the directory. */
 function mounts() {
   if (!existsSync('/proc/mounts')) return [];
-  const points = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
+  const points = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
   return points.filter((point) => point.startsWith(`${directory}/`));
 }
 

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request as it came over the wire. */
@@ -55,11 +55,14 @@ export async function startReceiver(handler: AnswerRequest = () => ({})): Promis
   const waiters = new Set<Waiter>();
   let decide = handler;
   const server = createServer((incoming, response) => {
-    void readRequest(incoming).then(async (request) => {
-      const index = requests.push(request) - 1;
-      for (const waiter of waiters) if (requests.length >= waiter.count) waiter.resolve();
-      send(response, await decide(request, index));
-    }, () => response.destroy());
+    void readRequest(incoming).then(
+      async (request) => {
+        const index = requests.push(request) - 1;
+        for (const waiter of waiters) if (requests.length >= waiter.count) waiter.resolve();
+        send(response, await decide(request, index));
+      },
+      () => response.destroy(),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

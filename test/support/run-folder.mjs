@@ -27,7 +27,10 @@ export function makeRunFolder() {
 /** False in most containers, which get 64 MiB; programs that tests unpack must run there as well. */
 function hasRoom() {
   try {
-    const mount = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')).find(([, where]) => where === IN_MEMORY);
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .find(([, where]) => where === IN_MEMORY);
     if (mount === undefined || mount[3].split(',').includes('noexec')) return false;
     const { bavail, bsize } = statfsSync(IN_MEMORY);
     return Math.min(bavail * bsize, process.availableMemory?.() ?? 0) >= ROOM;

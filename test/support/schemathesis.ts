@@ -2,14 +2,20 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { PosthornServer } from './server.js';
 import { hasPythonModules, hasTool } from './optional-tools.js';
+import type { PosthornServer } from './server.js';
 
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with schemathesis, as .ci/run does';
 const CHECKS = [
-  'not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance', 'response_headers_conformance',
-  'negative_data_rejection', 'missing_required_header', 'ignored_auth',
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'response_headers_conformance',
+  'negative_data_rejection',
+  'missing_required_header',
+  'ignored_auth',
 ];
 
 /** What is fuzzed, how much, and with what. */
@@ -31,23 +37,59 @@ export interface Fuzzing {
 
 /** Whether there is a schemathesis to run. CI must have one. */
 export const isSchemathesisInstalled = (): boolean =>
-  hasTool({ skipped: 'the fuzzing of the document', tool: 'Python with schemathesis', install: INSTALL }, () => hasPythonModules(PYTHON, 'schemathesis'));
+  hasTool({ skipped: 'the fuzzing of the document', tool: 'Python with schemathesis', install: INSTALL }, () =>
+    hasPythonModules(PYTHON, 'schemathesis'),
+  );
 
 /** Fuzzes a service by its document; what was found, and nothing when all was as it says. */
-export async function fuzz(server: PosthornServer, fuzzing: Fuzzing): Promise<{ status: number | null; report: string }> {
+export async function fuzz(
+  server: PosthornServer,
+  fuzzing: Fuzzing,
+): Promise<{ status: number | null; report: string }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-fuzz-'));
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
   const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
   // One worker: CPython 3.11 compiles in one thread at a time only ("AST constructor recursion depth mismatch").
-  const child = spawn(PYTHON, [
-    '-m', 'schemathesis.cli', '--config-file', config, '--no-color', 'run', `${server.url}/openapi.json`,
-    '--exclude-path-regex', NOT_FUZZED, '--seed', String(seed), '--generation-database', 'none', '--max-examples', String(examplesMax),
-    '--max-time', String(secondsMax), '--phases', phases, '--checks', CHECKS.join(','), '--continue-on-failure',
-    '--workers', '1', '--request-timeout', '30', '--warnings', 'off', '-H', `Authorization: Bearer ${apiKey}`,
-  ], { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder, COLUMNS: '180' } });
+  const child = spawn(
+    PYTHON,
+    [
+      '-m',
+      'schemathesis.cli',
+      '--config-file',
+      config,
+      '--no-color',
+      'run',
+      `${server.url}/openapi.json`,
+      '--exclude-path-regex',
+      NOT_FUZZED,
+      '--seed',
+      String(seed),
+      '--generation-database',
+      'none',
+      '--max-examples',
+      String(examplesMax),
+      '--max-time',
+      String(secondsMax),
+      '--phases',
+      phases,
+      '--checks',
+      CHECKS.join(','),
+      '--continue-on-failure',
+      '--workers',
+      '1',
+      '--request-timeout',
+      '30',
+      '--warnings',
+      'off',
+      '-H',
+      `Authorization: Bearer ${apiKey}`,
+    ],
+    { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder, COLUMNS: '180' } },
+  );
   let report = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (report += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (report += text));
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   rmSync(folder, { recursive: true, force: true });
   return { status, report };
@@ -64,13 +106,25 @@ function configOf({ known, paths }: Fuzzing): string {
     for (const [name, values] of Object.entries(parameters)) {
       lines.push(`[dictionaries.known_${i}_${name}]`, `values = ${JSON.stringify(values)}`);
       for (const each of paths.filter((at) => pattern.test(at) && at.includes(`{${name}}`))) {
-        operations.push('[[operations]]', `include-path = ${JSON.stringify(each)}`, `parameters = { "path.${name}" = { dictionary = "known_${i}_${name}", probability = 0.7 } }`);
+        operations.push(
+          '[[operations]]',
+          `include-path = ${JSON.stringify(each)}`,
+          `parameters = { "path.${name}" = { dictionary = "known_${i}_${name}", probability = 0.7 } }`,
+        );
       }
     }
   });
   // What is too large is not allowed either.
-  const rejected = ['[checks.negative_data_rejection]', 'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]'];
+  const rejected = [
+    '[checks.negative_data_rejection]',
+    'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',
+  ];
   // A bad email of a batch fails by itself, in a batch that is accepted (the spec's batch rules).
-  const batch = ['[[operations]]', 'include-path = "/v1/emails/batch"', '[operations.checks.negative_data_rejection]', 'enabled = false'];
+  const batch = [
+    '[[operations]]',
+    'include-path = "/v1/emails/batch"',
+    '[operations.checks.negative_data_rejection]',
+    'enabled = false',
+  ];
   return [...rejected, ...lines, ...operations, ...batch].join('\n');
 }

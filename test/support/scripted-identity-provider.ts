@@ -14,7 +14,10 @@ export interface NamedKey {
 
 /** Makes a key pair. */
 export function namedKey(kid: string, alg: NamedKey['alg'] = 'RS256'): NamedKey {
-  const { privateKey } = alg === 'RS256' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey } =
+    alg === 'RS256'
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { kid, alg, privateKey };
 }
 
@@ -26,7 +29,9 @@ export function compact(header: object, claims: Claims, signature: (input: strin
 
 /** An ID token as an honest provider signs it. */
 export function signed({ kid, alg, privateKey }: NamedKey, claims: Claims, header: object = {}): string {
-  return compact({ alg, kid, typ: 'JWT', ...header }, claims, (input) => sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }));
+  return compact({ alg, kid, typ: 'JWT', ...header }, claims, (input) =>
+    sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }),
+  );
 }
 
 /** An ID token that is signed with a shared secret. */
@@ -35,7 +40,8 @@ export function hmacSigned(secret: string | Buffer, claims: Claims): string {
 }
 
 /** The public half of a key, as PEM. */
-export const publicPem = ({ privateKey }: NamedKey): string => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+export const publicPem = ({ privateKey }: NamedKey): string =>
+  createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
 /**
  * An identity provider whose every answer a test writes: honest implementations forge nothing. Each path below the root is an issuer of its own, so that
@@ -59,7 +65,9 @@ export class ScriptedIdentityProvider {
   static async start(): Promise<ScriptedIdentityProvider> {
     const server = createServer();
     const made = new ScriptedIdentityProvider(server);
-    server.on('request', (request, response) => made.serve(new URL(request.url ?? '/', 'http://localhost').pathname, response));
+    server.on('request', (request, response) =>
+      made.serve(new URL(request.url ?? '/', 'http://localhost').pathname, response),
+    );
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     return made;
   }
@@ -76,7 +84,15 @@ export class ScriptedIdentityProvider {
   /** The claims of an honest token, for the authorization request that a browser was sent away with. */
   claims(name: string, asked: URL, person: Claims): Claims {
     const now = Math.floor(Date.now() / 1000);
-    return { iss: this.issuer(name), aud: asked.searchParams.get('client_id'), sub: 'subject-1', nonce: asked.searchParams.get('nonce'), iat: now, exp: now + 300, ...person };
+    return {
+      iss: this.issuer(name),
+      aud: asked.searchParams.get('client_id'),
+      sub: 'subject-1',
+      nonce: asked.searchParams.get('nonce'),
+      iat: now,
+      exp: now + 300,
+      ...person,
+    };
   }
 
   private pending: Claims = {};
@@ -90,19 +106,42 @@ export class ScriptedIdentityProvider {
     this.requests.push(path);
     const [, name = '', ...rest] = path.split('/');
     const place = rest.join('/');
-    const json = (body: unknown): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const json = (body: unknown): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const failing = this.failing.get(place);
     if (failing !== undefined) return void response.writeHead(failing).end();
     const issuer = this.issuer(name);
     if (place === '.well-known/openid-configuration') {
       return json({
-        issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks`, response_types_supported: ['code'], subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none'], ...(this.userInfo && { userinfo_endpoint: `${issuer}/userinfo` }), ...this.metadata.get(name),
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none'],
+        ...(this.userInfo && { userinfo_endpoint: `${issuer}/userinfo` }),
+        ...this.metadata.get(name),
       });
     }
-    if (place === 'jwks') return json({ keys: this.keys.map(({ kid, alg, privateKey }) => ({ ...createPublicKey(privateKey).export({ format: 'jwk' }), kid, alg, use: 'sig' })) });
-    if (place === 'token') return json({ access_token: 'an-access-token', token_type: 'Bearer', expires_in: 60, id_token: this.idToken(this.pending) });
-    if (place === 'userinfo' && this.userInfo) return void response.writeHead(200, { 'content-type': this.userInfo.type }).end(this.userInfo.body);
+    if (place === 'jwks')
+      return json({
+        keys: this.keys.map(({ kid, alg, privateKey }) => ({
+          ...createPublicKey(privateKey).export({ format: 'jwk' }),
+          kid,
+          alg,
+          use: 'sig',
+        })),
+      });
+    if (place === 'token')
+      return json({
+        access_token: 'an-access-token',
+        token_type: 'Bearer',
+        expires_in: 60,
+        id_token: this.idToken(this.pending),
+      });
+    if (place === 'userinfo' && this.userInfo)
+      return void response.writeHead(200, { 'content-type': this.userInfo.type }).end(this.userInfo.body);
     response.writeHead(404).end();
   }
 }

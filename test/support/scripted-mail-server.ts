@@ -10,7 +10,9 @@ export interface ScriptedMailServer {
 
 /** Answers each command with what `script` says of it: null resets the connection, undefined is silence. */
 export async function scriptedMailServer(
-  script: (line: string) => string | null | undefined, greeting: string | null | undefined, { address = '127.0.0.1', port = 0 }: { address?: string; port?: number } = {},
+  script: (line: string) => string | null | undefined,
+  greeting: string | null | undefined,
+  { address = '127.0.0.1', port = 0 }: { address?: string; port?: number } = {},
 ): Promise<ScriptedMailServer> {
   const lines: string[] = [];
   const sockets = new Set<Socket>();

@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
-import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
+import { createDatabase } from './database.js';
 import { serviceArguments } from './launch.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -87,7 +87,8 @@ class RunningServer {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.exited = once(this.child, 'exit');
-    for (const stream of [this.child.stdout, this.child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    for (const stream of [this.child.stdout, this.child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     if (this.child.pid !== undefined) writeFileSync(this.note, '');
     this.child.once('exit', () => rmSync(this.note, { force: true }));
   }
@@ -105,7 +106,8 @@ class RunningServer {
         reject(new Error(`Posthorn ${why}. It wrote:\n${this.output}`));
       };
       const timer = setTimeout(() => fail(`does not listen after ${START_MS_MAX} ms`), START_MS_MAX);
-      const ended = (code: number | null, signal: string | null): void => fail(`ended with ${signal ?? `code ${code}`}`);
+      const ended = (code: number | null, signal: string | null): void =>
+        fail(`ended with ${signal ?? `code ${code}`}`);
       this.child.once('exit', ended);
       this.child.stdout?.on('data', () => {
         const url = /^Base URL: (https?:\/\/\S+)\n/m.exec(this.output)?.[1];
@@ -163,7 +165,9 @@ class TestServer implements PosthornServer {
         throw new Error(`Posthorn did not stop within ${STOP_MS_MAX} ms of SIGTERM. It wrote:\n${this.logs()}`);
       }
       if (!wasGone && this.running.child.exitCode !== 0) {
-        throw new Error(`Posthorn ended with ${this.running.child.signalCode ?? this.running.child.exitCode}. It wrote:\n${this.logs()}`);
+        throw new Error(
+          `Posthorn ended with ${this.running.child.signalCode ?? this.running.child.exitCode}. It wrote:\n${this.logs()}`,
+        );
       }
     } finally {
       await this.database?.drop();
@@ -181,7 +185,14 @@ class TestServer implements PosthornServer {
 }
 
 /** One call with a key. An object is sent as JSON; a string or a Buffer as it is. */
-export async function callApi(url: string, key: string, method: string, apiPath: string, body?: unknown, headers: Env = {}): Promise<ApiAnswer> {
+export async function callApi(
+  url: string,
+  key: string,
+  method: string,
+  apiPath: string,
+  body?: unknown,
+  headers: Env = {},
+): Promise<ApiAnswer> {
   const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(url + apiPath, {
     method,

@@ -1,12 +1,22 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDatabase } from './database.js';
 import { serviceArguments } from './launch.js';
-import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
+import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
 /** How a worker of Jest finds the service that it shares among its suites; they know nothing of each other but the disk. */
 interface Rendezvous {
@@ -34,8 +44,15 @@ export async function sharedServer(): Promise<PosthornServer> {
   service ??= reach();
   const shared = await service;
   const slug = `suite-${randomBytes(6).toString('hex')}`;
-  const made = await callApi(shared.url, shared.operatorKey, 'POST', '/v1/orgs', { slug, name: 'A suite', admin: { email: `admin@${slug}.example` } });
-  if (made.status !== 201) throw new Error(`The shared service made no organization: ${made.status} ${made.text}\n${readFileSync(shared.log, 'utf8')}`);
+  const made = await callApi(shared.url, shared.operatorKey, 'POST', '/v1/orgs', {
+    slug,
+    name: 'A suite',
+    admin: { email: `admin@${slug}.example` },
+  });
+  if (made.status !== 201)
+    throw new Error(
+      `The shared service made no organization: ${made.status} ${made.text}\n${readFileSync(shared.log, 'utf8')}`,
+    );
   return new SharedServer(shared, made.json.id, made.json.key);
 }
 
@@ -55,7 +72,7 @@ class SharedServer implements PosthornServer {
   }
 
   get pid(): never {
-    throw new Error('The process is not the suite\'s own: use startServer.');
+    throw new Error("The process is not the suite's own: use startServer.");
   }
 
   get env(): never {
@@ -67,10 +84,13 @@ class SharedServer implements PosthornServer {
   }
 
   async stop(): Promise<void> {
-    const removed = await callApi(this.url, this.shared.operatorKey, 'DELETE', `/v1/orgs/${this.organization}`).catch((error: unknown) => {
-      throw new Error(`The shared service is gone. It wrote:\n${this.logs()}`, { cause: error });
-    });
-    if (removed.status !== 204) throw new Error(`The shared service did not remove the organization: ${removed.status} ${removed.text}`);
+    const removed = await callApi(this.url, this.shared.operatorKey, 'DELETE', `/v1/orgs/${this.organization}`).catch(
+      (error: unknown) => {
+        throw new Error(`The shared service is gone. It wrote:\n${this.logs()}`, { cause: error });
+      },
+    );
+    if (removed.status !== 204)
+      throw new Error(`The shared service did not remove the organization: ${removed.status} ${removed.text}`);
   }
 
   kill(): never {
@@ -86,7 +106,10 @@ class SharedServer implements PosthornServer {
 async function reach(): Promise<Rendezvous> {
   if (existsSync(FILE)) {
     const known = JSON.parse(readFileSync(FILE, 'utf8')) as Rendezvous;
-    const ready = await fetch(`${known.url}/health/ready`).then(({ ok }) => ok, () => false);
+    const ready = await fetch(`${known.url}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
     if (ready) return known;
     try {
       process.kill(known.pid, 'SIGKILL');

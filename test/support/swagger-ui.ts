@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import { routesOf, type OpenApi, type Operation, type Route, type Schema } from '../conformance/openapi-document.js';
+import { type OpenApi, type Operation, type Route, routesOf, type Schema } from '../conformance/openapi-document.js';
 import type { PosthornServer } from './server.js';
 
 /** A call as Swagger UI sends it. */
@@ -48,7 +48,9 @@ export class SwaggerPage {
 
   static async open(base: string): Promise<SwaggerPage> {
     const script = await (await fetch(`${base}/docs/swagger-ui-init.js`)).text();
-    const document = JSON.parse(/"swaggerDoc": (\{[\s\S]*\n {2}\}),\n {2}"customOptions"/.exec(script)?.[1] ?? '{}') as OpenApi;
+    const document = JSON.parse(
+      /"swaggerDoc": (\{[\s\S]*\n {2}\}),\n {2}"customOptions"/.exec(script)?.[1] ?? '{}',
+    ) as OpenApi;
     const options = /"customOptions": (\{[\s\S]*\n {2}\})\n\}/.exec(script)?.[1] ?? '{}';
     return new SwaggerPage(base, document, runInNewContext(`(${options})`) as Options);
   }
@@ -56,38 +58,70 @@ export class SwaggerPage {
   /** The operations in page order: by the order of the tags, then by the order of the paths and methods. */
   routes(): Route[] {
     const all = routesOf(this.document);
-    const seen = ({ path, method }: Route): Map<string, string> => new Map([['path', path], ['method', method.toLowerCase()]]);
+    const seen = ({ path, method }: Route): Map<string, string> =>
+      new Map([
+        ['path', path],
+        ['method', method.toLowerCase()],
+      ]);
     return this.document.tags.flatMap(({ name }) =>
-      all.filter(({ operation }) => operation.tags?.includes(name)).sort((a, b) => this.options.operationsSorter(seen(a), seen(b))),
+      all
+        .filter(({ operation }) => operation.tags?.includes(name))
+        .sort((a, b) => this.options.operationsSorter(seen(a), seen(b))),
     );
   }
 
   /** Presses "Try it out" and "Execute" of an operation; `keys` are the authorized schemes. */
   async execute(route: Route, keys: Readonly<Record<string, string>>): Promise<TriedAnswer> {
     const { operation, method } = route;
-    const [scheme] = (operation.security as Record<string, unknown>[]).flatMap((each) => Object.keys(each)).filter((name) => keys[name] !== undefined);
+    const [scheme] = (operation.security as Record<string, unknown>[])
+      .flatMap((each) => Object.keys(each))
+      .filter((name) => keys[name] !== undefined);
     const type = mediaTypeOf(operation);
     const { url, headers, body } = this.options.requestInterceptor({
-      ...prefilled(this.base, route), method,
-      headers: { accept: acceptOf(operation), ...(scheme !== undefined && { authorization: `Bearer ${keys[scheme]}` }), ...(type !== undefined && { 'content-type': type }) },
+      ...prefilled(this.base, route),
+      method,
+      headers: {
+        accept: acceptOf(operation),
+        ...(scheme !== undefined && { authorization: `Bearer ${keys[scheme]}` }),
+        ...(type !== undefined && { 'content-type': type }),
+      },
     });
-    const response = await fetch(url, { method, headers: new Headers(headers), redirect: 'manual', ...(body !== undefined && { body }) });
+    const response = await fetch(url, {
+      method,
+      headers: new Headers(headers),
+      redirect: 'manual',
+      ...(body !== undefined && { body }),
+    });
     // A stream does not end: its head is its answer.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await response.text();
     if (isStream) await response.body?.cancel();
     // As Swagger UI does: an answer without a type, or of another one, is a Blob.
     const isText = /(json|xml|yaml|text)\b/.test(response.headers.get('content-type') ?? '');
-    this.options.responseInterceptor({ ok: response.ok, status: response.status, url, text: isText ? text : new Blob([text]) });
-    return { operationId: operation.operationId, call: { method, url, headers, ...(body !== undefined && { body }) }, status: response.status, text };
+    this.options.responseInterceptor({
+      ok: response.ok,
+      status: response.status,
+      url,
+      text: isText ? text : new Blob([text]),
+    });
+    return {
+      operationId: operation.operationId,
+      call: { method, url, headers, ...(body !== undefined && { body }) },
+      status: response.status,
+      text,
+    };
   }
 }
 
 /** The order in which operations are tried: those that say so after the section that they name. What needs more than the page has is apart. */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
-  const limitOf = ({ operation }: Route): Limit => ((operation as unknown as Record<string, Limit | undefined>)['x-try-it-out'] ?? {});
+  const limitOf = ({ operation }: Route): Limit =>
+    (operation as unknown as Record<string, Limit | undefined>)['x-try-it-out'] ?? {};
   const tried = document.tags.flatMap(({ name }) => [
-    ...routes.filter((route) => route.operation.tags?.[0] === name && limitOf(route).after === undefined && limitOf(route).needs === undefined),
+    ...routes.filter(
+      (route) =>
+        route.operation.tags?.[0] === name && limitOf(route).after === undefined && limitOf(route).needs === undefined,
+    ),
     ...routes.filter((route) => limitOf(route).after === name),
   ]);
   return { tried, exceptional: routes.filter((route) => limitOf(route).needs !== undefined) };
@@ -96,7 +130,11 @@ export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Ro
 /** Waits for the job that an answer names, as people do by reading the answer. */
 export async function jobOf(server: PosthornServer, { status, text }: { status: number; text: string }): Promise<void> {
   const [job] = status === 202 ? (/rpj_[0-9A-Z]{26}/.exec(text) ?? []) : [];
-  while (job !== undefined && /^(pending|running)$/.test((await server.api('GET', `/v1/replays/${job}`)).json.state as string)) await pause(50);
+  while (
+    job !== undefined &&
+    /^(pending|running)$/.test((await server.api('GET', `/v1/replays/${job}`)).json.state as string)
+  )
+    await pause(50);
 }
 
 /** The call of an operation as "Try it out" fills it in: the required parameters, and the first example of the body. */
@@ -121,14 +159,22 @@ function mediaTypeOf({ requestBody }: Operation): string | undefined {
 
 /** The type that is selected for the first 2xx answer that has one. */
 function acceptOf({ responses }: Operation): string {
-  const [type = 'application/json'] = Object.entries(responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.keys(content));
+  const [type = 'application/json'] = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, { content = {} }]) => Object.keys(content));
   return type;
 }
 
-function bodyOf(type: string, { examples = {}, schema }: { examples?: Record<string, { value: unknown }>; schema?: Schema }): string {
+function bodyOf(
+  type: string,
+  { examples = {}, schema }: { examples?: Record<string, { value: unknown }>; schema?: Schema },
+): string {
   const [first] = Object.values(examples);
   if (type === 'application/x-www-form-urlencoded') {
-    const fields = Object.entries(schema?.properties ?? {}).map(([name, { example }]): [string, string] => [name, typeof example === 'string' ? example : '']);
+    const fields = Object.entries(schema?.properties ?? {}).map(([name, { example }]): [string, string] => [
+      name,
+      typeof example === 'string' ? example : '',
+    ]);
     return new URLSearchParams(fields).toString();
   }
   return JSON.stringify(first?.value, null, 2);

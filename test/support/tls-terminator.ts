@@ -17,11 +17,18 @@ export class TlsTerminator {
   /** Listens on `port` for `https://localhost:port`, for a service on `servicePort`. */
   static async start(port: number, servicePort: number): Promise<TlsTerminator> {
     const server = createServer({ key: file('key'), cert: file('cert') }, (request, response) => {
-      const headers = { ...request.headers, 'x-forwarded-proto': 'https', 'x-forwarded-for': request.socket.remoteAddress };
-      const onward = forward({ host: '127.0.0.1', port: servicePort, method: request.method, path: request.url, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      });
+      const headers = {
+        ...request.headers,
+        'x-forwarded-proto': 'https',
+        'x-forwarded-for': request.socket.remoteAddress,
+      };
+      const onward = forward(
+        { host: '127.0.0.1', port: servicePort, method: request.method, path: request.url, headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        },
+      );
       onward.on('error', () => response.destroy());
       request.pipe(onward);
     }).listen(port, '127.0.0.1');
@@ -30,7 +37,8 @@ export class TlsTerminator {
   }
 
   /** A `fetch` that knows the certificate. */
-  readonly fetch = ((url: string | URL, init: object) => fetchWith(url, { ...init, dispatcher: this.agent })) as unknown as typeof fetch;
+  readonly fetch = ((url: string | URL, init: object) =>
+    fetchWith(url, { ...init, dispatcher: this.agent })) as unknown as typeof fetch;
 
   async stop(): Promise<void> {
     await this.agent.destroy();

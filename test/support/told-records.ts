@@ -24,12 +24,20 @@ export class ToldRecords extends NameRecords {
   override async mx(name: string): Promise<FoundRecords<MxRecord>> {
     const told = await this.tell('MX', name);
     if ('unanswered' in told) return told;
-    return { found: told.found.map((record) => record.split(' ')).map(([priority, exchange = '']) => ({ priority: Number(priority), exchange })) };
+    return {
+      found: told.found
+        .map((record) => record.split(' '))
+        .map(([priority, exchange = '']) => ({ priority: Number(priority), exchange })),
+    };
   }
 
   override async addresses(name: string): Promise<FoundRecords<string>> {
     const told = [await this.tell('A', name), await this.tell('AAAA', name)];
-    return told.find((answer) => 'unanswered' in answer) ?? { found: told.flatMap((answer) => ('found' in answer ? answer.found : [])) };
+    return (
+      told.find((answer) => 'unanswered' in answer) ?? {
+        found: told.flatMap((answer) => ('found' in answer ? answer.found : [])),
+      }
+    );
   }
 
   override pointers(address: string): Promise<FoundRecords<string>> {

@@ -37,23 +37,39 @@ export async function startZoneServer(): Promise<ZoneServer> {
   const troubleOf = (name: string): ZoneTrouble | undefined =>
     [...troubles].find(([apex]) => name === apex || name.endsWith(`.${apex}`))?.[1];
   const reply = (query: Buffer, isUdp: boolean): Buffer | null => {
-    const { id, questions: [question] } = packet.decode(query) as packet.DecodedPacket & { questions: packet.Question[] };
+    const {
+      id,
+      questions: [question],
+    } = packet.decode(query) as packet.DecodedPacket & { questions: packet.Question[] };
     if (!question) return null;
     const name = question.name.toLowerCase();
     questions.push(`${question.type} ${name}`);
     const trouble = troubleOf(name);
     if (trouble === 'silent' || (trouble === 'cut' && !isUdp)) return null;
-    if (trouble === 'cut') return packet.encode({ type: 'response', id, flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE, questions: [question] });
+    if (trouble === 'cut')
+      return packet.encode({
+        type: 'response',
+        id,
+        flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE,
+        questions: [question],
+      });
     const answers = trouble === undefined ? answersTo(zone, name, question.type) : [];
     const exists = [...zone.keys()].some((key) => key.endsWith(` ${name}`));
     const rcode = trouble === 'fails' ? 2 : exists ? 0 : 3;
     const whole = packet.encode({ type: 'response', id, flags: AUTHORITATIVE | rcode, questions: [question], answers });
     if (!isUdp || whole.length <= UDP_BYTES_MAX) return whole;
-    return packet.encode({ type: 'response', id, flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE, questions: [question] });
+    return packet.encode({
+      type: 'response',
+      id,
+      flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE,
+      questions: [question],
+    });
   };
 
   const cutsOff = (query: Buffer): boolean => {
-    const { questions: [question] } = packet.decode(query) as packet.DecodedPacket & { questions: packet.Question[] };
+    const {
+      questions: [question],
+    } = packet.decode(query) as packet.DecodedPacket & { questions: packet.Question[] };
     return question !== undefined && troubleOf(question.name.toLowerCase()) === 'cut';
   };
 
@@ -63,21 +79,23 @@ export async function startZoneServer(): Promise<ZoneServer> {
   });
   tcp.on('connection', (socket) => {
     let held = Buffer.alloc(0);
-    socket.on('error', () => undefined).on('data', (bytes) => {
-      held = Buffer.concat([held, bytes]);
-      while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
-        const query = held.subarray(2, 2 + held.readUInt16BE(0));
-        const answer = reply(query, false);
-        held = held.subarray(2 + held.readUInt16BE(0));
-        if (answer === null) {
-          if (cutsOff(query)) socket.destroy();
-          continue;
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        held = Buffer.concat([held, bytes]);
+        while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
+          const query = held.subarray(2, 2 + held.readUInt16BE(0));
+          const answer = reply(query, false);
+          held = held.subarray(2 + held.readUInt16BE(0));
+          if (answer === null) {
+            if (cutsOff(query)) socket.destroy();
+            continue;
+          }
+          const length = Buffer.alloc(2);
+          length.writeUInt16BE(answer.length);
+          socket.write(Buffer.concat([length, answer]));
         }
-        const length = Buffer.alloc(2);
-        length.writeUInt16BE(answer.length);
-        socket.write(Buffer.concat([length, answer]));
-      }
-    });
+      });
   });
 
   return {
@@ -105,7 +123,9 @@ async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> 
     await once(tcp, 'listening');
     const { port } = tcp.address() as AddressInfo;
     const udp = createSocket('udp4');
-    const bound = await new Promise<boolean>((resolve) => udp.once('error', () => resolve(false)).bind(port, '127.0.0.1', () => resolve(true)));
+    const bound = await new Promise<boolean>((resolve) =>
+      udp.once('error', () => resolve(false)).bind(port, '127.0.0.1', () => resolve(true)),
+    );
     if (bound) return { udp, tcp, port };
     tcp.close();
   }
@@ -128,7 +148,13 @@ function answersTo(zone: ReadonlyMap<string, ZoneRecords>, name: string, type: s
 }
 
 function answerOf(name: string, type: string, record: string): packet.Answer {
-  if (type === 'TXT') return { name, type: 'TXT', ttl: 60, data: record.match(new RegExp(`[^]{1,${CHARACTERS_OF_STRING_MAX}}`, 'g')) ?? [''] };
+  if (type === 'TXT')
+    return {
+      name,
+      type: 'TXT',
+      ttl: 60,
+      data: record.match(new RegExp(`[^]{1,${CHARACTERS_OF_STRING_MAX}}`, 'g')) ?? [''],
+    };
   if (type === 'MX') {
     const [preference = '', exchange = ''] = record.split(' ');
     return { name, type: 'MX', ttl: 60, data: { preference: Number(preference), exchange } };

@@ -2,7 +2,7 @@ import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../../src/client/openapi';
 import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
-import { noteAnswer, noteSilence, noteSignedOut } from './reachability';
+import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
 
 /** What the API calls its objects. */
 export type Schemas = components['schemas'];
@@ -21,7 +21,11 @@ const clients = new Map<Environment, Api>();
 export function apiOf(environment: Environment): Api {
   const known = clients.get(environment);
   if (known !== undefined) return known;
-  const made = createClient<paths>({ baseUrl: SERVICE.replace(/\/$/, ''), headers: headersOf(environment), fetch: watched });
+  const made = createClient<paths>({
+    baseUrl: SERVICE.replace(/\/$/, ''),
+    headers: headersOf(environment),
+    fetch: watched,
+  });
   clients.set(environment, made);
   return made;
 }
@@ -34,15 +38,28 @@ export async function answered<T>(call: Promise<{ data?: T; error?: unknown; res
 }
 
 /** The payload of an event, byte for byte. */
-export function payloadOf(environment: Environment, eventId: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
+export function payloadOf(
+  environment: Environment,
+  eventId: string,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
   return bytesOf(environment, `v1/events/${encodeURIComponent(eventId)}/payload`, signal);
 }
 
 /** What a path of the API ("v1/emails/…/raw") answers with, byte for byte. */
-export async function bytesOf(environment: Environment, path: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
-  const response = await watched(new Request(SERVICE + path, { headers: headersOf(environment), ...(signal && { signal }) }));
+export async function bytesOf(
+  environment: Environment,
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
+  const response = await watched(
+    new Request(SERVICE + path, { headers: headersOf(environment), ...(signal && { signal }) }),
+  );
   if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
-  return { bytes: new Uint8Array(await response.arrayBuffer()), contentType: response.headers.get('content-type') ?? '' };
+  return {
+    bytes: new Uint8Array(await response.arrayBuffer()),
+    contentType: response.headers.get('content-type') ?? '',
+  };
 }
 
 /** Who is signed in. */
@@ -71,14 +88,19 @@ export async function signOut(): Promise<void> {
 /** Whether the service has the page that this one was loaded as: a page of another version names other files. `unknown` where it does not answer. */
 export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   const own = ownScripts();
-  const page = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' }).then((response) => (response.ok ? response.text() : null), () => null);
+  const page = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' }).then(
+    (response) => (response.ok ? response.text() : null),
+    () => null,
+  );
   if (page === null) return 'unknown';
   return own.every((name) => page.includes(name)) ? 'same' : 'other';
 }
 
 /** The names of the files that this page was loaded with. */
 export function ownScripts(): string[] {
-  return [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(({ src }) => src.split('/').at(-1) ?? []);
+  return [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(
+    ({ src }) => src.split('/').at(-1) ?? [],
+  );
 }
 
 /** Where people sign in, with the way back to where they are. */

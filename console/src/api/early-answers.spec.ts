@@ -2,7 +2,8 @@ import { jest } from '@jest/globals';
 import { answerTo, askEarly, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 
 const LIST = 'https://example.com/hooks/v1/events';
-const of = (url: string, environment = 'live', init: RequestInit = {}): Request => new Request(url, { ...init, headers: { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment } });
+const of = (url: string, environment = 'live', init: RequestInit = {}): Request =>
+  new Request(url, { ...init, headers: { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment } });
 
 describe('what is asked early', () => {
   let asked: Request[];
@@ -28,7 +29,12 @@ describe('what is asked early', () => {
   it('answers whoever asks the same, however its address is written, once', async () => {
     await askEarly(of(`${LIST}?status=dlq&status=failed&event_type=a%20b&limit=100`));
 
-    expect(await texts(of(`${LIST}?limit=100&event_type=a+b&status=dlq&status=failed`), of(`${LIST}?limit=100&event_type=a+b&status=dlq&status=failed`))).toEqual(['answer 1', 'answer 2']);
+    expect(
+      await texts(
+        of(`${LIST}?limit=100&event_type=a+b&status=dlq&status=failed`),
+        of(`${LIST}?limit=100&event_type=a+b&status=dlq&status=failed`),
+      ),
+    ).toEqual(['answer 1', 'answer 2']);
     expect(asked).toHaveLength(2);
   });
 

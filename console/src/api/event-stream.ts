@@ -21,7 +21,11 @@ const AGAIN_MS_MAX = 60_000;
 const SILENT_MS = 4_000;
 
 /** Listens to events until what it answers with is called. Only while somebody looks: browsers open six connections to a host. */
-export function listenToEvents(environment: Environment, filter: Readonly<Record<string, string>>, listeners: StreamListeners): () => void {
+export function listenToEvents(
+  environment: Environment,
+  filter: Readonly<Record<string, string>>,
+  listeners: StreamListeners,
+): () => void {
   let source: EventSource | null = null;
   let againMs = AGAIN_MS;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -66,13 +70,21 @@ export function listenToEvents(environment: Environment, filter: Readonly<Record
   };
 }
 
-function streamOf(environment: Environment, filter: Readonly<Record<string, string>>, { ready, changed, gap }: StreamListeners): EventSource {
+function streamOf(
+  environment: Environment,
+  filter: Readonly<Record<string, string>>,
+  { ready, changed, gap }: StreamListeners,
+): EventSource {
   const query = new URLSearchParams({ environment, ...filter });
   const source = new EventSource(`${SERVICE}v1/events/stream?${query.toString()}`);
   source.addEventListener('ready', ready);
-  source.addEventListener('gap', (message: MessageEvent<string>) => gap(JSON.parse(message.data) as { since: string | null; until: string }));
+  source.addEventListener('gap', (message: MessageEvent<string>) =>
+    gap(JSON.parse(message.data) as { since: string | null; until: string }),
+  );
   for (const kind of ['accepted', 'attempt', 'status'] as const) {
-    source.addEventListener(kind, (message: MessageEvent<string>) => changed(kind, JSON.parse(message.data) as ToldChange));
+    source.addEventListener(kind, (message: MessageEvent<string>) =>
+      changed(kind, JSON.parse(message.data) as ToldChange),
+    );
   }
   return source;
 }

@@ -24,10 +24,19 @@ export class Fault extends Error {
 
 /** The fault that an answer tells of, whoever gave it: a proxy in between has no envelope. */
 export function faultOf(response: Response, body: unknown): Fault {
-  const said = (body as { error?: { type?: string; message?: string; request_id?: string; details?: Record<string, unknown> } } | null | undefined)?.error;
+  const said = (
+    body as
+      | { error?: { type?: string; message?: string; request_id?: string; details?: Record<string, unknown> } }
+      | null
+      | undefined
+  )?.error;
   const wait = Number(response.headers.get('retry-after') ?? NaN);
   return new Fault(
-    response.status, said?.type ?? 'internal', said?.message ?? `HTTP ${response.status}`, said?.request_id ?? response.headers.get('x-request-id'), said?.details ?? {},
+    response.status,
+    said?.type ?? 'internal',
+    said?.message ?? `HTTP ${response.status}`,
+    said?.request_id ?? response.headers.get('x-request-id'),
+    said?.details ?? {},
     Number.isFinite(wait) ? wait : null,
   );
 }

@@ -1,13 +1,15 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../../../src/client/openapi';
-import { type Api, answered, type Schemas, SERVICE } from './client';
+import { answered, type Api, type Schemas, SERVICE } from './client';
 import { Fault } from './fault';
 
 /** The session of a portal, as the service tells it. */
 export type OwnPortal = Schemas['OwnPortalItem'];
 export type Permission = OwnPortal['permissions'][number];
 /** Where a portal's own application is in the API. */
-export interface Mine { app: string }
+export interface Mine {
+  app: string;
+}
 
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
@@ -62,7 +64,10 @@ export function onEnded(listener: () => void): () => void {
 }
 
 /** The API as the token of this page reaches it. */
-export const portalApi: Api = createClient<paths>({ baseUrl: SERVICE.replace(/\/$/, ''), fetch: (request) => asked(request, token, true) });
+export const portalApi: Api = createClient<paths>({
+  baseUrl: SERVICE.replace(/\/$/, ''),
+  fetch: (request) => asked(request, token, true),
+});
 
 /** Who this page is for. Throws a `Fault`. */
 export function ownPortal(): Promise<OwnPortal> {
@@ -72,7 +77,10 @@ export function ownPortal(): Promise<OwnPortal> {
 /** Goes on with another token, where it is of the same application; null for one that is not, or that is none. */
 export async function renew(next: string, application: string | null): Promise<OwnPortal | null> {
   if (!FORM.test(next)) return null;
-  const candidate = createClient<paths>({ baseUrl: SERVICE.replace(/\/$/, ''), fetch: (request) => asked(request, next, false) });
+  const candidate = createClient<paths>({
+    baseUrl: SERVICE.replace(/\/$/, ''),
+    fetch: (request) => asked(request, next, false),
+  });
   const portal = await answered(candidate.GET('/v1/portal')).catch(() => null);
   if (portal === null || (application !== null && portal.application.id !== application)) return null;
   token = next;

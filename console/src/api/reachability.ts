@@ -39,7 +39,12 @@ export function noteReplaced(): void {
 }
 
 function change(next: Reachability): void {
-  if (next.silentSince === now.silentSince && next.isSignedOut === now.isSignedOut && next.isReplaced === now.isReplaced) return;
+  if (
+    next.silentSince === now.silentSince &&
+    next.isSignedOut === now.isSignedOut &&
+    next.isReplaced === now.isReplaced
+  )
+    return;
   now = next;
   for (const listener of listeners) listener();
 }

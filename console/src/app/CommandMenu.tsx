@@ -41,17 +41,44 @@ export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
   };
   return (
     <Dialog title={t('menu.title')} onClose={onClose}>
-      <input className="menu-input" role="combobox" aria-label={t('menu.label')} aria-expanded="true" aria-controls={list} aria-autocomplete="list"
-        aria-activedescendant={commands.length > 0 ? `${list}-${at}` : undefined} autoFocus autoComplete="off" spellCheck={false} placeholder={t('menu.placeholder')}
-        value={text} onChange={(event) => { setText(event.target.value); setChosen(0); }} onKeyDown={press} />
+      <input
+        className="menu-input"
+        role="combobox"
+        aria-label={t('menu.label')}
+        aria-expanded="true"
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={commands.length > 0 ? `${list}-${at}` : undefined}
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={t('menu.placeholder')}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setChosen(0);
+        }}
+        onKeyDown={press}
+      />
       <ul className="menu-list" id={list} role="listbox" aria-label={t('menu.title')}>
         {commands.map((command, index) => (
-          <li key={command.id} id={`${list}-${index}`} role="option" aria-selected={index === at} onClick={() => go(command)} onMouseMove={() => setChosen(index)}>
+          <li
+            key={command.id}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => go(command)}
+            onMouseMove={() => setChosen(index)}
+          >
             <span>{command.label}</span> <span className="quiet">{command.kind}</span>
           </li>
         ))}
       </ul>
-      {commands.length === 0 && <p className="quiet" role="status">{t('menu.nothing')}</p>}
+      {commands.length === 0 && (
+        <p className="quiet" role="status">
+          {t('menu.nothing')}
+        </p>
+      )}
     </Dialog>
   );
 }
@@ -59,20 +86,40 @@ export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
 function useCommands(text: string): Command[] {
   const { environment, api, can } = useSigned();
   const destinations = useQuery({
-    queryKey: ['menu', 'destinations', environment], staleTime: 30_000,
+    queryKey: ['menu', 'destinations', environment],
+    staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
   const applications = useQuery({
-    queryKey: ['menu', 'applications', environment], staleTime: 30_000,
+    queryKey: ['menu', 'applications', environment],
+    staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/app', { params: { query: { limit: 100 } } })),
   });
   const wanted = text.trim().toLowerCase();
   const place = placeOfId(text, environment);
   const all: Command[] = [
-    ...SCREENS.filter(({ scope }) => can(scope)).map(({ id, path, label }): Command => ({ id, label: t(label), kind: t('menu.screen'), to: path.replace('/$env', `/${environment}`) as Place })),
-    ...(destinations.data?.data ?? []).map(({ id, name, url }): Command => ({ id, label: url === null ? name : `${name} · ${url}`, kind: t('menu.destination'), to: `/${environment}/destinations/${id}` })),
-    ...(applications.data?.data ?? []).map(({ id, uid, name }): Command => ({ id, label: [name, uid].filter(Boolean).join(' · '), kind: t('menu.application'), to: `/${environment}/applications/${id}` })),
+    ...SCREENS.filter(({ scope }) => can(scope)).map(({ id, path, label }): Command => ({
+      id,
+      label: t(label),
+      kind: t('menu.screen'),
+      to: path.replace('/$env', `/${environment}`) as Place,
+    })),
+    ...(destinations.data?.data ?? []).map(({ id, name, url }): Command => ({
+      id,
+      label: url === null ? name : `${name} · ${url}`,
+      kind: t('menu.destination'),
+      to: `/${environment}/destinations/${id}`,
+    })),
+    ...(applications.data?.data ?? []).map(({ id, uid, name }): Command => ({
+      id,
+      label: [name, uid].filter(Boolean).join(' · '),
+      kind: t('menu.application'),
+      to: `/${environment}/applications/${id}`,
+    })),
   ];
   const found = all.filter(({ label, id }) => label.toLowerCase().includes(wanted) || id.toLowerCase() === wanted);
-  return [...(place === null ? [] : [{ id: 'jump', label: text.trim(), kind: t('menu.id'), to: place }]), ...found].slice(0, SHOWN_MAX);
+  return [
+    ...(place === null ? [] : [{ id: 'jump', label: text.trim(), kind: t('menu.id'), to: place }]),
+    ...found,
+  ].slice(0, SHOWN_MAX);
 }

@@ -16,11 +16,18 @@ export function LeftOutHint(): ReactNode {
   const { pathname, search } = useLocation();
   const [opened] = useState({ pathname, leftOut: leftOut(router.options.parseSearch(ARRIVED.search), search) });
   const [, draw] = useState(isClosed);
-  if (isClosed || opened.leftOut.length === 0 || opened.pathname !== pathname || !ARRIVED.pathname.endsWith(pathname)) return null;
+  if (isClosed || opened.leftOut.length === 0 || opened.pathname !== pathname || !ARRIVED.pathname.endsWith(pathname))
+    return null;
   const close = (): void => draw((isClosed = true));
   return (
     <div className="notice" role="status">
-      {t('left-out')} {opened.leftOut.slice(0, SHOWN_MAX).map((part) => <code key={part.name}>{tell(part)}</code>)} <button type="button" className="small" onClick={close}>{t('dismiss')}</button>
+      {t('left-out')}{' '}
+      {opened.leftOut.slice(0, SHOWN_MAX).map((part) => (
+        <code key={part.name}>{tell(part)}</code>
+      ))}{' '}
+      <button type="button" className="small" onClick={close}>
+        {t('dismiss')}
+      </button>
     </div>
   );
 }

@@ -7,26 +7,56 @@ import { t } from '../kit/messages/t';
 
 /** There is no such place. */
 export function Missing(): ReactNode {
-  return <main className="page"><h1>{t('missing.title')}</h1><p>{t('missing.text')}</p><p><Link to="/">{t('missing.back')}</Link></p></main>;
+  return (
+    <main className="page">
+      <h1>{t('missing.title')}</h1>
+      <p>{t('missing.text')}</p>
+      <p>
+        <Link to="/">{t('missing.back')}</Link>
+      </p>
+    </main>
+  );
 }
 
 /** A page of which nothing could be shown. */
 export function Wrong({ error }: { error: unknown }): ReactNode {
-  return <main className="page"><WrongScreen error={error} /></main>;
+  return (
+    <main className="page">
+      <WrongScreen error={error} />
+    </main>
+  );
 }
 
 /** A screen that could not be shown, within the rest of the page. */
 export function WrongScreen({ error }: { error: unknown }): ReactNode {
   const router = useRouter();
   const { silentSince } = useSyncExternalStore(onReachability, reachability);
-  const again = <button type="button" className="primary" onClick={() => void router.invalidate()}>{t('retry')}</button>;
-  if (!(error instanceof PartNotLoaded)) return <div className="page"><h1>{t('wrong.title')}</h1><FaultLine fault={error} /><p>{again}</p></div>;
+  const again = (
+    <button type="button" className="primary" onClick={() => void router.invalidate()}>
+      {t('retry')}
+    </button>
+  );
+  if (!(error instanceof PartNotLoaded))
+    return (
+      <div className="page">
+        <h1>{t('wrong.title')}</h1>
+        <FaultLine fault={error} />
+        <p>{again}</p>
+      </div>
+    );
   const isAway = silentSince !== null;
   return (
     <div className="page" role="alert">
       <h1>{t('part.title')}</h1>
       <p>{t(isAway ? 'part.away' : 'part.gone')}</p>
-      <p className="actions">{again} {!isAway && <button type="button" onClick={() => location.reload()}>{t('reload')}</button>}</p>
+      <p className="actions">
+        {again}{' '}
+        {!isAway && (
+          <button type="button" onClick={() => location.reload()}>
+            {t('reload')}
+          </button>
+        )}
+      </p>
     </div>
   );
 }

@@ -8,11 +8,26 @@ import { Time } from '../kit/time/Time';
 export function Reachable(): ReactNode {
   const { silentSince, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
   if (isSignedOut) {
-    return <div className="notice" role="alert">{t('signed-out')} <a href={signInAddress(location.pathname + location.search)}>{t('sign-in')}</a></div>;
+    return (
+      <div className="notice" role="alert">
+        {t('signed-out')} <a href={signInAddress(location.pathname + location.search)}>{t('sign-in')}</a>
+      </div>
+    );
   }
   if (silentSince === null && isReplaced) {
-    return <div className="notice" role="alert">{t('replaced')} <button type="button" className="small" onClick={() => location.reload()}>{t('reload')}</button></div>;
+    return (
+      <div className="notice" role="alert">
+        {t('replaced')}{' '}
+        <button type="button" className="small" onClick={() => location.reload()}>
+          {t('reload')}
+        </button>
+      </div>
+    );
   }
   if (silentSince === null) return null;
-  return <div className="notice" role="alert">{t('silent')} <Time at={new Date(silentSince).toISOString()} /></div>;
+  return (
+    <div className="notice" role="alert">
+      {t('silent')} <Time at={new Date(silentSince).toISOString()} />
+    </div>
+  );
 }

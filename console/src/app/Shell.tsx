@@ -2,13 +2,13 @@ import { Link, Outlet, useLocation, useNavigate, useParams, useRouteContext } fr
 import { type ReactNode, useState } from 'react';
 import type { Environment } from '../api/client';
 import { t } from '../kit/messages/t';
+import { PlacesProvider } from '../kit/places';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { SignedProvider, useSigned } from '../session/session';
 import { AccountMenu } from './AccountMenu';
 import { CommandMenu } from './CommandMenu';
 import { Help } from './Help';
-import { PlacesProvider } from '../kit/places';
 import { inEnvironment, placeOfId } from './jump';
 import { LeftOutHint } from './LeftOutHint';
 import { SCREENS } from './navigation';
@@ -22,7 +22,9 @@ export function Shell(): ReactNode {
     <SignedProvider session={session} environment={env}>
       <PlacesProvider of={(id) => placeOfId(id, env)}>
         <div className={`shell ${env}`}>
-          <a className="skip" href="#main">{t('skip')}</a>
+          <a className="skip" href="#main">
+            {t('skip')}
+          </a>
           <Top />
           <Navigation />
           <main id="main" tabIndex={-1}>
@@ -68,7 +70,14 @@ function EnvironmentSwitch(): ReactNode {
   return (
     <div className="environment" role="group" aria-label={t('environment')}>
       {session.environments.map((each) => (
-        <button key={each} type="button" className={each} aria-pressed={each === environment} title={each === other ? keysOf('environment') : undefined} onClick={() => go(each)}>
+        <button
+          key={each}
+          type="button"
+          className={each}
+          aria-pressed={each === environment}
+          title={each === other ? keysOf('environment') : undefined}
+          onClick={() => go(each)}
+        >
           {t(each === 'live' ? 'environment.live' : 'environment.test')}
         </button>
       ))}
@@ -78,12 +87,22 @@ function EnvironmentSwitch(): ReactNode {
 
 function Navigation(): ReactNode {
   const { can } = useSigned();
-  return <nav aria-label={t('nav')}>{SCREENS.filter(({ scope }) => can(scope)).map((screen) => <ScreenLink key={screen.id} {...screen} />)}</nav>;
+  return (
+    <nav aria-label={t('nav')}>
+      {SCREENS.filter(({ scope }) => can(scope)).map((screen) => (
+        <ScreenLink key={screen.id} {...screen} />
+      ))}
+    </nav>
+  );
 }
 
 function ScreenLink({ id, path, label }: (typeof SCREENS)[number]): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   useShortcut(id, () => void navigate({ to: path, params: { env } }));
-  return <Link to={path} params={{ env }} title={keysOf(id)} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>;
+  return (
+    <Link to={path} params={{ env }} title={keysOf(id)} activeProps={{ 'aria-current': 'page' }}>
+      {t(label)}
+    </Link>
+  );
 }

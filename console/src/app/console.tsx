@@ -1,14 +1,14 @@
 import './early';
-import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode, type ReactNode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { apply, usePreferences } from '../kit/preferences';
-import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import '../kit/theme.css';
 import '../kit/layout.css';
 import './shell.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { type ReactNode, StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
 import { watchLoads } from '../kit/load/lazy-part';
+import { apply, usePreferences } from '../kit/preferences';
+import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import { afterLoadedFile, afterMissingFile, followService } from './deployed';
 import { queries, router } from './routes';
 
@@ -30,6 +30,12 @@ followService(() => {
   if (router.state.matches.some(({ status }) => status === 'error')) void router.invalidate();
 });
 // The files of the screen come while it is asked who is signed in.
-for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) router.loadRouteChunk(route)?.catch(() => undefined);
+for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0])
+  router.loadRouteChunk(route)?.catch(() => undefined);
 const place = document.getElementById('root');
-if (place !== null) createRoot(place).render(<StrictMode><Console /></StrictMode>);
+if (place !== null)
+  createRoot(place).render(
+    <StrictMode>
+      <Console />
+    </StrictMode>,
+  );

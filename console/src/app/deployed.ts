@@ -11,7 +11,10 @@ export function followService(cameBack: () => void): void {
   let wasSilent = false;
   let timer: ReturnType<typeof setInterval> | undefined;
   let hiddenAt = 0;
-  const compare = (): void => void deployment().then((state) => { if (state === 'other') noteReplaced(); });
+  const compare = (): void =>
+    void deployment().then((state) => {
+      if (state === 'other') noteReplaced();
+    });
   onReachability(() => {
     const isSilent = reachability().silentSince !== null;
     if (isSilent === wasSilent) return;
@@ -36,7 +39,8 @@ function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
   const { isReplaced, silentSince } = reachability();
   // A page that cannot be loaded would be the browser's own error page.
-  if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '') return;
+  if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '')
+    return;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();

@@ -11,5 +11,9 @@ const query = screen === 'events' && more === undefined ? firstPageQuery(new URL
 
 void askEarly(new Request(`${service}v1/session`, { headers: CONSOLE_HEADER }));
 if (query !== null && (environment === 'live' || environment === 'test')) {
-  void askEarly(new Request(`${service}v1/events?${query.toString()}`, { headers: { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment } }));
+  void askEarly(
+    new Request(`${service}v1/events?${query.toString()}`, {
+      headers: { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment },
+    }),
+  );
 }

@@ -10,14 +10,23 @@ const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?
 export function placeOfId(text: string, environment: Environment): Place | null {
   const [, prefix = '', ulid = ''] = ID.exec(text.trim()) ?? [];
   switch (prefix.toLowerCase()) {
-    case 'evt': case 'req': return `/${environment}/events/evt_${ulid.toUpperCase()}`;
-    case 'msg': return `/${environment}/events/msg_${ulid.toUpperCase()}`;
-    case 'dst': return `/${environment}/destinations/dst_${ulid.toUpperCase()}`;
-    case 'rpj': return `/${environment}/jobs/rpj_${ulid.toUpperCase()}`;
-    case 'app': return `/${environment}/applications/app_${ulid.toUpperCase()}`;
-    case 'dom': return `/${environment}/domains/dom_${ulid.toUpperCase()}`;
-    case 'al': return `/${environment}/inbox/al_${ulid.toUpperCase()}`;
-    default: return null;
+    case 'evt':
+    case 'req':
+      return `/${environment}/events/evt_${ulid.toUpperCase()}`;
+    case 'msg':
+      return `/${environment}/events/msg_${ulid.toUpperCase()}`;
+    case 'dst':
+      return `/${environment}/destinations/dst_${ulid.toUpperCase()}`;
+    case 'rpj':
+      return `/${environment}/jobs/rpj_${ulid.toUpperCase()}`;
+    case 'app':
+      return `/${environment}/applications/app_${ulid.toUpperCase()}`;
+    case 'dom':
+      return `/${environment}/domains/dom_${ulid.toUpperCase()}`;
+    case 'al':
+      return `/${environment}/inbox/al_${ulid.toUpperCase()}`;
+    default:
+      return null;
   }
 }
 

@@ -1,10 +1,10 @@
+import '../kit/theme.css';
+import '../portal/portal.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { takeToken } from '../api/portal';
 import { apply } from '../kit/preferences';
-import '../kit/theme.css';
 import { Portal } from '../portal/Portal';
-import '../portal/portal.css';
 
 // Before anything else: the token leaves the address.
 takeToken();
@@ -17,7 +17,18 @@ function isPassing(fault: unknown): boolean {
 }
 
 const queries = new QueryClient({
-  defaultOptions: { queries: { retry: (count, fault) => count < 2 && isPassing(fault), refetchOnWindowFocus: true, refetchIntervalInBackground: false } },
+  defaultOptions: {
+    queries: {
+      retry: (count, fault) => count < 2 && isPassing(fault),
+      refetchOnWindowFocus: true,
+      refetchIntervalInBackground: false,
+    },
+  },
 });
 const place = document.getElementById('root');
-if (place !== null) createRoot(place).render(<QueryClientProvider client={queries}><Portal /></QueryClientProvider>);
+if (place !== null)
+  createRoot(place).render(
+    <QueryClientProvider client={queries}>
+      <Portal />
+    </QueryClientProvider>,
+  );

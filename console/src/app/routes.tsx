@@ -1,17 +1,17 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
-import { readSearch } from '../events/columns';
+import { Fault } from '../api/fault';
 import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
-import { readEventTypeFilters } from '../event-types/event-type-filters';
-import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
-import { readEmailFilters, readMessageFilters, readSuppressionFilters } from '../mail/mail-filters';
 import { readAuditFilters } from '../audit/audit-filters';
 import { readDestinationFilters, readFigures } from '../destinations/destination-figures';
-import { Fault } from '../api/fault';
+import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
+import { readEventTypeFilters } from '../event-types/event-type-filters';
+import { readSearch } from '../events/columns';
 import { readJobFilters } from '../jobs/job-filters';
-import { readRange } from '../overview/overview-range';
 import { lazyPart } from '../kit/load/lazy-part';
+import { readEmailFilters, readMessageFilters, readSuppressionFilters } from '../mail/mail-filters';
+import { readRange } from '../overview/overview-range';
 import { ARRIVED } from './arrived';
 import { Missing, Wrong, WrongScreen } from './Missing';
 import { none, only } from './search';
@@ -22,8 +22,12 @@ export const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       // What was refused is refused again; 429 says how long to wait.
-      retry: (count, error) => count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
-      retryDelay: (count, error) => (error instanceof Fault && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : Math.min(1000 * 2 ** count, 15_000)),
+      retry: (count, error) =>
+        count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
+      retryDelay: (count, error) =>
+        error instanceof Fault && error.retryAfterSeconds !== null
+          ? error.retryAfterSeconds * 1000
+          : Math.min(1000 * 2 ** count, 15_000),
     },
   },
 });
@@ -37,7 +41,13 @@ let asked: Promise<OwnSession> | null = null;
 async function signedIn(): Promise<OwnSession> {
   asked ??= ownSession().then((session) => {
     if (session !== null) return session;
-    location.assign(signInAddress(location.pathname === ARRIVED.pathname ? ARRIVED.pathname + ARRIVED.search : location.pathname + location.search));
+    location.assign(
+      signInAddress(
+        location.pathname === ARRIVED.pathname
+          ? ARRIVED.pathname + ARRIVED.search
+          : location.pathname + location.search,
+      ),
+    );
     // The page is about to go.
     return new Promise<never>(() => undefined);
   });
@@ -51,7 +61,9 @@ const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async () => {
-    const { environments: [env = 'live'] } = await signedIn();
+    const {
+      environments: [env = 'live'],
+    } = await signedIn();
     redirect({ to: '/$env/overview', params: { env }, throw: true });
   },
 });
@@ -81,110 +93,302 @@ const environmentStart = createRoute({
 });
 
 const overview = createRoute({
-  getParentRoute: () => environment, path: 'overview', validateSearch: only(readRange), component: lazyPart(() => import('../overview/OverviewScreen').then(({ OverviewScreen }) => OverviewScreen)),
+  getParentRoute: () => environment,
+  path: 'overview',
+  validateSearch: only(readRange),
+  component: lazyPart(() => import('../overview/OverviewScreen').then(({ OverviewScreen }) => OverviewScreen)),
 });
 const events = createRoute({
-  getParentRoute: () => environment, path: 'events', validateSearch: only(readSearch), component: lazyPart(() => import('../events/EventsScreen').then(({ EventsScreen }) => EventsScreen)),
+  getParentRoute: () => environment,
+  path: 'events',
+  validateSearch: only(readSearch),
+  component: lazyPart(() => import('../events/EventsScreen').then(({ EventsScreen }) => EventsScreen)),
 });
 const event = createRoute({
-  getParentRoute: () => environment, path: 'events/$id', validateSearch: none, component: lazyPart(() => import('../events/EventScreen').then(({ EventScreen }) => EventScreen)),
+  getParentRoute: () => environment,
+  path: 'events/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../events/EventScreen').then(({ EventScreen }) => EventScreen)),
 });
 const destinations = createRoute({
-  getParentRoute: () => environment, path: 'destinations', validateSearch: only(readDestinationFilters), component: lazyPart(() => import('../destinations/DestinationsScreen').then(({ DestinationsScreen }) => DestinationsScreen)),
+  getParentRoute: () => environment,
+  path: 'destinations',
+  validateSearch: only(readDestinationFilters),
+  component: lazyPart(() =>
+    import('../destinations/DestinationsScreen').then(({ DestinationsScreen }) => DestinationsScreen),
+  ),
 });
 const destination = createRoute({
-  getParentRoute: () => environment, path: 'destinations/$id', validateSearch: only(readFigures), component: lazyPart(() => import('../destinations/DestinationScreen').then(({ DestinationScreen }) => DestinationScreen)),
+  getParentRoute: () => environment,
+  path: 'destinations/$id',
+  validateSearch: only(readFigures),
+  component: lazyPart(() =>
+    import('../destinations/DestinationScreen').then(({ DestinationScreen }) => DestinationScreen),
+  ),
 });
 const jobs = createRoute({
-  getParentRoute: () => environment, path: 'jobs', validateSearch: only(readJobFilters), component: lazyPart(() => import('../jobs/JobsScreen').then(({ JobsScreen }) => JobsScreen)),
+  getParentRoute: () => environment,
+  path: 'jobs',
+  validateSearch: only(readJobFilters),
+  component: lazyPart(() => import('../jobs/JobsScreen').then(({ JobsScreen }) => JobsScreen)),
 });
 const job = createRoute({
-  getParentRoute: () => environment, path: 'jobs/$id', validateSearch: none, component: lazyPart(() => import('../jobs/JobScreen').then(({ JobScreen }) => JobScreen)),
+  getParentRoute: () => environment,
+  path: 'jobs/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../jobs/JobScreen').then(({ JobScreen }) => JobScreen)),
 });
 const endpoints = createRoute({
-  getParentRoute: () => environment, path: 'endpoints', validateSearch: only(readEndpointFilters), component: lazyPart(() => import('../endpoints/EndpointsScreen').then(({ EndpointsScreen }) => EndpointsScreen)),
+  getParentRoute: () => environment,
+  path: 'endpoints',
+  validateSearch: only(readEndpointFilters),
+  component: lazyPart(() => import('../endpoints/EndpointsScreen').then(({ EndpointsScreen }) => EndpointsScreen)),
 });
 const endpoint = createRoute({
-  getParentRoute: () => environment, path: 'endpoints/$id', component: lazyPart(() => import('../endpoints/EndpointLayout').then(({ EndpointLayout }) => EndpointLayout)),
+  getParentRoute: () => environment,
+  path: 'endpoints/$id',
+  component: lazyPart(() => import('../endpoints/EndpointLayout').then(({ EndpointLayout }) => EndpointLayout)),
 });
 const endpointTabs = [
-  createRoute({ getParentRoute: () => endpoint, path: '/', validateSearch: none, component: lazyPart(() => import('../endpoints/SetupTab').then(({ SetupTab }) => SetupTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'requests', validateSearch: only(readRequestFilters), component: lazyPart(() => import('../endpoints/RequestsTab').then(({ RequestsTab }) => RequestsTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'requests/$request', validateSearch: none, component: lazyPart(() => import('../endpoints/RequestScreen').then(({ RequestScreen }) => RequestScreen)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'routes', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/RoutesTab').then(({ RoutesTab }) => RoutesTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'transform', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/TransformTab').then(({ TransformTab }) => TransformTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'answers', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/AnswersTab').then(({ AnswersTab }) => AnswersTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'replay', validateSearch: none, component: lazyPart(() => import('../endpoints/ReplayTab').then(({ ReplayTab }) => ReplayTab)) }),
-  createRoute({ getParentRoute: () => endpoint, path: 'settings', validateSearch: none, component: lazyPart(() => import('../endpoints/SettingsTab').then(({ SettingsTab }) => SettingsTab)) }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: '/',
+    validateSearch: none,
+    component: lazyPart(() => import('../endpoints/SetupTab').then(({ SetupTab }) => SetupTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'requests',
+    validateSearch: only(readRequestFilters),
+    component: lazyPart(() => import('../endpoints/RequestsTab').then(({ RequestsTab }) => RequestsTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'requests/$request',
+    validateSearch: none,
+    component: lazyPart(() => import('../endpoints/RequestScreen').then(({ RequestScreen }) => RequestScreen)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'routes',
+    validateSearch: only(readTried),
+    component: lazyPart(() => import('../endpoints/RoutesTab').then(({ RoutesTab }) => RoutesTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'transform',
+    validateSearch: only(readTried),
+    component: lazyPart(() => import('../endpoints/TransformTab').then(({ TransformTab }) => TransformTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'answers',
+    validateSearch: only(readTried),
+    component: lazyPart(() => import('../endpoints/AnswersTab').then(({ AnswersTab }) => AnswersTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'replay',
+    validateSearch: none,
+    component: lazyPart(() => import('../endpoints/ReplayTab').then(({ ReplayTab }) => ReplayTab)),
+  }),
+  createRoute({
+    getParentRoute: () => endpoint,
+    path: 'settings',
+    validateSearch: none,
+    component: lazyPart(() => import('../endpoints/SettingsTab').then(({ SettingsTab }) => SettingsTab)),
+  }),
 ] as const;
 const applications = createRoute({
-  getParentRoute: () => environment, path: 'applications', validateSearch: only(readApplicationFilters), component: lazyPart(() => import('../applications/ApplicationsScreen').then(({ ApplicationsScreen }) => ApplicationsScreen)),
+  getParentRoute: () => environment,
+  path: 'applications',
+  validateSearch: only(readApplicationFilters),
+  component: lazyPart(() =>
+    import('../applications/ApplicationsScreen').then(({ ApplicationsScreen }) => ApplicationsScreen),
+  ),
 });
 const application = createRoute({
-  getParentRoute: () => environment, path: 'applications/$id', component: lazyPart(() => import('../applications/ApplicationLayout').then(({ ApplicationLayout }) => ApplicationLayout)),
+  getParentRoute: () => environment,
+  path: 'applications/$id',
+  component: lazyPart(() =>
+    import('../applications/ApplicationLayout').then(({ ApplicationLayout }) => ApplicationLayout),
+  ),
 });
 const applicationTabs = [
-  createRoute({ getParentRoute: () => application, path: '/', validateSearch: only(readApplicationRange), component: lazyPart(() => import('../applications/FiguresTab').then(({ FiguresTab }) => FiguresTab)) }),
-  createRoute({ getParentRoute: () => application, path: 'endpoints', validateSearch: none, component: lazyPart(() => import('../applications/OwnEndpointsTab').then(({ OwnEndpointsTab }) => OwnEndpointsTab)) }),
-  createRoute({ getParentRoute: () => application, path: 'endpoints/$endpoint', validateSearch: none, component: lazyPart(() => import('../applications/OwnEndpointScreen').then(({ OwnEndpointScreen }) => OwnEndpointScreen)) }),
-  createRoute({ getParentRoute: () => application, path: 'messages', validateSearch: none, component: lazyPart(() => import('../applications/MessagesTab').then(({ MessagesTab }) => MessagesTab)) }),
-  createRoute({ getParentRoute: () => application, path: 'repair', validateSearch: none, component: lazyPart(() => import('../applications/RepairTab').then(({ RepairTab }) => RepairTab)) }),
+  createRoute({
+    getParentRoute: () => application,
+    path: '/',
+    validateSearch: only(readApplicationRange),
+    component: lazyPart(() => import('../applications/FiguresTab').then(({ FiguresTab }) => FiguresTab)),
+  }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'endpoints',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/OwnEndpointsTab').then(({ OwnEndpointsTab }) => OwnEndpointsTab)),
+  }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'endpoints/$endpoint',
+    validateSearch: none,
+    component: lazyPart(() =>
+      import('../applications/OwnEndpointScreen').then(({ OwnEndpointScreen }) => OwnEndpointScreen),
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'messages',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/MessagesTab').then(({ MessagesTab }) => MessagesTab)),
+  }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'repair',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/RepairTab').then(({ RepairTab }) => RepairTab)),
+  }),
 ] as const;
 const eventTypes = createRoute({
-  getParentRoute: () => environment, path: 'event-types', validateSearch: only(readEventTypeFilters), component: lazyPart(() => import('../event-types/EventTypesScreen').then(({ EventTypesScreen }) => EventTypesScreen)),
+  getParentRoute: () => environment,
+  path: 'event-types',
+  validateSearch: only(readEventTypeFilters),
+  component: lazyPart(() => import('../event-types/EventTypesScreen').then(({ EventTypesScreen }) => EventTypesScreen)),
 });
 const eventType = createRoute({
-  getParentRoute: () => environment, path: 'event-types/$name', validateSearch: none, component: lazyPart(() => import('../event-types/EventTypeScreen').then(({ EventTypeScreen }) => EventTypeScreen)),
+  getParentRoute: () => environment,
+  path: 'event-types/$name',
+  validateSearch: none,
+  component: lazyPart(() => import('../event-types/EventTypeScreen').then(({ EventTypeScreen }) => EventTypeScreen)),
 });
 const keys = createRoute({
-  getParentRoute: () => environment, path: 'keys', validateSearch: none, component: lazyPart(() => import('../keys/KeysScreen').then(({ KeysScreen }) => KeysScreen)),
+  getParentRoute: () => environment,
+  path: 'keys',
+  validateSearch: none,
+  component: lazyPart(() => import('../keys/KeysScreen').then(({ KeysScreen }) => KeysScreen)),
 });
 const emails = createRoute({
-  getParentRoute: () => environment, path: 'emails', validateSearch: only(readEmailFilters), component: lazyPart(() => import('../mail/EmailsScreen').then(({ EmailsScreen }) => EmailsScreen)),
+  getParentRoute: () => environment,
+  path: 'emails',
+  validateSearch: only(readEmailFilters),
+  component: lazyPart(() => import('../mail/EmailsScreen').then(({ EmailsScreen }) => EmailsScreen)),
 });
 const email = createRoute({
-  getParentRoute: () => environment, path: 'emails/$id', validateSearch: none, component: lazyPart(() => import('../mail/EmailScreen').then(({ EmailScreen }) => EmailScreen)),
+  getParentRoute: () => environment,
+  path: 'emails/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/EmailScreen').then(({ EmailScreen }) => EmailScreen)),
 });
 const inbox = createRoute({
-  getParentRoute: () => environment, path: 'inbox', validateSearch: none, component: lazyPart(() => import('../mail/InboxScreen').then(({ InboxScreen }) => InboxScreen)),
+  getParentRoute: () => environment,
+  path: 'inbox',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/InboxScreen').then(({ InboxScreen }) => InboxScreen)),
 });
 const alias = createRoute({
-  getParentRoute: () => environment, path: 'inbox/$alias', validateSearch: only(readMessageFilters), component: lazyPart(() => import('../mail/AliasScreen').then(({ AliasScreen }) => AliasScreen)),
+  getParentRoute: () => environment,
+  path: 'inbox/$alias',
+  validateSearch: only(readMessageFilters),
+  component: lazyPart(() => import('../mail/AliasScreen').then(({ AliasScreen }) => AliasScreen)),
 });
 const receivedMessage = createRoute({
-  getParentRoute: () => environment, path: 'inbox/$alias/$id', validateSearch: none, component: lazyPart(() => import('../mail/MessageScreen').then(({ MessageScreen }) => MessageScreen)),
+  getParentRoute: () => environment,
+  path: 'inbox/$alias/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/MessageScreen').then(({ MessageScreen }) => MessageScreen)),
 });
 const suppressions = createRoute({
-  getParentRoute: () => environment, path: 'suppressions', validateSearch: only(readSuppressionFilters), component: lazyPart(() => import('../mail/SuppressionsScreen').then(({ SuppressionsScreen }) => SuppressionsScreen)),
+  getParentRoute: () => environment,
+  path: 'suppressions',
+  validateSearch: only(readSuppressionFilters),
+  component: lazyPart(() => import('../mail/SuppressionsScreen').then(({ SuppressionsScreen }) => SuppressionsScreen)),
 });
 const domains = createRoute({
-  getParentRoute: () => environment, path: 'domains', validateSearch: none, component: lazyPart(() => import('../domains/DomainsScreen').then(({ DomainsScreen }) => DomainsScreen)),
+  getParentRoute: () => environment,
+  path: 'domains',
+  validateSearch: none,
+  component: lazyPart(() => import('../domains/DomainsScreen').then(({ DomainsScreen }) => DomainsScreen)),
 });
 const domain = createRoute({
-  getParentRoute: () => environment, path: 'domains/$id', validateSearch: none, component: lazyPart(() => import('../domains/DomainScreen').then(({ DomainScreen }) => DomainScreen)),
+  getParentRoute: () => environment,
+  path: 'domains/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../domains/DomainScreen').then(({ DomainScreen }) => DomainScreen)),
 });
 
 const pull = createRoute({
-  getParentRoute: () => environment, path: 'pull', validateSearch: none, component: lazyPart(() => import('../pull/PullScreen').then(({ PullScreen }) => PullScreen)),
+  getParentRoute: () => environment,
+  path: 'pull',
+  validateSearch: none,
+  component: lazyPart(() => import('../pull/PullScreen').then(({ PullScreen }) => PullScreen)),
 });
 const secrets = createRoute({
-  getParentRoute: () => environment, path: 'secrets', validateSearch: none, component: lazyPart(() => import('../secrets/SecretsScreen').then(({ SecretsScreen }) => SecretsScreen)),
+  getParentRoute: () => environment,
+  path: 'secrets',
+  validateSearch: none,
+  component: lazyPart(() => import('../secrets/SecretsScreen').then(({ SecretsScreen }) => SecretsScreen)),
 });
 const members = createRoute({
-  getParentRoute: () => environment, path: 'members', validateSearch: none, component: lazyPart(() => import('../members/MembersScreen').then(({ MembersScreen }) => MembersScreen)),
+  getParentRoute: () => environment,
+  path: 'members',
+  validateSearch: none,
+  component: lazyPart(() => import('../members/MembersScreen').then(({ MembersScreen }) => MembersScreen)),
 });
 const sessions = createRoute({
-  getParentRoute: () => environment, path: 'sessions', validateSearch: none, component: lazyPart(() => import('../sessions/SessionsScreen').then(({ SessionsScreen }) => SessionsScreen)),
+  getParentRoute: () => environment,
+  path: 'sessions',
+  validateSearch: none,
+  component: lazyPart(() => import('../sessions/SessionsScreen').then(({ SessionsScreen }) => SessionsScreen)),
 });
 const audit = createRoute({
-  getParentRoute: () => environment, path: 'audit', validateSearch: only(readAuditFilters), component: lazyPart(() => import('../audit/AuditScreen').then(({ AuditScreen }) => AuditScreen)),
+  getParentRoute: () => environment,
+  path: 'audit',
+  validateSearch: only(readAuditFilters),
+  component: lazyPart(() => import('../audit/AuditScreen').then(({ AuditScreen }) => AuditScreen)),
 });
 const organization = createRoute({
-  getParentRoute: () => environment, path: 'organization', validateSearch: none, component: lazyPart(() => import('../organization/OrganizationScreen').then(({ OrganizationScreen }) => OrganizationScreen)),
+  getParentRoute: () => environment,
+  path: 'organization',
+  validateSearch: none,
+  component: lazyPart(() =>
+    import('../organization/OrganizationScreen').then(({ OrganizationScreen }) => OrganizationScreen),
+  ),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, pull, jobs, job, secrets, keys, members, sessions, audit, organization])]),
+  routeTree: root.addChildren([
+    start,
+    environment.addChildren([
+      environmentStart,
+      overview,
+      events,
+      event,
+      destinations,
+      destination,
+      endpoints,
+      endpoint.addChildren(endpointTabs),
+      applications,
+      application.addChildren(applicationTabs),
+      eventTypes,
+      eventType,
+      emails,
+      email,
+      inbox,
+      alias,
+      receivedMessage,
+      suppressions,
+      domains,
+      domain,
+      pull,
+      jobs,
+      job,
+      secrets,
+      keys,
+      members,
+      sessions,
+      audit,
+      organization,
+    ]),
+  ]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

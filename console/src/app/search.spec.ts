@@ -1,10 +1,14 @@
 import { leftOut, only } from './search';
 
-const readStatus = ({ status }: Readonly<Record<string, unknown>>): { status?: string } => (status === 'dlq' ? { status } : {});
+const readStatus = ({ status }: Readonly<Record<string, unknown>>): { status?: string } =>
+  status === 'dlq' ? { status } : {};
 
 describe('only', () => {
   it('sets to undefined what the screen does not read', () => {
-    expect({ status: 'bogus', utm_source: 'x', ...only(readStatus)({ status: 'bogus', utm_source: 'x' }) }).toEqual({ status: undefined, utm_source: undefined });
+    expect({ status: 'bogus', utm_source: 'x', ...only(readStatus)({ status: 'bogus', utm_source: 'x' }) }).toEqual({
+      status: undefined,
+      utm_source: undefined,
+    });
     expect(only(readStatus)({ status: 'dlq', utm_source: 'x' })).toEqual({ status: 'dlq', utm_source: undefined });
   });
 });
@@ -19,7 +23,7 @@ describe('leftOut', () => {
     [{ method: 'post' }, { method: 'POST' }, []],
     [{ search: 42, archived: true }, { search: '42', archived: true }, []],
     [{ search: { a: 1 } }, {}, ['search={"a":1}']],
-    [{ search: ' ' , status: '' }, {}, []],
+    [{ search: ' ', status: '' }, {}, []],
     [{ toString: 'x' }, {}, ['toString=x']],
   ])('%j, of which the screen keeps %j', (said, kept, expected) => {
     expect(leftOut(said, kept).map(({ name, value }) => `${name}=${value}`)).toEqual(expected);

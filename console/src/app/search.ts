@@ -20,7 +20,9 @@ export const none = only(() => ({}));
 /** Returns the parameters of an address that are not in what was kept. A list with commas is compared by its parts. */
 export function leftOut(said: Search, kept: Search): LeftOut[] {
   return Object.entries(said).flatMap(([name, value]) => {
-    const known = new Set(partsOf(Object.hasOwn(kept, name) ? kept[name] : undefined).map((part) => part.toLowerCase()));
+    const known = new Set(
+      partsOf(Object.hasOwn(kept, name) ? kept[name] : undefined).map((part) => part.toLowerCase()),
+    );
     const lost = partsOf(value).filter((part) => !known.has(part.toLowerCase()));
     return lost.length === 0 ? [] : [{ name, value: lost.join(',') }];
   });
@@ -29,5 +31,8 @@ export function leftOut(said: Search, kept: Search): LeftOut[] {
 function partsOf(value: unknown): string[] {
   if (value === undefined || value === null || value === '') return [];
   const texts = [value].flat().map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  return texts.flatMap((text) => text.split(',')).map((text) => text.trim()).filter((text) => text !== '');
+  return texts
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
 }

@@ -1,3 +1,4 @@
+import './applications.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -11,10 +12,11 @@ import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 import { type ApplicationDetail, useApplication } from './application-queries';
-import './applications.css';
 
 const TABS = [
-  ['/$env/applications/$id', 'application.figures'], ['/$env/applications/$id/endpoints', 'application.endpoints'], ['/$env/applications/$id/messages', 'application.messages'],
+  ['/$env/applications/$id', 'application.figures'],
+  ['/$env/applications/$id/endpoints', 'application.endpoints'],
+  ['/$env/applications/$id/messages', 'application.messages'],
   ['/$env/applications/$id/repair', 'application.repair'],
 ] as const;
 
@@ -26,16 +28,44 @@ export function ApplicationLayout(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="crumbs" aria-label={t('neighbours')}><Link to="/$env/applications" params={{ env }} search={{}}>← {t('nav.applications')}</Link></nav>
+      <nav className="crumbs" aria-label={t('neighbours')}>
+        <Link to="/$env/applications" params={{ env }} search={{}}>
+          ← {t('nav.applications')}
+        </Link>
+      </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.name}</h1><Preview of={data} /><Actions of={data} /></div>
-          <p className="ids">{data.uid !== null && <><code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} /></>} <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} /> <PathLink to={`/${env}/events`} search={{ application: data.id }}>{t('application.events')}</PathLink></p>
+          <div className="heading">
+            <h1>{data.name}</h1>
+            <Preview of={data} />
+            <Actions of={data} />
+          </div>
+          <p className="ids">
+            {data.uid !== null && (
+              <>
+                <code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} />
+              </>
+            )}{' '}
+            <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} />{' '}
+            <PathLink to={`/${env}/events`} search={{ application: data.id }}>
+              {t('application.events')}
+            </PathLink>
+          </p>
           <Notes of={data.metadata} />
           <nav className="tabs" aria-label={t('application.tabs')}>
-            {TABS.map(([to, label], index) => <Link key={to} to={to} params={{ env, id }} activeOptions={{ exact: index === 0, includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>)}
+            {TABS.map(([to, label], index) => (
+              <Link
+                key={to}
+                to={to}
+                params={{ env, id }}
+                activeOptions={{ exact: index === 0, includeSearch: false }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {t(label)}
+              </Link>
+            ))}
           </nav>
           <Outlet />
         </>
@@ -50,13 +80,26 @@ function Preview({ of }: { of: ApplicationDetail }): ReactNode {
   const { language } = usePreferences();
   const [isAsked, setAsked] = useState(false);
   const open = async (): Promise<void> => {
-    const { url } = await answered(api.POST('/v1/app/{app}/portal/preview', { params: { path: { app: of.id } }, body: { locale: language } }));
+    const { url } = await answered(
+      api.POST('/v1/app/{app}/portal/preview', { params: { path: { app: of.id } }, body: { locale: language } }),
+    );
     Object.assign(document.createElement('a'), { href: url, target: '_blank', rel: 'noopener noreferrer' }).click();
   };
   return (
     <>
-      <button type="button" onClick={() => setAsked(true)}>{t('application.preview')}</button>
-      {isAsked && <Confirm title={t('application.preview')} action={t('application.preview-open')} onConfirm={open} onClose={() => setAsked(false)}><p>{t('application.preview-text')}</p></Confirm>}
+      <button type="button" onClick={() => setAsked(true)}>
+        {t('application.preview')}
+      </button>
+      {isAsked && (
+        <Confirm
+          title={t('application.preview')}
+          action={t('application.preview-open')}
+          onConfirm={open}
+          onClose={() => setAsked(false)}
+        >
+          <p>{t('application.preview-text')}</p>
+        </Confirm>
+      )}
     </>
   );
 }
@@ -86,11 +129,48 @@ function Actions({ of }: { of: ApplicationDetail }): ReactNode {
   };
   return (
     <span className="actions">
-      <button type="button" onClick={() => { setName(of.name); setAsked('name'); }}>{t('application.rename')}</button>
+      <button
+        type="button"
+        onClick={() => {
+          setName(of.name);
+          setAsked('name');
+        }}
+      >
+        {t('application.rename')}
+      </button>
       <EditNotes notes={of.metadata} onSave={note} />
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
-      {asked === 'name' && <Confirm title={t('application.rename')} action={t('save')} onConfirm={rename} onClose={() => setAsked(null)}><p><label>{t('application.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label></p></Confirm>}
-      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('application.delete-text')}</p></Confirm>}
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
+      {asked === 'name' && (
+        <Confirm title={t('application.rename')} action={t('save')} onConfirm={rename} onClose={() => setAsked(null)}>
+          <p>
+            <label>
+              {t('application.name')}
+              <input
+                required
+                maxLength={200}
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+                autoFocus
+                autoComplete="off"
+              />
+            </label>
+          </p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title={t('delete')}
+          action={t('delete')}
+          isDangerous
+          typed={of.name}
+          onConfirm={remove}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('application.delete-text')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }

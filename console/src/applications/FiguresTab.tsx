@@ -5,8 +5,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
-import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
+import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { OVERVIEW_RANGES, type OverviewRange } from './application-filters';
 import { useApplication, useApplicationOverview } from './application-queries';
@@ -22,9 +22,23 @@ export function FiguresTab(): ReactNode {
   return (
     <>
       <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>{t('filter.range')}
-          <select value={range} onChange={(event) => void navigate({ to: '/$env/applications/$id', params: { env, id }, search: { range: event.target.value as OverviewRange } })}>
-            {OVERVIEW_RANGES.map((each) => <option key={each} value={each}>{t(`overview-range.${each}`)}</option>)}
+        <label>
+          {t('filter.range')}
+          <select
+            value={range}
+            onChange={(event) =>
+              void navigate({
+                to: '/$env/applications/$id',
+                params: { env, id },
+                search: { range: event.target.value as OverviewRange },
+              })
+            }
+          >
+            {OVERVIEW_RANGES.map((each) => (
+              <option key={each} value={each}>
+                {t(`overview-range.${each}`)}
+              </option>
+            ))}
           </select>
         </label>
       </form>
@@ -34,9 +48,22 @@ export function FiguresTab(): ReactNode {
       {data && <Bars of={data} />}
       {application && (
         <dl className="facts">
-          <div><dt>{t('application.endpoints')}</dt><dd>{application.endpoint_count}</dd></div>
-          <div><dt>{t('created')}</dt><dd><Time at={application.created_at} /></dd></div>
-          {Object.entries(application.metadata).map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+          <div>
+            <dt>{t('application.endpoints')}</dt>
+            <dd>{application.endpoint_count}</dd>
+          </div>
+          <div>
+            <dt>{t('created')}</dt>
+            <dd>
+              <Time at={application.created_at} />
+            </dd>
+          </div>
+          {Object.entries(application.metadata).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
         </dl>
       )}
     </>
@@ -49,11 +76,42 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
   const number = new Intl.NumberFormat(language);
   return (
     <dl className="tiles">
-      <div><dt>{t('figure.sent')}</dt><dd>{number.format(total.received)}</dd></div>
-      <div><dt>{t('figure.delivered')}</dt><dd>{number.format(total.delivered)}</dd></div>
-      <div className={total.failed + total.dlq > 0 ? 'bad' : ''}><dt>{t('figure.failed')}</dt><dd>{total.failed + total.dlq > 0 && <span aria-hidden="true">✕ </span>}{total.failed + total.dlq === 0 ? 0 : <PathLink to={`/${env}/events`} search={{ application: id, status: 'dlq,failed' }}>{number.format(total.failed + total.dlq)}</PathLink>}</dd></div>
-      <div><dt>{t('figure.waiting')}</dt><dd>{number.format(waiting.count)}{waiting.is_capped && '+'}</dd></div>
-      <div className="long"><dt>{t('figure.latency')}</dt><dd>{total.latency_ms ? `${tellDuration(total.latency_ms.p50, language)} / ${tellDuration(total.latency_ms.p95, language)}` : '–'}</dd></div>
+      <div>
+        <dt>{t('figure.sent')}</dt>
+        <dd>{number.format(total.received)}</dd>
+      </div>
+      <div>
+        <dt>{t('figure.delivered')}</dt>
+        <dd>{number.format(total.delivered)}</dd>
+      </div>
+      <div className={total.failed + total.dlq > 0 ? 'bad' : ''}>
+        <dt>{t('figure.failed')}</dt>
+        <dd>
+          {total.failed + total.dlq > 0 && <span aria-hidden="true">✕ </span>}
+          {total.failed + total.dlq === 0 ? (
+            0
+          ) : (
+            <PathLink to={`/${env}/events`} search={{ application: id, status: 'dlq,failed' }}>
+              {number.format(total.failed + total.dlq)}
+            </PathLink>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('figure.waiting')}</dt>
+        <dd>
+          {number.format(waiting.count)}
+          {waiting.is_capped && '+'}
+        </dd>
+      </div>
+      <div className="long">
+        <dt>{t('figure.latency')}</dt>
+        <dd>
+          {total.latency_ms
+            ? `${tellDuration(total.latency_ms.p50, language)} / ${tellDuration(total.latency_ms.p95, language)}`
+            : '–'}
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -67,15 +125,43 @@ function Bars({ of: { data } }: { of: Schemas['OverviewItem'] }): ReactNode {
       <h2 id="bars">{t('figure.bars')}</h2>
       <div className="bars" aria-hidden="true">
         {data.map(({ start, delivered, failed, dlq }) => (
-          <span key={start} className="bar"><span className="bar-bad" style={{ height: `${((failed + dlq) / most) * 100}%` }} /><span className="bar-good" style={{ height: `${(delivered / most) * 100}%` }} /></span>
+          <span key={start} className="bar">
+            <span className="bar-bad" style={{ height: `${((failed + dlq) / most) * 100}%` }} />
+            <span className="bar-good" style={{ height: `${(delivered / most) * 100}%` }} />
+          </span>
         ))}
       </div>
-      <p className="quiet legend"><span><i className="bar-good" /> {t('figure.delivered')}</span> <span><i className="bar-bad" /> {t('figure.failed')}</span></p>
+      <p className="quiet legend">
+        <span>
+          <i className="bar-good" /> {t('figure.delivered')}
+        </span>{' '}
+        <span>
+          <i className="bar-bad" /> {t('figure.failed')}
+        </span>
+      </p>
       <details>
         <summary>{t('figure.table')}</summary>
         <table className="plain">
-          <thead><tr><th scope="col">{t('filter.range')}</th><th scope="col">{t('figure.sent')}</th><th scope="col">{t('figure.delivered')}</th><th scope="col">{t('figure.failed')}</th></tr></thead>
-          <tbody>{busy.map(({ start, received, delivered, failed, dlq }) => <tr key={start}><td><Time at={start} /></td><td>{received}</td><td>{delivered}</td><td>{failed + dlq}</td></tr>)}</tbody>
+          <thead>
+            <tr>
+              <th scope="col">{t('filter.range')}</th>
+              <th scope="col">{t('figure.sent')}</th>
+              <th scope="col">{t('figure.delivered')}</th>
+              <th scope="col">{t('figure.failed')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {busy.map(({ start, received, delivered, failed, dlq }) => (
+              <tr key={start}>
+                <td>
+                  <Time at={start} />
+                </td>
+                <td>{received}</td>
+                <td>{delivered}</td>
+                <td>{failed + dlq}</td>
+              </tr>
+            ))}
+          </tbody>
         </table>
       </details>
     </section>

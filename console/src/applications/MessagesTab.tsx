@@ -17,27 +17,62 @@ export function MessagesTab(): ReactNode {
     <>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t('messages.none')}</p>}
+      {data && rows.length === 0 && (
+        <p className="empty" role="status">
+          {t('messages.none')}
+        </p>
+      )}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('application.messages')}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('column.type')}</th><th scope="col">{t('message.fan-out')}</th><th scope="col">{t('message.channels')}</th><th scope="col">{t('request.size')}</th><th scope="col">{t('message.sent')}</th><th scope="col">{t('column.id')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('column.type')}</th>
+                <th scope="col">{t('message.fan-out')}</th>
+                <th scope="col">{t('message.channels')}</th>
+                <th scope="col">{t('request.size')}</th>
+                <th scope="col">{t('message.sent')}</th>
+                <th scope="col">{t('column.id')}</th>
+              </tr>
+            </thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
-                  <td><PathLink to={`/${env}/events`} search={{ message_id: row.id }}>{row.event_type}</PathLink></td>
-                  <td>{row.fanout === 0 ? <span className="status dull"><span aria-hidden="true">–</span> {t('message.nobody')}</span> : t(row.fanout === 1 ? 'message.one' : 'message.many', { count: row.fanout })}</td>
+                  <td>
+                    <PathLink to={`/${env}/events`} search={{ message_id: row.id }}>
+                      {row.event_type}
+                    </PathLink>
+                  </td>
+                  <td>
+                    {row.fanout === 0 ? (
+                      <span className="status dull">
+                        <span aria-hidden="true">–</span> {t('message.nobody')}
+                      </span>
+                    ) : (
+                      t(row.fanout === 1 ? 'message.one' : 'message.many', { count: row.fanout })
+                    )}
+                  </td>
                   <td className="long">{row.channels.join(', ') || '–'}</td>
                   <td className="number">{t('payload.size', { bytes: row.payload_bytes })}</td>
-                  <td><Time at={row.created_at} /></td>
-                  <td><code>{row.id}</code></td>
+                  <td>
+                    <Time at={row.created_at} />
+                  </td>
+                  <td>
+                    <code>{row.id}</code>
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
     </>
   );
 }

@@ -31,12 +31,48 @@ export function NewApplication({ onClose }: { onClose: () => void }): ReactNode 
   };
   return (
     <Dialog title={t('application.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>{t('application.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label>
-        <label>{t('application.uid')}<input maxLength={256} value={uid} onChange={(event) => setUid(event.target.value)} autoComplete="off" spellCheck={false} placeholder="customer-42" aria-describedby="uid-hint" /></label>
-        <p className="quiet" id="uid-hint">{t('application.uid-hint')}</p>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          {t('application.name')}
+          <input
+            required
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            autoFocus
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          {t('application.uid')}
+          <input
+            maxLength={256}
+            value={uid}
+            onChange={(event) => setUid(event.target.value)}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="customer-42"
+            aria-describedby="uid-hint"
+          />
+        </label>
+        <p className="quiet" id="uid-hint">
+          {t('application.uid-hint')}
+        </p>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -37,20 +37,73 @@ export function NewOwnEndpoint({ id, onClose }: { id: string; onClose: () => voi
     return (
       <Dialog title={t('secret')} onClose={onClose}>
         <p>{t('own-endpoint.secret-text')}</p>
-        <p><code className="secret">{secret}</code></p>
-        <p className="actions"><CopyButton text={secret} label={t('copy')} /><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p>
+          <code className="secret">{secret}</code>
+        </p>
+        <p className="actions">
+          <CopyButton text={secret} label={t('copy')} />
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </Dialog>
     );
   }
   return (
     <Dialog title={t('own-endpoint.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>URL<input required type="url" maxLength={2048} value={url} onChange={(event) => setUrl(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="https://customer.example/webhooks" /></label>
-        <label>{t('own-endpoint.description')}<input maxLength={500} value={description} onChange={(event) => setDescription(event.target.value)} autoComplete="off" /></label>
-        <label>{t('own-endpoint.types')}<input value={types} onChange={(event) => setTypes(event.target.value)} autoComplete="off" spellCheck={false} placeholder="invoice.paid, customer.*" aria-describedby="types-hint" /></label>
-        <p className="quiet" id="types-hint">{t('own-endpoint.types-hint')}</p>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          URL
+          <input
+            required
+            type="url"
+            maxLength={2048}
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="https://customer.example/webhooks"
+          />
+        </label>
+        <label>
+          {t('own-endpoint.description')}
+          <input
+            maxLength={500}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          {t('own-endpoint.types')}
+          <input
+            value={types}
+            onChange={(event) => setTypes(event.target.value)}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="invoice.paid, customer.*"
+            aria-describedby="types-hint"
+          />
+        </label>
+        <p className="quiet" id="types-hint">
+          {t('own-endpoint.types-hint')}
+        </p>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -26,14 +26,37 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
   const params = { path: { app, endpoint: of.id } };
   const isOn = of.status === 'active';
   const refresh = async (): Promise<void> => {
-    for (const key of ['own-endpoint', 'own-endpoint-stats', 'own-endpoint-attempts']) await queries.invalidateQueries({ queryKey: [key, env, app, of.id] });
+    for (const key of ['own-endpoint', 'own-endpoint-stats', 'own-endpoint-attempts'])
+      await queries.invalidateQueries({ queryKey: [key, env, app, of.id] });
     await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
   };
   const acts: Readonly<Record<Asked, () => Promise<unknown>>> = {
-    status: () => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { status: isOn ? 'disabled' : 'active' } as never })).then(refresh),
-    types: () => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { event_types: readTypes(types) } as never })).then(refresh),
-    test: () => answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params, body: { event_type: type } })).then(refresh),
-    recover: async () => setJob((await answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/recover', { params, body: { since, include_cancelled: false } }))).id),
+    status: () =>
+      answered(
+        api.PATCH('/v1/app/{app}/endpoints/{endpoint}', {
+          params,
+          body: { status: isOn ? 'disabled' : 'active' } as never,
+        }),
+      ).then(refresh),
+    types: () =>
+      answered(
+        api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { event_types: readTypes(types) } as never }),
+      ).then(refresh),
+    test: () =>
+      answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params, body: { event_type: type } })).then(
+        refresh,
+      ),
+    recover: async () =>
+      setJob(
+        (
+          await answered(
+            api.POST('/v1/app/{app}/endpoints/{endpoint}/recover', {
+              params,
+              body: { since, include_cancelled: false },
+            }),
+          )
+        ).id,
+      ),
     delete: async () => {
       await answered(api.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params }));
       await navigate({ to: '/$env/applications/$id/endpoints', params: { env, id: app } });
@@ -41,24 +64,87 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
     },
   };
-  const labels: Readonly<Record<Asked, string>> = { status: t(isOn ? 'disable' : 'enable'), types: t('own-endpoint.edit-types'), test: t('test.send'), recover: t('own-endpoint.recover'), delete: t('delete') };
-  const texts: Readonly<Record<Asked, string>> = { status: t(isOn ? 'own-endpoint.disable-text' : 'own-endpoint.enable-text'), types: t('own-endpoint.types-hint'), test: t('own-endpoint.test-text'), recover: t('repair.recover-text'), delete: t('own-endpoint.delete-text') };
+  const labels: Readonly<Record<Asked, string>> = {
+    status: t(isOn ? 'disable' : 'enable'),
+    types: t('own-endpoint.edit-types'),
+    test: t('test.send'),
+    recover: t('own-endpoint.recover'),
+    delete: t('delete'),
+  };
+  const texts: Readonly<Record<Asked, string>> = {
+    status: t(isOn ? 'own-endpoint.disable-text' : 'own-endpoint.enable-text'),
+    types: t('own-endpoint.types-hint'),
+    test: t('own-endpoint.test-text'),
+    recover: t('repair.recover-text'),
+    delete: t('own-endpoint.delete-text'),
+  };
   const open = (act: Asked): void => {
     setTypes(of.event_types.join('\n'));
     setAsked(act);
   };
   return (
     <span className="actions">
-      {(Object.keys(labels) as Asked[]).map((act) => <button key={act} type="button" onClick={() => open(act)}>{labels[act]}</button>)}
-      <EditNotes notes={of.metadata} onSave={(metadata) => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { metadata } as never })).then(refresh)} />
-      {job !== null && <span role="status">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink></span>}
+      {(Object.keys(labels) as Asked[]).map((act) => (
+        <button key={act} type="button" onClick={() => open(act)}>
+          {labels[act]}
+        </button>
+      ))}
+      <EditNotes
+        notes={of.metadata}
+        onSave={(metadata) =>
+          answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { metadata } as never })).then(
+            refresh,
+          )
+        }
+      />
+      {job !== null && (
+        <span role="status">
+          {t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink>
+        </span>
+      )}
       {asked !== null && (
-        <Confirm title={labels[asked]} action={asked === 'types' ? t('save') : labels[asked]} isDangerous={asked === 'delete' || (asked === 'status' && isOn)} onConfirm={acts[asked]} onClose={() => setAsked(null)}
-          {...(asked === 'delete' && { typed: of.url ?? of.id })}>
+        <Confirm
+          title={labels[asked]}
+          action={asked === 'types' ? t('save') : labels[asked]}
+          isDangerous={asked === 'delete' || (asked === 'status' && isOn)}
+          onConfirm={acts[asked]}
+          onClose={() => setAsked(null)}
+          {...(asked === 'delete' && { typed: of.url ?? of.id })}
+        >
           <p>{texts[asked]}</p>
-          {asked === 'types' && <p><label>{t('own-endpoint.types')}<textarea rows={6} value={types} spellCheck={false} onChange={(event) => setTypes(event.target.value)} /></label></p>}
-          {asked === 'test' && <p><label>{t('column.type')}<input required maxLength={256} value={type} spellCheck={false} autoComplete="off" onChange={(event) => setType(event.target.value)} /></label></p>}
-          {asked === 'recover' && <p><TimeField label={t('range-replay.since')} value={since} onChange={setSince} isRequired /></p>}
+          {asked === 'types' && (
+            <p>
+              <label>
+                {t('own-endpoint.types')}
+                <textarea
+                  rows={6}
+                  value={types}
+                  spellCheck={false}
+                  onChange={(event) => setTypes(event.target.value)}
+                />
+              </label>
+            </p>
+          )}
+          {asked === 'test' && (
+            <p>
+              <label>
+                {t('column.type')}
+                <input
+                  required
+                  maxLength={256}
+                  value={type}
+                  spellCheck={false}
+                  autoComplete="off"
+                  onChange={(event) => setType(event.target.value)}
+                />
+              </label>
+            </p>
+          )}
+          {asked === 'recover' && (
+            <p>
+              <TimeField label={t('range-replay.since')} value={since} onChange={setSince} isRequired />
+            </p>
+          )}
         </Confirm>
       )}
     </span>

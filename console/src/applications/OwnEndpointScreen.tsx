@@ -8,8 +8,8 @@ import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
+import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
 import { OwnEndpointActions } from './OwnEndpointActions';
@@ -21,14 +21,30 @@ export function OwnEndpointScreen(): ReactNode {
   const { data, error, isPending } = useOwnEndpoint(id, endpoint);
   return (
     <>
-      <p><Link to="/$env/applications/$id/endpoints" params={{ env, id }}>← {t('application.endpoints')}</Link></p>
+      <p>
+        <Link to="/$env/applications/$id/endpoints" params={{ env, id }}>
+          ← {t('application.endpoints')}
+        </Link>
+      </p>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h2 className="long">{data.url ?? data.destination}</h2><Status of={data.status} />{can('write') && <OwnEndpointActions app={id} of={data} />}</div>
-          {data.disabled_reason !== null && <p className="why">{t('destination.disabled-why')} {data.disabled_reason}</p>}
-          {data.circuit !== null && data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}</p>}
+          <div className="heading">
+            <h2 className="long">{data.url ?? data.destination}</h2>
+            <Status of={data.status} />
+            {can('write') && <OwnEndpointActions app={id} of={data} />}
+          </div>
+          {data.disabled_reason !== null && (
+            <p className="why">
+              {t('destination.disabled-why')} {data.disabled_reason}
+            </p>
+          )}
+          {data.circuit !== null && data.circuit.state !== 'closed' && (
+            <p className="why">
+              {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}
+            </p>
+          )}
           <Facts of={data} />
           <Notes of={data.metadata} />
           <History app={id} endpoint={endpoint} />
@@ -41,14 +57,56 @@ export function OwnEndpointScreen(): ReactNode {
 function Facts({ of }: { of: OwnEndpoint }): ReactNode {
   return (
     <dl className="facts">
-      <div><dt>{t('column.id')}</dt><dd><code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} /></dd></div>
-      {of.uid !== null && <div><dt>{t('application.uid')}</dt><dd>{of.uid}</dd></div>}
-      {of.description !== '' && <div><dt>{t('own-endpoint.description')}</dt><dd>{of.description}</dd></div>}
-      <div><dt>{t('own-endpoint.types')}</dt><dd>{of.event_types.join(', ') || t('own-endpoint.all-types')}</dd></div>
-      {of.channels.length > 0 && <div><dt>{t('message.channels')}</dt><dd>{of.channels.join(', ')}</dd></div>}
-      {of.circuit !== null && <div><dt>{t('destination.circuit')}</dt><dd><Status of={of.circuit.state} kind="circuit" /></dd></div>}
-      {of.filter !== null && <div><dt>{t('filter')}</dt><dd><pre tabIndex={0}>{writeJson(of.filter)}</pre></dd></div>}
-      <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+        </dd>
+      </div>
+      {of.uid !== null && (
+        <div>
+          <dt>{t('application.uid')}</dt>
+          <dd>{of.uid}</dd>
+        </div>
+      )}
+      {of.description !== '' && (
+        <div>
+          <dt>{t('own-endpoint.description')}</dt>
+          <dd>{of.description}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('own-endpoint.types')}</dt>
+        <dd>{of.event_types.join(', ') || t('own-endpoint.all-types')}</dd>
+      </div>
+      {of.channels.length > 0 && (
+        <div>
+          <dt>{t('message.channels')}</dt>
+          <dd>{of.channels.join(', ')}</dd>
+        </div>
+      )}
+      {of.circuit !== null && (
+        <div>
+          <dt>{t('destination.circuit')}</dt>
+          <dd>
+            <Status of={of.circuit.state} kind="circuit" />
+          </dd>
+        </div>
+      )}
+      {of.filter !== null && (
+        <div>
+          <dt>{t('filter')}</dt>
+          <dd>
+            <pre tabIndex={0}>{writeJson(of.filter)}</pre>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('created')}</dt>
+        <dd>
+          <Time at={of.created_at} />
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -64,11 +122,32 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
       <FaultLine fault={error} />
       {stats && (
         <dl className="tiles">
-          <div><dt>{t('figure.sent')}</dt><dd>{number.format(stats.received)}</dd></div>
-          <div><dt>{t('figure.delivered')}</dt><dd>{number.format(stats.delivered)}</dd></div>
-          <div className={stats.failed + stats.dlq > 0 ? 'bad' : ''}><dt>{t('figure.failed')}</dt><dd>{stats.failed + stats.dlq > 0 && <span aria-hidden="true">✕ </span>}{number.format(stats.failed + stats.dlq)}</dd></div>
-          <div><dt>{t('figure.waiting')}</dt><dd>{number.format(stats.waiting.count)}{stats.waiting.is_capped && '+'}</dd></div>
-          <div><dt>{t('delivery.next')}</dt><dd>{stats.next_attempt_at === null ? '–' : <Time at={stats.next_attempt_at} />}</dd></div>
+          <div>
+            <dt>{t('figure.sent')}</dt>
+            <dd>{number.format(stats.received)}</dd>
+          </div>
+          <div>
+            <dt>{t('figure.delivered')}</dt>
+            <dd>{number.format(stats.delivered)}</dd>
+          </div>
+          <div className={stats.failed + stats.dlq > 0 ? 'bad' : ''}>
+            <dt>{t('figure.failed')}</dt>
+            <dd>
+              {stats.failed + stats.dlq > 0 && <span aria-hidden="true">✕ </span>}
+              {number.format(stats.failed + stats.dlq)}
+            </dd>
+          </div>
+          <div>
+            <dt>{t('figure.waiting')}</dt>
+            <dd>
+              {number.format(stats.waiting.count)}
+              {stats.waiting.is_capped && '+'}
+            </dd>
+          </div>
+          <div>
+            <dt>{t('delivery.next')}</dt>
+            <dd>{stats.next_attempt_at === null ? '–' : <Time at={stats.next_attempt_at} />}</dd>
+          </div>
         </dl>
       )}
       <h2>{t('attempts')}</h2>
@@ -76,15 +155,37 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
       {attempts !== undefined && attempts.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('attempts')}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('message.sent')}</th><th scope="col">{t('attempt.answer')}</th><th scope="col">{t('column.type')}</th><th scope="col">{t('own-endpoint.attempt')}</th><th scope="col">{t('own-endpoint.took')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('message.sent')}</th>
+                <th scope="col">{t('attempt.answer')}</th>
+                <th scope="col">{t('column.type')}</th>
+                <th scope="col">{t('own-endpoint.attempt')}</th>
+                <th scope="col">{t('own-endpoint.took')}</th>
+              </tr>
+            </thead>
             <tbody>
               {attempts.map((each) => {
                 const isGood = each.status !== null && each.status < 300;
                 return (
                   <tr key={`${each.delivery} ${each.number}`}>
-                    <td><PathLink to={`/${env}/events/${each.event_id}`}><Time at={each.at} /></PathLink></td>
-                    <td><span className={`status ${isGood ? 'good' : 'bad'}`}><span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {each.status === null ? word('error', each.error ?? 'connection') : `HTTP ${each.status}`}</span></td>
-                    <td>{each.event_type}</td><td>{each.number}{each.replayed && <span className="tag">{t('replayed')}</span>}</td><td className="number">{tellDuration(each.duration_ms, language)}</td>
+                    <td>
+                      <PathLink to={`/${env}/events/${each.event_id}`}>
+                        <Time at={each.at} />
+                      </PathLink>
+                    </td>
+                    <td>
+                      <span className={`status ${isGood ? 'good' : 'bad'}`}>
+                        <span aria-hidden="true">{isGood ? '✓' : '✕'}</span>{' '}
+                        {each.status === null ? word('error', each.error ?? 'connection') : `HTTP ${each.status}`}
+                      </span>
+                    </td>
+                    <td>{each.event_type}</td>
+                    <td>
+                      {each.number}
+                      {each.replayed && <span className="tag">{t('replayed')}</span>}
+                    </td>
+                    <td className="number">{tellDuration(each.duration_ms, language)}</td>
                   </tr>
                 );
               })}

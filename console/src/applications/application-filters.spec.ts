@@ -1,15 +1,28 @@
 import { readApplicationFilters, readRange, readTypes } from './application-filters';
 
 describe('what addresses and fields of applications say', () => {
-  it.each([[{ search: ' acm ' }, { search: 'acm' }], [{ search: 42 }, { search: '42' }], [{ search: '' }, {}], [{ search: [] }, {}]])('list: %j is %j', (search, filters) => {
+  it.each([
+    [{ search: ' acm ' }, { search: 'acm' }],
+    [{ search: 42 }, { search: '42' }],
+    [{ search: '' }, {}],
+    [{ search: [] }, {}],
+  ])('list: %j is %j', (search, filters) => {
     expect(readApplicationFilters(search)).toEqual(filters);
   });
 
-  it.each([[{ range: '7d' }, { range: '7d' }], [{ range: '2d' }, {}], [{}, {}]])('range: %j is %j', (search, range) => {
+  it.each([
+    [{ range: '7d' }, { range: '7d' }],
+    [{ range: '2d' }, {}],
+    [{}, {}],
+  ])('range: %j is %j', (search, range) => {
     expect(readRange(search)).toEqual(range);
   });
 
-  it.each([['', []], ['a.b, c.*\nd', ['a.b', 'c.*', 'd']], [' a  a ', ['a']]])('types: %j is %j', (text, types) => {
+  it.each([
+    ['', []],
+    ['a.b, c.*\nd', ['a.b', 'c.*', 'd']],
+    [' a  a ', ['a']],
+  ])('types: %j is %j', (text, types) => {
     expect(readTypes(text)).toEqual(types);
   });
 });

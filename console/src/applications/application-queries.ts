@@ -13,8 +13,15 @@ const PAGE = 50;
 export function useApplications(filters: { search?: string }) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['applications', environment, filters], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/app', { params: { query: { limit: PAGE, count: true, ...filters, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['applications', environment, filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/app', {
+          params: { query: { limit: PAGE, count: true, ...filters, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
@@ -23,21 +30,27 @@ export function useApplications(filters: { search?: string }) {
 export function useFailingApplications() {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['failing-applications', environment], refetchInterval: 30_000,
+    queryKey: ['failing-applications', environment],
+    refetchInterval: 30_000,
     queryFn: ({ signal }) => answered(api.GET('/v1/metrics/applications', { params: { query: { limit: 5 } }, signal })),
   });
 }
 
 export function useApplication(app: string) {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['application', environment, app], queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}', { params: { path: { app } }, signal })) });
+  return useQuery({
+    queryKey: ['application', environment, app],
+    queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}', { params: { path: { app } }, signal })),
+  });
 }
 
 export function useApplicationOverview(application: string, range: OverviewRange) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['application-overview', environment, application, range], refetchInterval: 10_000,
-    queryFn: ({ signal }) => answered(api.GET('/v1/metrics/overview', { params: { query: { application, range } }, signal })),
+    queryKey: ['application-overview', environment, application, range],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/metrics/overview', { params: { query: { application, range } }, signal })),
   });
 }
 
@@ -45,8 +58,15 @@ export function useApplicationOverview(application: string, range: OverviewRange
 export function useMessages(app: string) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['messages', environment, app], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/app/{app}/messages', { params: { path: { app }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['messages', environment, app],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/app/{app}/messages', {
+          params: { path: { app }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? 5_000 : false),
   });
@@ -55,8 +75,15 @@ export function useMessages(app: string) {
 export function useOwnEndpoints(app: string) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['own-endpoints', environment, app], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/app/{app}/endpoints', { params: { path: { app }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['own-endpoints', environment, app],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/app/{app}/endpoints', {
+          params: { path: { app }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
@@ -64,8 +91,10 @@ export function useOwnEndpoints(app: string) {
 export function useOwnEndpoint(app: string, endpoint: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['own-endpoint', environment, app, endpoint], refetchInterval: 10_000,
-    queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint } }, signal })),
+    queryKey: ['own-endpoint', environment, app, endpoint],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint } }, signal })),
   });
 }
 
@@ -73,7 +102,18 @@ export function useOwnEndpoint(app: string, endpoint: string) {
 export function useOwnEndpointHistory(app: string, endpoint: string) {
   const { api, environment } = useSigned();
   const params = { path: { app, endpoint } };
-  const stats = useQuery({ queryKey: ['own-endpoint-stats', environment, app, endpoint], refetchInterval: 10_000, queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params, signal })) });
-  const attempts = useQuery({ queryKey: ['own-endpoint-attempts', environment, app, endpoint], refetchInterval: 10_000, queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/attempts', { params: { ...params, query: { limit: 20 } }, signal })) });
+  const stats = useQuery({
+    queryKey: ['own-endpoint-stats', environment, app, endpoint],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params, signal })),
+  });
+  const attempts = useQuery({
+    queryKey: ['own-endpoint-attempts', environment, app, endpoint],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v1/app/{app}/endpoints/{endpoint}/attempts', { params: { ...params, query: { limit: 20 } }, signal }),
+      ),
+  });
   return { stats: stats.data, attempts: attempts.data?.data, error: stats.error ?? attempts.error };
 }

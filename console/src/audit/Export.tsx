@@ -15,7 +15,12 @@ export function Export({ filters }: { filters: AuditFilters }): ReactNode {
   const save = async (format: 'jsonl' | 'csv'): Promise<void> => {
     setFault(null);
     try {
-      const text = await answered(api.GET('/v1/audit/export', { params: { query: { ...asAuditQuery(filters, serviceNowMs()), format } }, parseAs: 'text' }));
+      const text = await answered(
+        api.GET('/v1/audit/export', {
+          params: { query: { ...asAuditQuery(filters, serviceNowMs()), format } },
+          parseAs: 'text',
+        }),
+      );
       download(new TextEncoder().encode(String(text)), `audit-${environment}.${format}`, TYPES[format]);
     } catch (error) {
       setFault(error);
@@ -23,8 +28,12 @@ export function Export({ filters }: { filters: AuditFilters }): ReactNode {
   };
   return (
     <>
-      <button type="button" onClick={() => void save('jsonl')}>{t('audit.export-jsonl')}</button>
-      <button type="button" onClick={() => void save('csv')}>{t('audit.export-csv')}</button>
+      <button type="button" onClick={() => void save('jsonl')}>
+        {t('audit.export-jsonl')}
+      </button>
+      <button type="button" onClick={() => void save('csv')}>
+        {t('audit.export-csv')}
+      </button>
       <FaultLine fault={fault} />
     </>
   );

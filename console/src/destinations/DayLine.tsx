@@ -17,7 +17,11 @@ export function DayLine({ id }: { id: string }): ReactNode {
     observer.observe(place.current);
     return () => observer.disconnect();
   }, []);
-  return <span ref={place} className="day-line">{isSeen && <Drawn id={id} />}</span>;
+  return (
+    <span ref={place} className="day-line">
+      {isSeen && <Drawn id={id} />}
+    </span>
+  );
 }
 
 function Drawn({ id }: { id: string }): ReactNode {

@@ -1,3 +1,4 @@
+import './destinations.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -8,8 +9,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
+import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
 import { type DestinationDetail, useDestination } from './destination-queries';
@@ -18,7 +19,6 @@ import { Recover } from './Recover';
 import { Schedule } from './Schedule';
 import { Secret } from './Secret';
 import { TestEvent } from './TestEvent';
-import './destinations.css';
 
 /** One destination: how it is, how it is sent to, its secret. */
 export function DestinationScreen(): ReactNode {
@@ -29,16 +29,38 @@ export function DestinationScreen(): ReactNode {
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <nav className="neighbours" aria-label={t('neighbours')}>
-        <Link to="/$env/destinations" params={{ env }}>← {t('nav.destinations')}</Link>
-        <Link to="/$env/events" params={{ env }} search={{ destination: id }}>{t('destination.events')}</Link>
+        <Link to="/$env/destinations" params={{ env }}>
+          ← {t('nav.destinations')}
+        </Link>
+        <Link to="/$env/events" params={{ env }} search={{ destination: id }}>
+          {t('destination.events')}
+        </Link>
       </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.name}</h1><Status of={data.status} /><Actions of={data} /></div>
-          {data.disabled_reason !== null && <p className="why">{t('destination.disabled-why')} {data.disabled_reason}</p>}
-          {data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}. {data.circuit.next_probe_at && <>{t(data.circuit.state === 'open' ? 'destination.probe-at' : 'destination.probe-now')} <Time at={data.circuit.next_probe_at} />.</>}</p>}
+          <div className="heading">
+            <h1>{data.name}</h1>
+            <Status of={data.status} />
+            <Actions of={data} />
+          </div>
+          {data.disabled_reason !== null && (
+            <p className="why">
+              {t('destination.disabled-why')} {data.disabled_reason}
+            </p>
+          )}
+          {data.circuit.state !== 'closed' && (
+            <p className="why">
+              {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}.{' '}
+              {data.circuit.next_probe_at && (
+                <>
+                  {t(data.circuit.state === 'open' ? 'destination.probe-at' : 'destination.probe-now')}{' '}
+                  <Time at={data.circuit.next_probe_at} />.
+                </>
+              )}
+            </p>
+          )}
           <Settings of={data} />
           <Figures id={data.id} />
           {data.type !== 'pull' && <Schedule retry={data.retry} />}
@@ -54,14 +76,50 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
   const { language } = usePreferences();
   return (
     <dl className="facts">
-      <div><dt>{t('column.id')}</dt><dd><code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} /></dd></div>
-      {of.url !== null && <div><dt>URL</dt><dd><code>{of.url}</code> <CopyButton text={of.url} label={t('copy')} /></dd></div>}
-      <div><dt>{t('destination.type')}</dt><dd>{of.type}</dd></div>
-      <div><dt>{t('destination.check')}</dt><dd><Status of={of.validation} kind="validation" /></dd></div>
-      <div><dt>{t('destination.circuit')}</dt><dd><Status of={of.circuit.state} kind="circuit" /></dd></div>
-      <div><dt>{t('destination.timeout')}</dt><dd>{tellDuration(of.timeout_ms, language)}</dd></div>
-      <div><dt>{t('destination.attempts')}</dt><dd>{of.retry.max_attempts}</dd></div>
-      <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+        </dd>
+      </div>
+      {of.url !== null && (
+        <div>
+          <dt>URL</dt>
+          <dd>
+            <code>{of.url}</code> <CopyButton text={of.url} label={t('copy')} />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('destination.type')}</dt>
+        <dd>{of.type}</dd>
+      </div>
+      <div>
+        <dt>{t('destination.check')}</dt>
+        <dd>
+          <Status of={of.validation} kind="validation" />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('destination.circuit')}</dt>
+        <dd>
+          <Status of={of.circuit.state} kind="circuit" />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('destination.timeout')}</dt>
+        <dd>{tellDuration(of.timeout_ms, language)}</dd>
+      </div>
+      <div>
+        <dt>{t('destination.attempts')}</dt>
+        <dd>{of.retry.max_attempts}</dd>
+      </div>
+      <div>
+        <dt>{t('created')}</dt>
+        <dd>
+          <Time at={of.created_at} />
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -80,7 +138,9 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
     await queries.invalidateQueries({ queryKey: ['destinations', env] });
   };
   const change = async (): Promise<void> => {
-    await answered(api.PATCH('/v1/destinations/{id}', { params, body: { status: isOn ? 'disabled' : 'active' } as never }));
+    await answered(
+      api.PATCH('/v1/destinations/{id}', { params, body: { status: isOn ? 'disabled' : 'active' } as never }),
+    );
     await refresh();
   };
   const remove = async (): Promise<void> => {
@@ -91,15 +151,52 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   };
   return (
     <span className="actions">
-      <span role="status" className="quiet">{cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}</span>
-      {of.type !== 'pull' && <button type="button" onClick={() => setAsked('recover')}>{t('destination.recover')}</button>}
-      {of.type !== 'pull' && <button type="button" onClick={() => setAsked('cancel')}>{t('destination.cancel')}</button>}
-      <button type="button" onClick={() => setAsked('status')}>{t(isOn ? 'disable' : 'enable')}</button>
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      <span role="status" className="quiet">
+        {cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}
+      </span>
+      {of.type !== 'pull' && (
+        <button type="button" onClick={() => setAsked('recover')}>
+          {t('destination.recover')}
+        </button>
+      )}
+      {of.type !== 'pull' && (
+        <button type="button" onClick={() => setAsked('cancel')}>
+          {t('destination.cancel')}
+        </button>
+      )}
+      <button type="button" onClick={() => setAsked('status')}>
+        {t(isOn ? 'disable' : 'enable')}
+      </button>
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
       {asked === 'recover' && <Recover id={of.id} onClose={() => setAsked(null)} />}
-      {asked === 'cancel' && <CancelWaiting id={of.id} name={of.name} onDone={setCancelled} onClose={() => setAsked(null)} />}
-      {asked === 'status' && <Confirm title={t(isOn ? 'disable' : 'enable')} action={t(isOn ? 'disable' : 'enable')} isDangerous={isOn} onConfirm={change} onClose={() => setAsked(null)}><p>{t(isOn ? 'destination.disable' : 'destination.enable')}</p></Confirm>}
-      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('destination.delete')}</p></Confirm>}
+      {asked === 'cancel' && (
+        <CancelWaiting id={of.id} name={of.name} onDone={setCancelled} onClose={() => setAsked(null)} />
+      )}
+      {asked === 'status' && (
+        <Confirm
+          title={t(isOn ? 'disable' : 'enable')}
+          action={t(isOn ? 'disable' : 'enable')}
+          isDangerous={isOn}
+          onConfirm={change}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t(isOn ? 'destination.disable' : 'destination.enable')}</p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title={t('delete')}
+          action={t('delete')}
+          isDangerous
+          typed={of.name}
+          onConfirm={remove}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('destination.delete')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import './destinations.css';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -9,7 +10,6 @@ import { DayLine } from './DayLine';
 import { useDestinations } from './destination-queries';
 import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
-import './destinations.css';
 
 /** Where events are sent. */
 export function DestinationsScreen(): ReactNode {
@@ -24,30 +24,71 @@ export function DestinationsScreen(): ReactNode {
       <title>{`${t('nav.destinations')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.destinations')}</h1>
-        {can('write') ? <button type="button" className="primary" onClick={() => setCreating(true)}>{t('destination.new')}</button> : <span className="quiet">{t('needs-write')}</span>}
+        {can('write') ? (
+          <button type="button" className="primary" onClick={() => setCreating(true)}>
+            {t('destination.new')}
+          </button>
+        ) : (
+          <span className="quiet">{t('needs-write')}</span>
+        )}
       </div>
       {(isFiltered || rows.length > 0) && <Filters of={filters} />}
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t(isFiltered ? 'destinations.none-match' : 'destinations.none')}</p>}
+      {data && rows.length === 0 && (
+        <p className="empty" role="status">
+          {t(isFiltered ? 'destinations.none-match' : 'destinations.none')}
+        </p>
+      )}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.destinations')}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('destination.name')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('destination.check')}</th><th scope="col">{t('destination.type')}</th><th scope="col">{t('destinations.day')}</th><th scope="col">URL</th><th scope="col">{t('created')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('destination.name')}</th>
+                <th scope="col">{t('column.status')}</th>
+                <th scope="col">{t('destination.check')}</th>
+                <th scope="col">{t('destination.type')}</th>
+                <th scope="col">{t('destinations.day')}</th>
+                <th scope="col">URL</th>
+                <th scope="col">{t('created')}</th>
+              </tr>
+            </thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
-                  <td><Link to="/$env/destinations/$id" params={{ env, id: row.id }}>{row.name}</Link></td>
-                  <td><Status of={row.status} /></td>
-                  <td><Status of={row.validation} kind="validation" /></td>
-                  <td>{row.type}</td><td><DayLine id={row.id} /></td><td className="long">{row.url ?? '–'}</td><td><Time at={row.created_at} /></td>
+                  <td>
+                    <Link to="/$env/destinations/$id" params={{ env, id: row.id }}>
+                      {row.name}
+                    </Link>
+                  </td>
+                  <td>
+                    <Status of={row.status} />
+                  </td>
+                  <td>
+                    <Status of={row.validation} kind="validation" />
+                  </td>
+                  <td>{row.type}</td>
+                  <td>
+                    <DayLine id={row.id} />
+                  </td>
+                  <td className="long">{row.url ?? '–'}</td>
+                  <td>
+                    <Time at={row.created_at} />
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
       {isCreating && <NewDestination onClose={() => setCreating(false)} />}
     </div>
   );

@@ -13,7 +13,9 @@ export function Filters({ of: filters }: { of: DestinationFilters }): ReactNode 
   const [text, setText] = useState(filters.search ?? '');
   useEffect(() => setText(filters.search ?? ''), [filters.search]);
   const set = (changes: Record<string, string>): void => {
-    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== '')) as DestinationFilters;
+    const search = Object.fromEntries(
+      Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== ''),
+    ) as DestinationFilters;
     void navigate({ to: '/$env/destinations', params: { env }, search, replace: true });
   };
   useEffect(() => {
@@ -23,18 +25,44 @@ export function Filters({ of: filters }: { of: DestinationFilters }): ReactNode 
   });
   return (
     <form className="filter-bar" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <label>{t('destinations.search')}<input type="search" value={text} maxLength={200} onChange={(event) => setText(event.target.value)} autoComplete="off" spellCheck={false} /></label>
-      <label>{t('filter.status')}
+      <label>
+        {t('destinations.search')}
+        <input
+          type="search"
+          value={text}
+          maxLength={200}
+          onChange={(event) => setText(event.target.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+      <label>
+        {t('filter.status')}
         <select value={filters.status ?? ''} onChange={(event) => set({ status: event.target.value })}>
-          <option value="">{t('destinations.any-state')}</option>{STATES.map((each) => <option key={each} value={each}>{word('status', each)}</option>)}
+          <option value="">{t('destinations.any-state')}</option>
+          {STATES.map((each) => (
+            <option key={each} value={each}>
+              {word('status', each)}
+            </option>
+          ))}
         </select>
       </label>
-      <label>{t('destinations.circuit')}
+      <label>
+        {t('destinations.circuit')}
         <select value={filters.circuit ?? ''} onChange={(event) => set({ circuit: event.target.value })}>
-          <option value="">{t('destinations.any-state')}</option>{CIRCUITS.map((each) => <option key={each} value={each}>{word('circuit', each)}</option>)}
+          <option value="">{t('destinations.any-state')}</option>
+          {CIRCUITS.map((each) => (
+            <option key={each} value={each}>
+              {word('circuit', each)}
+            </option>
+          ))}
         </select>
       </label>
-      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/destinations', params: { env }, search: {} })}>{t('filter.clear')}</button>}
+      {Object.keys(filters).length > 0 && (
+        <button type="button" onClick={() => void navigate({ to: '/$env/destinations', params: { env }, search: {} })}>
+          {t('filter.clear')}
+        </button>
+      )}
     </form>
   );
 }

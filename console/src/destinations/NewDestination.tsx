@@ -27,7 +27,11 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
     setBusy(true);
     setFault(null);
     try {
-      const { id } = await answered(api.POST('/v1/destinations', { body: { name, type, ...(hasUrl && { url }), timeout_ms: null, asymmetric: null } }));
+      const { id } = await answered(
+        api.POST('/v1/destinations', {
+          body: { name, type, ...(hasUrl && { url }), timeout_ms: null, asymmetric: null },
+        }),
+      );
       await queries.invalidateQueries({ queryKey: ['destinations', env] });
       await queries.invalidateQueries({ queryKey: ['destination-names', env] });
       onClose();
@@ -39,15 +43,69 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
   };
   return (
     <Dialog title={t('destination.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>{t('destination.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label>
-        <label>{t('destination.type')}
-          <select value={type} onChange={(event) => setType(event.target.value as typeof type)}>{TYPES.map((each) => <option key={each} value={each}>{t(`type.${each}`)}</option>)}</select>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          {t('destination.name')}
+          <input
+            required
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            autoFocus
+            autoComplete="off"
+          />
         </label>
-        {hasUrl && <label>URL<input required type="url" maxLength={2048} value={url} onChange={(event) => setUrl(event.target.value)} autoComplete="off" spellCheck={false} placeholder="https://example.com/webhooks" /></label>}
-        {hasUrl && <p role="status" className="check">{check === 'asking' ? t('check.asking') : check === null ? ' ' : check.ok ? `✓ ${t('check.good')}` : `✕ ${check.detail ?? t('check.bad')}`}</p>}
+        <label>
+          {t('destination.type')}
+          <select value={type} onChange={(event) => setType(event.target.value as typeof type)}>
+            {TYPES.map((each) => (
+              <option key={each} value={each}>
+                {t(`type.${each}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {hasUrl && (
+          <label>
+            URL
+            <input
+              required
+              type="url"
+              maxLength={2048}
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="https://example.com/webhooks"
+            />
+          </label>
+        )}
+        {hasUrl && (
+          <p role="status" className="check">
+            {check === 'asking'
+              ? t('check.asking')
+              : check === null
+                ? ' '
+                : check.ok
+                  ? `✓ ${t('check.good')}`
+                  : `✕ ${check.detail ?? t('check.bad')}`}
+          </p>
+        )}
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );
@@ -63,9 +121,13 @@ function useCheck(type: string, url: string): Schemas['CheckResult'] | 'asking' 
     const abort = new AbortController();
     const timer = setTimeout(() => {
       setResult('asking');
-      answered(api.POST('/v1/destinations/check', { body: { type, url }, signal: abort.signal })).then(setResult, (error: unknown) => {
-        if (!abort.signal.aborted) setResult({ ok: false, detail: error instanceof Error ? error.message : String(error) });
-      });
+      answered(api.POST('/v1/destinations/check', { body: { type, url }, signal: abort.signal })).then(
+        setResult,
+        (error: unknown) => {
+          if (!abort.signal.aborted)
+            setResult({ ok: false, detail: error instanceof Error ? error.message : String(error) });
+        },
+      );
     }, CHECK_AFTER_MS);
     return () => {
       clearTimeout(timer);

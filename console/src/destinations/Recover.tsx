@@ -17,20 +17,46 @@ export function Recover({ id, onClose }: { id: string; onClose: () => void }): R
   const [isWithCancelled, setWithCancelled] = useState(false);
   const recover = async (): Promise<void> => {
     const since = new Date(serviceNowMs() - BACK_MS[back]).toISOString();
-    const job = await answered(api.POST('/v1/destinations/{id}/recover', { params: { path: { id } }, body: { since, include_cancelled: isWithCancelled, ...(status !== '' && { status }) } }));
+    const job = await answered(
+      api.POST('/v1/destinations/{id}/recover', {
+        params: { path: { id } },
+        body: { since, include_cancelled: isWithCancelled, ...(status !== '' && { status }) },
+      }),
+    );
     void navigate({ to: '/$env/jobs/$id', params: { env, id: job.id } });
   };
   return (
     <Confirm title={t('destination.recover')} action={t('destination.recover')} onConfirm={recover} onClose={onClose}>
-      <p>{t('destination.recover-text')} <strong>{t(`environment.${env}`)}</strong>.</p>
+      <p>
+        {t('destination.recover-text')} <strong>{t(`environment.${env}`)}</strong>.
+      </p>
       <div className="stacked">
-        <label>{t('destination.recover-since')}<select value={back} onChange={(event) => setBack(event.target.value as Back)}>{(Object.keys(BACK_MS) as Back[]).map((each) => <option key={each} value={each}>{t(`range.${each}`)}</option>)}</select></label>
-        <label>{t('destination.recover-status')}
-          <select value={status} onChange={(event) => setStatus(event.target.value as typeof status)}>
-            <option value="">{t('destination.recover-both')}</option><option value="failed">{word('status', 'failed')}</option><option value="dlq">{word('status', 'dlq')}</option>
+        <label>
+          {t('destination.recover-since')}
+          <select value={back} onChange={(event) => setBack(event.target.value as Back)}>
+            {(Object.keys(BACK_MS) as Back[]).map((each) => (
+              <option key={each} value={each}>
+                {t(`range.${each}`)}
+              </option>
+            ))}
           </select>
         </label>
-        <label className="check-row"><input type="checkbox" checked={isWithCancelled} onChange={(event) => setWithCancelled(event.target.checked)} /> {t('destination.recover-cancelled')}</label>
+        <label>
+          {t('destination.recover-status')}
+          <select value={status} onChange={(event) => setStatus(event.target.value as typeof status)}>
+            <option value="">{t('destination.recover-both')}</option>
+            <option value="failed">{word('status', 'failed')}</option>
+            <option value="dlq">{word('status', 'dlq')}</option>
+          </select>
+        </label>
+        <label className="check-row">
+          <input
+            type="checkbox"
+            checked={isWithCancelled}
+            onChange={(event) => setWithCancelled(event.target.checked)}
+          />{' '}
+          {t('destination.recover-cancelled')}
+        </label>
       </div>
     </Confirm>
   );

@@ -18,18 +18,36 @@ export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_
       <h2 id="schedule">{t('destination.timeline')}</h2>
       <p className="quiet">{t('destination.timeline-text')}</p>
       <ol className="timeline">
-        {steps.slice(0, DRAWN_MAX).map((step) => <Stop key={step.attempt} step={step} tell={tell} />)}
-        {hidden > 0 && <li className="rest"><span className="quiet">{t('destination.attempts-more', { count: hidden, wait: tell(steps.at(-1)?.waitSeconds ?? 0) })}</span></li>}
+        {steps.slice(0, DRAWN_MAX).map((step) => (
+          <Stop key={step.attempt} step={step} tell={tell} />
+        ))}
+        {hidden > 0 && (
+          <li className="rest">
+            <span className="quiet">
+              {t('destination.attempts-more', { count: hidden, wait: tell(steps.at(-1)?.waitSeconds ?? 0) })}
+            </span>
+          </li>
+        )}
       </ol>
     </section>
   );
 }
 
-function Stop({ step: { attempt, waitSeconds, afterSeconds }, tell }: { step: Step; tell: (seconds: number) => string }): ReactNode {
+function Stop({
+  step: { attempt, waitSeconds, afterSeconds },
+  tell,
+}: {
+  step: Step;
+  tell: (seconds: number) => string;
+}): ReactNode {
   return (
     <li>
       <strong>{t('attempt', { number: attempt })}</strong>
-      <span>{afterSeconds === 0 ? t('destination.attempt-first') : t('destination.attempt-after', { after: tell(afterSeconds) })}</span>
+      <span>
+        {afterSeconds === 0
+          ? t('destination.attempt-first')
+          : t('destination.attempt-after', { after: tell(afterSeconds) })}
+      </span>
       {waitSeconds > 0 && <span className="quiet">{t('destination.attempt-wait', { wait: tell(waitSeconds) })}</span>}
     </li>
   );

@@ -7,7 +7,12 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
 const SHOWN_MS = 60_000;
-const GRACES = [[0, 'grace.now'], [3_600, 'grace.hour'], [86_400, 'grace.day'], [604_800, 'grace.week']] as const;
+const GRACES = [
+  [0, 'grace.now'],
+  [3_600, 'grace.hour'],
+  [86_400, 'grace.day'],
+  [604_800, 'grace.week'],
+] as const;
 
 /** The signing secret: asked for by a click, gone after a minute or when one looks away, and kept nowhere else. */
 export function Secret({ id, name }: { id: string; name: string }): ReactNode {
@@ -28,24 +33,58 @@ export function Secret({ id, name }: { id: string; name: string }): ReactNode {
   }, [shown]);
   const reveal = (): void => {
     setFault(null);
-    answered(api.GET('/v1/destinations/{id}/secret', { params: { path: { id } } })).then(({ secret }) => setShown(secret), setFault);
+    answered(api.GET('/v1/destinations/{id}/secret', { params: { path: { id } } })).then(
+      ({ secret }) => setShown(secret),
+      setFault,
+    );
   };
   const rotate = async (): Promise<void> => {
-    const { secret } = await answered(api.POST('/v1/destinations/{id}/secret/rotate', { params: { path: { id } }, body: { grace_seconds: grace } }));
+    const { secret } = await answered(
+      api.POST('/v1/destinations/{id}/secret/rotate', { params: { path: { id } }, body: { grace_seconds: grace } }),
+    );
     setShown(secret);
   };
   return (
     <section aria-labelledby="secret">
       <h2 id="secret">{t('secret')}</h2>
       <p className="actions">
-        {shown === null ? <button type="button" onClick={reveal}>{t('secret.show')}</button> : <><code className="secret">{shown}</code> <CopyButton text={shown} label={t('copy')} /><button type="button" className="small" onClick={() => setShown(null)}>{t('secret.hide')}</button></>}
-        <button type="button" onClick={() => setRotating(true)}>{t('secret.rotate')}</button>
+        {shown === null ? (
+          <button type="button" onClick={reveal}>
+            {t('secret.show')}
+          </button>
+        ) : (
+          <>
+            <code className="secret">{shown}</code> <CopyButton text={shown} label={t('copy')} />
+            <button type="button" className="small" onClick={() => setShown(null)}>
+              {t('secret.hide')}
+            </button>
+          </>
+        )}
+        <button type="button" onClick={() => setRotating(true)}>
+          {t('secret.rotate')}
+        </button>
       </p>
       <FaultLine fault={fault} />
       {isRotating && (
-        <Confirm title={t('secret.rotate')} action={t('secret.rotate')} isDangerous onConfirm={rotate} onClose={() => setRotating(false)} typed={name}>
+        <Confirm
+          title={t('secret.rotate')}
+          action={t('secret.rotate')}
+          isDangerous
+          onConfirm={rotate}
+          onClose={() => setRotating(false)}
+          typed={name}
+        >
           <p>{t('secret.rotate-text')}</p>
-          <label>{t('grace')}<select value={grace} onChange={(event) => setGrace(Number(event.target.value))}>{GRACES.map(([seconds, label]) => <option key={seconds} value={seconds}>{t(label)}</option>)}</select></label>
+          <label>
+            {t('grace')}
+            <select value={grace} onChange={(event) => setGrace(Number(event.target.value))}>
+              {GRACES.map(([seconds, label]) => (
+                <option key={seconds} value={seconds}>
+                  {t(label)}
+                </option>
+              ))}
+            </select>
+          </label>
         </Confirm>
       )}
     </section>

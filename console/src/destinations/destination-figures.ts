@@ -39,5 +39,10 @@ export function readDestinationFilters(search: Readonly<Record<string, unknown>>
   const name = search['search'];
   const status = STATES.find((each) => each === search['status']);
   const circuit = CIRCUITS.find((each) => each === search['circuit']);
-  return { ...((typeof name === 'string' || typeof name === 'number') && String(name).trim() !== '' && { search: String(name).trim() }), ...(status && { status }), ...(circuit && { circuit }) };
+  return {
+    ...((typeof name === 'string' || typeof name === 'number') &&
+      String(name).trim() !== '' && { search: String(name).trim() }),
+    ...(status && { status }),
+    ...(circuit && { circuit }),
+  };
 }

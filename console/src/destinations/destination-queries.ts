@@ -10,9 +10,16 @@ export type DestinationDetail = Schemas['DestinationDetail'];
 export function useDestinations(filters: DestinationFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['destinations', environment, filters], placeholderData: keepPreviousData,
+    queryKey: ['destinations', environment, filters],
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/destinations', { params: { query: { ...filters, limit: 100, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/destinations', {
+          params: { query: { ...filters, limit: 100, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
@@ -21,7 +28,8 @@ export function useDestinations(filters: DestinationFilters) {
 export function useDestination(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['destination', environment, id], refetchInterval: 10_000,
+    queryKey: ['destination', environment, id],
+    refetchInterval: 10_000,
     queryFn: ({ signal }) => answered(api.GET('/v1/destinations/{id}', { params: { path: { id } }, signal })),
   });
 }
@@ -30,7 +38,17 @@ export function useDestination(id: string) {
 export function useFigures(id: string, range: FiguresRange) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['figures', environment, id, range], staleTime: 60_000, refetchInterval: 60_000, refetchOnWindowFocus: false, placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => answered(api.GET('/v1/metrics', { params: { query: { key: id, window: FIGURES[range].window, since: figuresSince(range, serviceNowMs()) } }, signal })),
+    queryKey: ['figures', environment, id, range],
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+    refetchOnWindowFocus: false,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v1/metrics', {
+          params: { query: { key: id, window: FIGURES[range].window, since: figuresSince(range, serviceNowMs()) } },
+          signal,
+        }),
+      ),
   });
 }

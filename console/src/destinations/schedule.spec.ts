@@ -3,7 +3,9 @@ import { stepsOf } from './schedule';
 describe('stepsOf', () => {
   it('adds the waits up, and repeats the last one', () => {
     expect(stepsOf({ schedule: [0, 5, 300], max_attempts: 4 })).toEqual([
-      { attempt: 1, waitSeconds: 0, afterSeconds: 0 }, { attempt: 2, waitSeconds: 5, afterSeconds: 5 }, { attempt: 3, waitSeconds: 300, afterSeconds: 305 },
+      { attempt: 1, waitSeconds: 0, afterSeconds: 0 },
+      { attempt: 2, waitSeconds: 5, afterSeconds: 5 },
+      { attempt: 3, waitSeconds: 300, afterSeconds: 305 },
       { attempt: 4, waitSeconds: 300, afterSeconds: 605 },
     ]);
   });

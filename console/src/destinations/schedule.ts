@@ -9,7 +9,13 @@ export interface Step {
 }
 
 /** Every attempt that a policy allows: the last wait of the schedule repeats. */
-export function stepsOf({ schedule, max_attempts: attempts }: { schedule: readonly number[]; max_attempts: number }): Step[] {
+export function stepsOf({
+  schedule,
+  max_attempts: attempts,
+}: {
+  schedule: readonly number[];
+  max_attempts: number;
+}): Step[] {
   const steps: Step[] = [];
   let afterSeconds = 0;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {

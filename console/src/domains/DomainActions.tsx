@@ -16,8 +16,14 @@ export function DomainActions({ domain }: { domain: Domain }): ReactNode {
   if (!can('admin')) return <span className="quiet">{t('domain.needs-admin')}</span>;
   return (
     <span className="actions">
-      {domain.kind !== 'webhook' && <button type="button" onClick={() => setAsked('convert')}>{t('domain.convert')}</button>}
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {domain.kind !== 'webhook' && (
+        <button type="button" onClick={() => setAsked('convert')}>
+          {t('domain.convert')}
+        </button>
+      )}
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
       {asked === 'convert' && <Convert domain={domain} onClose={() => setAsked(null)} />}
       {asked === 'delete' && <Delete domain={domain} onClose={() => setAsked(null)} />}
     </span>
@@ -32,7 +38,14 @@ function Convert({ domain, onClose }: { domain: Domain; onClose: () => void }): 
   const kind = domain.kind === 'email' ? 'email-send' : 'email';
   const convert = async (): Promise<void> => {
     try {
-      await known(await answered(api.PATCH('/v1/domains/{id}', { params: { path: { id: domain.id } }, body: { kind, acknowledge_mx_conflict: isAcknowledged } })));
+      await known(
+        await answered(
+          api.PATCH('/v1/domains/{id}', {
+            params: { path: { id: domain.id } },
+            body: { kind, acknowledge_mx_conflict: isAcknowledged },
+          }),
+        ),
+      );
     } catch (fault) {
       setMx(mxOf(fault));
       throw withUsers(fault);
@@ -51,12 +64,26 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
   const queries = useQueryClient();
   const navigate = useNavigate();
   const remove = async (): Promise<void> => {
-    await answered(api.DELETE('/v1/domains/{id}', { params: { path: { id: domain.id } } })).catch((fault: unknown) => { throw withUsers(fault); });
+    await answered(api.DELETE('/v1/domains/{id}', { params: { path: { id: domain.id } } })).catch((fault: unknown) => {
+      throw withUsers(fault);
+    });
     await navigate({ to: '/$env/domains', params: { env } });
     queries.removeQueries({ queryKey: ['domain', env, domain.id] });
-    for (const key of ['domains', 'mail-domains', 'ingest-hosts']) await queries.invalidateQueries({ queryKey: [key, env] });
+    for (const key of ['domains', 'mail-domains', 'ingest-hosts'])
+      await queries.invalidateQueries({ queryKey: [key, env] });
   };
-  return <Confirm title={t('delete')} action={t('delete')} isDangerous typed={domain.domain} onConfirm={remove} onClose={onClose}><p>{t('domain.delete')}</p></Confirm>;
+  return (
+    <Confirm
+      title={t('delete')}
+      action={t('delete')}
+      isDangerous
+      typed={domain.domain}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>{t('domain.delete')}</p>
+    </Confirm>
+  );
 }
 
 /** The same fault, with what uses the domain in its sentence. */
@@ -64,5 +91,12 @@ function withUsers(fault: unknown): unknown {
   if (!(fault instanceof Fault)) return fault;
   const users = fault.details['used_by'];
   if (!Array.isArray(users) || users.length === 0) return fault;
-  return new Fault(fault.status, fault.type, `${fault.message} (${users.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(', ')})`, fault.requestId, fault.details, fault.retryAfterSeconds);
+  return new Fault(
+    fault.status,
+    fault.type,
+    `${fault.message} (${users.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(', ')})`,
+    fault.requestId,
+    fault.details,
+    fault.retryAfterSeconds,
+  );
 }

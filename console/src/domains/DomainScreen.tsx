@@ -1,3 +1,4 @@
+import './domains.css';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -10,7 +11,6 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
 import { DomainActions } from './DomainActions';
-import './domains.css';
 
 /** One domain: what to publish, and what was seen of it. */
 export function DomainScreen(): ReactNode {
@@ -20,12 +20,20 @@ export function DomainScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.domain ?? id} · Posthorn`}</title>
-      <nav className="domain-back" aria-label={t('neighbours')}><Link to="/$env/domains" params={{ env }}>← {t('nav.domains')}</Link></nav>
+      <nav className="domain-back" aria-label={t('neighbours')}>
+        <Link to="/$env/domains" params={{ env }}>
+          ← {t('nav.domains')}
+        </Link>
+      </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.domain}</h1><Status of={data.state} /><DomainActions domain={data} /></div>
+          <div className="heading">
+            <h1>{data.domain}</h1>
+            <Status of={data.state} />
+            <DomainActions domain={data} />
+          </div>
           <p className="why">{t(`domain.why.${data.state}`)}</p>
           <Facts domain={data} />
           <Records domain={data} />
@@ -36,16 +44,55 @@ export function DomainScreen(): ReactNode {
 }
 
 function Facts({ domain }: { domain: Domain }): ReactNode {
-  const yes = (is: boolean): ReactNode => <span className={`status ${is ? 'good' : 'dull'}`}><span aria-hidden="true">{is ? '✓' : '–'}</span> {t(is ? 'domain.yes' : 'domain.no')}</span>;
+  const yes = (is: boolean): ReactNode => (
+    <span className={`status ${is ? 'good' : 'dull'}`}>
+      <span aria-hidden="true">{is ? '✓' : '–'}</span> {t(is ? 'domain.yes' : 'domain.no')}
+    </span>
+  );
   return (
     <dl className="facts">
-      <div><dt>{t('domain.kind')}</dt><dd>{word('kind', domain.kind)}</dd></div>
-      {domain.kind !== 'webhook' && <div><dt>{t('domain.sends')}</dt><dd>{yes(domain.sending_enabled)}</dd></div>}
-      {domain.kind !== 'email-send' && <div><dt>{t('domain.receives')}</dt><dd>{yes(domain.receiving_enabled)}</dd></div>}
-      <div><dt>{t('domain.checked')}</dt><dd><Time at={domain.updated_at} /></dd></div>
-      {domain.verified_at !== null && <div><dt>{t('domain.verified')}</dt><dd><Time at={domain.verified_at} /></dd></div>}
-      <div><dt>{t('created')}</dt><dd><Time at={domain.created_at} /></dd></div>
-      <div><dt>{t('column.id')}</dt><dd><code>{domain.id}</code> <CopyButton text={domain.id} label={t('copy')} /></dd></div>
+      <div>
+        <dt>{t('domain.kind')}</dt>
+        <dd>{word('kind', domain.kind)}</dd>
+      </div>
+      {domain.kind !== 'webhook' && (
+        <div>
+          <dt>{t('domain.sends')}</dt>
+          <dd>{yes(domain.sending_enabled)}</dd>
+        </div>
+      )}
+      {domain.kind !== 'email-send' && (
+        <div>
+          <dt>{t('domain.receives')}</dt>
+          <dd>{yes(domain.receiving_enabled)}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('domain.checked')}</dt>
+        <dd>
+          <Time at={domain.updated_at} />
+        </dd>
+      </div>
+      {domain.verified_at !== null && (
+        <div>
+          <dt>{t('domain.verified')}</dt>
+          <dd>
+            <Time at={domain.verified_at} />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('created')}</dt>
+        <dd>
+          <Time at={domain.created_at} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{domain.id}</code> <CopyButton text={domain.id} label={t('copy')} />
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -53,30 +100,60 @@ function Facts({ domain }: { domain: Domain }): ReactNode {
 function Records({ domain }: { domain: Domain }): ReactNode {
   const { api, can } = useSigned();
   const known = useKnownDomain();
-  const { mutate, error, isPending, isSuccess } = useMutation({ mutationFn: async () => known(await answered(api.POST('/v1/domains/{id}/verify', { params: { path: { id: domain.id } } }))) });
+  const { mutate, error, isPending, isSuccess } = useMutation({
+    mutationFn: async () =>
+      known(await answered(api.POST('/v1/domains/{id}/verify', { params: { path: { id: domain.id } } }))),
+  });
   return (
     <section aria-labelledby="records">
       <h2 id="records">{t('domain.records')}</h2>
       <p className="quiet">{t('domain.records-text')}</p>
       <p className="actions">
-        {can('admin') && <button type="button" disabled={isPending} onClick={() => mutate()}>{t('domain.check')}</button>}
+        {can('admin') && (
+          <button type="button" disabled={isPending} onClick={() => mutate()}>
+            {t('domain.check')}
+          </button>
+        )}
         <span role="status">{isPending ? t('domain.checking') : isSuccess ? t('domain.checked-now') : ''}</span>
       </p>
       <FaultLine fault={error} />
-      <ul className="records">{domain.records.map((record) => <li key={`${record.type} ${record.name} ${record.value}`}><OneRecord record={record} /></li>)}</ul>
+      <ul className="records">
+        {domain.records.map((record) => (
+          <li key={`${record.type} ${record.name} ${record.value}`}>
+            <OneRecord record={record} />
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
 
 function OneRecord({ record }: { record: DomainRecord }): ReactNode {
-  const fields: [label: string, value: string][] = [[t('domain.name'), record.name], [t('domain.value'), record.value]];
+  const fields: [label: string, value: string][] = [
+    [t('domain.name'), record.name],
+    [t('domain.value'), record.value],
+  ];
   return (
     <>
-      <p className="record-head"><strong>{record.type}</strong><span>{word('role', record.record)}</span>{!record.required && <span className="tag">{t('domain.optional')}</span>}<Status of={record.status} kind="record" /></p>
+      <p className="record-head">
+        <strong>{record.type}</strong>
+        <span>{word('role', record.record)}</span>
+        {!record.required && <span className="tag">{t('domain.optional')}</span>}
+        <Status of={record.status} kind="record" />
+      </p>
       <dl className="record-fields">
-        {fields.map(([label, value]) => <RecordField key={label} label={label} of={record}>{value}</RecordField>)}
-        {record.priority !== null && <RecordField label={t('domain.priority')} of={record}>{String(record.priority)}</RecordField>}
-        <dt>TTL</dt><dd>{record.ttl}</dd>
+        {fields.map(([label, value]) => (
+          <RecordField key={label} label={label} of={record}>
+            {value}
+          </RecordField>
+        ))}
+        {record.priority !== null && (
+          <RecordField label={t('domain.priority')} of={record}>
+            {String(record.priority)}
+          </RecordField>
+        )}
+        <dt>TTL</dt>
+        <dd>{record.ttl}</dd>
       </dl>
       {record.error !== null && <p className="why">{record.error}</p>}
     </>
@@ -84,5 +161,13 @@ function OneRecord({ record }: { record: DomainRecord }): ReactNode {
 }
 
 function RecordField({ label, of, children }: { label: string; of: DomainRecord; children: string }): ReactNode {
-  return <><dt>{label}</dt><dd><code>{children}</code> <CopyButton text={children} label={t('copy')} name={`${t('copy')} ${label} ${of.type} ${of.name}`} /></dd></>;
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        <code>{children}</code>{' '}
+        <CopyButton text={children} label={t('copy')} name={`${t('copy')} ${label} ${of.type} ${of.name}`} />
+      </dd>
+    </>
+  );
 }

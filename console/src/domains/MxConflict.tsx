@@ -11,11 +11,28 @@ export function mxOf(fault: unknown): string[] | null {
 }
 
 /** Says where mail goes, and asks whether it may be taken away from there. */
-export function MxConflict({ mx, isAcknowledged, onChange }: { mx: readonly string[]; isAcknowledged: boolean; onChange: (isAcknowledged: boolean) => void }): ReactNode {
+export function MxConflict({
+  mx,
+  isAcknowledged,
+  onChange,
+}: {
+  mx: readonly string[];
+  isAcknowledged: boolean;
+  onChange: (isAcknowledged: boolean) => void;
+}): ReactNode {
   return (
     <>
-      <ul>{mx.map((exchange) => <li key={exchange}><code>{exchange}</code></li>)}</ul>
-      <label className="acknowledge"><input type="checkbox" checked={isAcknowledged} onChange={(event) => onChange(event.target.checked)} /><span>{t('domain.acknowledge')}</span></label>
+      <ul>
+        {mx.map((exchange) => (
+          <li key={exchange}>
+            <code>{exchange}</code>
+          </li>
+        ))}
+      </ul>
+      <label className="acknowledge">
+        <input type="checkbox" checked={isAcknowledged} onChange={(event) => onChange(event.target.checked)} />
+        <span>{t('domain.acknowledge')}</span>
+      </label>
     </>
   );
 }

@@ -25,7 +25,9 @@ export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
     setBusy(true);
     setFault(null);
     try {
-      const made = await answered(api.POST('/v1/domains', { body: { domain: domain.trim(), kind, acknowledge_mx_conflict: isAcknowledged } }));
+      const made = await answered(
+        api.POST('/v1/domains', { body: { domain: domain.trim(), kind, acknowledge_mx_conflict: isAcknowledged } }),
+      );
       await known(made);
       onClose();
       void navigate({ to: '/$env/domains/$id', params: { env, id: made.id } });
@@ -36,17 +38,60 @@ export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
   };
   return (
     <Dialog title={t('domain.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>{t('domain.name')}<input required maxLength={253} value={domain} onChange={(event) => { setDomain(event.target.value); setFault(null); setAcknowledged(false); }} autoFocus autoComplete="off" spellCheck={false} placeholder="mail.example.com" /></label>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          {t('domain.name')}
+          <input
+            required
+            maxLength={253}
+            value={domain}
+            onChange={(event) => {
+              setDomain(event.target.value);
+              setFault(null);
+              setAcknowledged(false);
+            }}
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="mail.example.com"
+          />
+        </label>
         <fieldset className="choices">
           <legend>{t('domain.kind')}</legend>
           {KINDS.map((each) => (
-            <label key={each}><input type="radio" name="kind" checked={kind === each} onChange={() => { setKind(each); setFault(null); }} /><span><strong>{t(`kind.${each}`)}</strong><span className="quiet">{t(`kind.${each}.text`)}</span></span></label>
+            <label key={each}>
+              <input
+                type="radio"
+                name="kind"
+                checked={kind === each}
+                onChange={() => {
+                  setKind(each);
+                  setFault(null);
+                }}
+              />
+              <span>
+                <strong>{t(`kind.${each}`)}</strong>
+                <span className="quiet">{t(`kind.${each}.text`)}</span>
+              </span>
+            </label>
           ))}
         </fieldset>
         <FaultLine fault={fault} />
         {mx !== null && <MxConflict mx={mx} isAcknowledged={isAcknowledged} onChange={setAcknowledged} />}
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy || (mx !== null && !isAcknowledged)}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy || (mx !== null && !isAcknowledged)}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -9,8 +9,12 @@ export type DomainRecord = Schemas['DomainRecordItem'];
 export function useDomains() {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['domains', environment], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/domains', { params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['domains', environment],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/domains', { params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } }, signal }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
@@ -19,7 +23,8 @@ export function useDomains() {
 export function useDomain(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['domain', environment, id], queryFn: ({ signal }) => answered(api.GET('/v1/domains/{id}', { params: { path: { id } }, signal })),
+    queryKey: ['domain', environment, id],
+    queryFn: ({ signal }) => answered(api.GET('/v1/domains/{id}', { params: { path: { id } }, signal })),
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? 60_000 : 15_000),
   });
 }
@@ -27,7 +32,10 @@ export function useDomain(id: string) {
 /** Where endpoints receive. */
 export function useIngestHosts() {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['ingest-hosts', environment], queryFn: ({ signal }) => answered(api.GET('/v1/ingest-domains', { signal })) });
+  return useQuery({
+    queryKey: ['ingest-hosts', environment],
+    queryFn: ({ signal }) => answered(api.GET('/v1/ingest-domains', { signal })),
+  });
 }
 
 /** Puts what a call answered in place of what is known of the domain. */

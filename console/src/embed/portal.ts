@@ -10,7 +10,18 @@ const RETRY_MS = [1_000, 5_000, 15_000];
  * The frame grows with what it shows. When no token comes at first, a sentence and a button stand in its place; when none comes later, the frame
  * keeps what it has and says that its time has ended. `onState` is told of both.
  */
-export const mountPortal: typeof Mount = (element, { open, title = 'Webhooks', minHeight = 320, failedText = 'This cannot be shown right now.', retryText = 'Try again', onState, onChange }: PortalOptions): Portal => {
+export const mountPortal: typeof Mount = (
+  element,
+  {
+    open,
+    title = 'Webhooks',
+    minHeight = 320,
+    failedText = 'This cannot be shown right now.',
+    retryText = 'Try again',
+    onState,
+    onChange,
+  }: PortalOptions,
+): Portal => {
   const frame = document.createElement('iframe');
   let origin = '';
   let isGone = false;
@@ -42,10 +53,16 @@ export const mountPortal: typeof Mount = (element, { open, title = 'Webhooks', m
   }
 
   function hear({ source, origin: from, data }: MessageEvent): void {
-    if (source !== frame.contentWindow || from !== origin || (data as { source?: unknown } | null)?.source !== 'posthorn-portal') return;
+    if (
+      source !== frame.contentWindow ||
+      from !== origin ||
+      (data as { source?: unknown } | null)?.source !== 'posthorn-portal'
+    )
+      return;
     const { type, height, endpoint } = data as { type: string; height?: number; endpoint?: string };
     if (type === 'ready') tell('ready');
-    if (type === 'resize' && typeof height === 'number') frame.style.height = `${Math.max(minHeight, Math.min(height, 20_000))}px`;
+    if (type === 'resize' && typeof height === 'number')
+      frame.style.height = `${Math.max(minHeight, Math.min(height, 20_000))}px`;
     if (type === 'changed' && typeof endpoint === 'string') onChange?.(endpoint);
     if (type === 'expired') {
       tell('renewing');

@@ -12,7 +12,16 @@ import { ResponseForm } from './ResponseForm';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
 const EXAMPLE = {
-  rules: [{ when: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' }, respond: { status: 200, body: '{"challenge": "{{body.challenge}}"}', headers: { 'content-type': 'application/json' } } }],
+  rules: [
+    {
+      when: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' },
+      respond: {
+        status: 200,
+        body: '{"challenge": "{{body.challenge}}"}',
+        headers: { 'content-type': 'application/json' },
+      },
+    },
+  ],
 };
 
 /** What the provider is answered: by rules, which are tried on a request that came, and else in one way. */
@@ -21,7 +30,16 @@ export function AnswersTab(): ReactNode {
   const { can } = useSigned();
   const { data: endpoint } = useEndpoint(id);
   if (endpoint === undefined) return null;
-  if (!can('write')) return <CodeField label={t('rules.rules')} value={writeJson(endpoint.responseRules)} onChange={() => undefined} isReadOnly rows={16} />;
+  if (!can('write'))
+    return (
+      <CodeField
+        label={t('rules.rules')}
+        value={writeJson(endpoint.responseRules)}
+        onChange={() => undefined}
+        isReadOnly
+        rows={16}
+      />
+    );
   return (
     <div key={`${endpoint.id} ${endpoint.version}`}>
       <Rules endpoint={endpoint} />
@@ -37,19 +55,35 @@ function Rules({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const [text, setText] = useState(saved);
   const tried = useTriedRequest(endpoint.id);
   const { value, fault } = readObject(text, t('filter-editor.object'));
-  const responseRules = value as TrialDraft['responseRules'] & object | null;
+  const responseRules = value as (TrialDraft['responseRules'] & object) | null;
   const save = useMutation({ mutationFn: () => change({ responseRules }) });
-  const { data: trial, error } = useTrial(endpoint.id, tried, fault === null && value !== null ? { responseRules } : null);
+  const { data: trial, error } = useTrial(
+    endpoint.id,
+    tried,
+    fault === null && value !== null ? { responseRules } : null,
+  );
   return (
-    <form className="split" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
+    <form
+      className="split"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
       <div className="stacked">
         <h2>{t('rules')}</h2>
         <p className="quiet">{t('rules.text')}</p>
         <CodeField label={t('rules.rules')} value={text} rows={16} fault={fault} onChange={setText} />
         <FaultLine fault={save.error} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={save.isPending || fault !== null || text === saved}>{t('save')}</button>
-          {text.trim() === '' && <button type="button" onClick={() => setText(writeJson(EXAMPLE))}>{t('rules.example')}</button>}
+          <button type="submit" className="primary" disabled={save.isPending || fault !== null || text === saved}>
+            {t('save')}
+          </button>
+          {text.trim() === '' && (
+            <button type="button" onClick={() => setText(writeJson(EXAMPLE))}>
+              {t('rules.example')}
+            </button>
+          )}
           {text !== saved && <span className="quiet">{t('unsaved')}</span>}
         </p>
       </div>
@@ -59,10 +93,24 @@ function Rules({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
         <FaultLine fault={error} />
         {trial && fault === null && value !== null && error === null && (
           <div role="status">
-            {trial.answer === null ? <p className="verdict dull"><span aria-hidden="true">–</span> {t('rules.nothing')}</p> : (
+            {trial.answer === null ? (
+              <p className="verdict dull">
+                <span aria-hidden="true">–</span> {t('rules.nothing')}
+              </p>
+            ) : (
               <>
-                <p className="verdict good"><span aria-hidden="true">✓</span> {trial.answer.rule === null ? t('rules.default') : t('rules.rule', { number: trial.answer.rule + 1 })}</p>
-                <pre tabIndex={0} role="group" aria-label={t('request.answer')}>{[`HTTP ${trial.answer.status}`, ...Object.entries(trial.answer.headers).map(([name, each]) => `${name}: ${each}`), '', trial.answer.body].join('\n')}</pre>
+                <p className="verdict good">
+                  <span aria-hidden="true">✓</span>{' '}
+                  {trial.answer.rule === null ? t('rules.default') : t('rules.rule', { number: trial.answer.rule + 1 })}
+                </p>
+                <pre tabIndex={0} role="group" aria-label={t('request.answer')}>
+                  {[
+                    `HTTP ${trial.answer.status}`,
+                    ...Object.entries(trial.answer.headers).map(([name, each]) => `${name}: ${each}`),
+                    '',
+                    trial.answer.body,
+                  ].join('\n')}
+                </pre>
               </>
             )}
           </div>

@@ -1,3 +1,4 @@
+import './endpoints.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -9,11 +10,14 @@ import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
 import { type EndpointDetail, useChangeEndpoint, useEndpoint } from './endpoint-queries';
-import './endpoints.css';
 
 const TABS = [
-  ['/$env/endpoints/$id', 'endpoint.setup'], ['/$env/endpoints/$id/requests', 'endpoint.requests'], ['/$env/endpoints/$id/routes', 'endpoint.routes'],
-  ['/$env/endpoints/$id/transform', 'endpoint.transform'], ['/$env/endpoints/$id/answers', 'endpoint.answers'], ['/$env/endpoints/$id/replay', 'endpoint.replay'],
+  ['/$env/endpoints/$id', 'endpoint.setup'],
+  ['/$env/endpoints/$id/requests', 'endpoint.requests'],
+  ['/$env/endpoints/$id/routes', 'endpoint.routes'],
+  ['/$env/endpoints/$id/transform', 'endpoint.transform'],
+  ['/$env/endpoints/$id/answers', 'endpoint.answers'],
+  ['/$env/endpoints/$id/replay', 'endpoint.replay'],
   ['/$env/endpoints/$id/settings', 'endpoint.settings'],
 ] as const;
 
@@ -25,16 +29,39 @@ export function EndpointLayout(): ReactNode {
   return (
     <div className="page endpoint">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="crumbs" aria-label={t('neighbours')}><Link to="/$env/endpoints" params={{ env }}>← {t('nav.endpoints')}</Link></nav>
+      <nav className="crumbs" aria-label={t('neighbours')}>
+        <Link to="/$env/endpoints" params={{ env }}>
+          ← {t('nav.endpoints')}
+        </Link>
+      </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.name}</h1><Status of={data.status} /><Actions of={data} /></div>
-          <p className="receive-url"><span className="quiet">{t('endpoint.url')}</span> <code>{data.url}</code> <CopyButton text={data.url} label={t('copy')} /></p>
-          {data.status !== 'active' && <p className="why">{t(data.status === 'paused' ? 'endpoint.paused-why' : 'endpoint.disabled-why')}</p>}
+          <div className="heading">
+            <h1>{data.name}</h1>
+            <Status of={data.status} />
+            <Actions of={data} />
+          </div>
+          <p className="receive-url">
+            <span className="quiet">{t('endpoint.url')}</span> <code>{data.url}</code>{' '}
+            <CopyButton text={data.url} label={t('copy')} />
+          </p>
+          {data.status !== 'active' && (
+            <p className="why">{t(data.status === 'paused' ? 'endpoint.paused-why' : 'endpoint.disabled-why')}</p>
+          )}
           <nav className="tabs" aria-label={t('endpoint.tabs')}>
-            {TABS.map(([to, label], index) => <Link key={to} to={to} params={{ env, id }} activeOptions={{ exact: index === 0 }} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>)}
+            {TABS.map(([to, label], index) => (
+              <Link
+                key={to}
+                to={to}
+                params={{ env, id }}
+                activeOptions={{ exact: index === 0 }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {t(label)}
+              </Link>
+            ))}
           </nav>
           <Outlet />
         </>
@@ -60,10 +87,34 @@ function Actions({ of }: { of: EndpointDetail }): ReactNode {
   const act = t(isOn ? 'endpoint.pause' : 'endpoint.activate');
   return (
     <span className="actions">
-      <button type="button" onClick={() => setAsked('status')}>{act}</button>
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
-      {asked === 'status' && <Confirm title={act} action={act} onConfirm={() => change({ status: isOn ? 'paused' : 'active' })} onClose={() => setAsked(null)}><p>{t(isOn ? 'endpoint.pause-text' : 'endpoint.activate-text')}</p></Confirm>}
-      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('endpoint.delete-text')}</p></Confirm>}
+      <button type="button" onClick={() => setAsked('status')}>
+        {act}
+      </button>
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
+      {asked === 'status' && (
+        <Confirm
+          title={act}
+          action={act}
+          onConfirm={() => change({ status: isOn ? 'paused' : 'active' })}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t(isOn ? 'endpoint.pause-text' : 'endpoint.activate-text')}</p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title={t('delete')}
+          action={t('delete')}
+          isDangerous
+          typed={of.name}
+          onConfirm={remove}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('endpoint.delete-text')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }

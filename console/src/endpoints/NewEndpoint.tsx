@@ -31,7 +31,12 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
     setBusy(true);
     setFault(null);
     try {
-      const body = { slug, preset, ...(domain !== '' && { domainId: domain }), ...(destination !== '' && { destinations: [destination] }) };
+      const body = {
+        slug,
+        preset,
+        ...(domain !== '' && { domainId: domain }),
+        ...(destination !== '' && { destinations: [destination] }),
+      };
       const { id } = await answered(api.POST('/v1/endpoints', { body }));
       await queries.invalidateQueries({ queryKey: ['endpoints', env] });
       onClose();
@@ -43,28 +48,66 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   };
   return (
     <Dialog title={t('endpoint.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
         <PresetPicker chosen={preset} onChoose={choose} />
-        <label>{t('endpoint.slug')}
-          <input required maxLength={64} pattern="[a-z0-9_\-]+" value={slug} autoComplete="off" spellCheck={false} placeholder="stripe" aria-describedby="slug-hint"
-            onChange={(event) => { setSlug(event.target.value); setSlugOwn(true); }} />
+        <label>
+          {t('endpoint.slug')}
+          <input
+            required
+            maxLength={64}
+            pattern="[a-z0-9_\-]+"
+            value={slug}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="stripe"
+            aria-describedby="slug-hint"
+            onChange={(event) => {
+              setSlug(event.target.value);
+              setSlugOwn(true);
+            }}
+          />
         </label>
-        <p className="quiet" id="slug-hint">{t('endpoint.slug-hint')}</p>
+        <p className="quiet" id="slug-hint">
+          {t('endpoint.slug-hint')}
+        </p>
         {domains.length > 1 && (
-          <label>{t('endpoint.domain')}
+          <label>
+            {t('endpoint.domain')}
             <select value={domain} onChange={(event) => setDomain(event.target.value)}>
-              {domains.map(({ id, host, kind }) => <option key={id} value={kind === 'platform' ? '' : id}>{host}</option>)}
+              {domains.map(({ id, host, kind }) => (
+                <option key={id} value={kind === 'platform' ? '' : id}>
+                  {host}
+                </option>
+              ))}
             </select>
           </label>
         )}
-        <label>{t('endpoint.destination')}
+        <label>
+          {t('endpoint.destination')}
           <select value={destination} onChange={(event) => setDestination(event.target.value)}>
             <option value="">{t('endpoint.destination-later')}</option>
-            {destinations.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+            {destinations.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
           </select>
         </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

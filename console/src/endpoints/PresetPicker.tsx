@@ -3,32 +3,55 @@ import { t } from '../kit/messages/t';
 import { usePresets } from './endpoint-queries';
 
 /** Every provider, found by typing; none for a sender of one's own. */
-export function PresetPicker({ chosen, onChoose }: { chosen: string | null; onChoose: (id: string | null) => void }): ReactNode {
+export function PresetPicker({
+  chosen,
+  onChoose,
+}: {
+  chosen: string | null;
+  onChoose: (id: string | null) => void;
+}): ReactNode {
   const presets = usePresets();
   const [text, setText] = useState('');
   const group = useId();
   const wanted = text.trim().toLowerCase();
-  const shown = presets.filter(({ id, name }) => id === chosen || name.toLowerCase().includes(wanted) || id.includes(wanted));
+  const shown = presets.filter(
+    ({ id, name }) => id === chosen || name.toLowerCase().includes(wanted) || id.includes(wanted),
+  );
   return (
     <fieldset className="presets">
       <legend>{t('endpoint.preset')}</legend>
-      <input type="search" aria-label={t('preset.search')} placeholder={t('preset.search')} value={text} autoFocus autoComplete="off" spellCheck={false}
-        onChange={(event) => setText(event.target.value)} onKeyDown={(event) => {
+      <input
+        type="search"
+        aria-label={t('preset.search')}
+        placeholder={t('preset.search')}
+        value={text}
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           event.preventDefault();
           if (shown.length > 0 && wanted !== '') onChoose(shown.find(({ id }) => id !== chosen)?.id ?? chosen);
-        }} />
+        }}
+      />
       <div className="preset-list" tabIndex={-1}>
         <label className={chosen === null ? 'preset chosen' : 'preset'}>
-          <input type="radio" name={group} checked={chosen === null} onChange={() => onChoose(null)} /> <span>{t('preset.none')}</span>
+          <input type="radio" name={group} checked={chosen === null} onChange={() => onChoose(null)} />{' '}
+          <span>{t('preset.none')}</span>
         </label>
         {shown.map(({ id, name }) => (
           <label key={id} className={id === chosen ? 'preset chosen' : 'preset'}>
-            <input type="radio" name={group} checked={id === chosen} onChange={() => onChoose(id)} /> <span>{name}</span>
+            <input type="radio" name={group} checked={id === chosen} onChange={() => onChoose(id)} />{' '}
+            <span>{name}</span>
           </label>
         ))}
       </div>
-      {wanted !== '' && shown.length === 0 && <p className="quiet" role="status">{t('preset.nothing')}</p>}
+      {wanted !== '' && shown.length === 0 && (
+        <p className="quiet" role="status">
+          {t('preset.nothing')}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -22,7 +22,12 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
   const save = useMutation({
     mutationFn: () => {
       if (target === '') return change({ responseProxy: null });
-      const responseProxy: Proxy = { target, onUnavailable: otherwise, ...(target === 'managed' ? { code } : { url }), ...(wait !== '' && { timeoutMs: Number(wait) }) };
+      const responseProxy: Proxy = {
+        target,
+        onUnavailable: otherwise,
+        ...(target === 'managed' ? { code } : { url }),
+        ...(wait !== '' && { timeoutMs: Number(wait) }),
+      };
       return change({ responseProxy });
     },
   });
@@ -32,27 +37,78 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
     if (chosen !== target) setWait('');
   };
   return (
-    <form className="stacked narrow" aria-labelledby="proxy" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
+    <form
+      className="stacked narrow"
+      aria-labelledby="proxy"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
       <h2 id="proxy">{t('proxy')}</h2>
       <p className="quiet">{t('proxy.text')}</p>
-      <label>{t('proxy.target')}
+      <label>
+        {t('proxy.target')}
         <select value={target} onChange={(event) => choose(event.target.value as typeof target)}>
-          <option value="">{t('proxy.none')}</option><option value="managed">{t('proxy.managed')}</option><option value="url">{t('proxy.url')}</option>
+          <option value="">{t('proxy.none')}</option>
+          <option value="managed">{t('proxy.managed')}</option>
+          <option value="url">{t('proxy.url')}</option>
         </select>
       </label>
       {target === 'managed' && <CodeField label={t('proxy.code')} value={code} rows={8} onChange={setCode} />}
-      {target === 'managed' && code.trim() === '' && <p><button type="button" onClick={() => setCode(EXAMPLE)}>{t('rules.example')}</button></p>}
-      {target === 'url' && <label>{t('proxy.address')}<input type="url" required maxLength={2048} value={url} spellCheck={false} placeholder="https://example.com/answer" onChange={(event) => setUrl(event.target.value)} /></label>}
+      {target === 'managed' && code.trim() === '' && (
+        <p>
+          <button type="button" onClick={() => setCode(EXAMPLE)}>
+            {t('rules.example')}
+          </button>
+        </p>
+      )}
+      {target === 'url' && (
+        <label>
+          {t('proxy.address')}
+          <input
+            type="url"
+            required
+            maxLength={2048}
+            value={url}
+            spellCheck={false}
+            placeholder="https://example.com/answer"
+            onChange={(event) => setUrl(event.target.value)}
+          />
+        </label>
+      )}
       {target !== '' && (
         <div className="fields">
-          <label>{t('proxy.timeout')}<input type="number" min={50} max={5000} placeholder={target === 'managed' ? '250' : '3000'} value={wait} onChange={(event) => setWait(event.target.value)} /></label>
-          <label>{t('proxy.otherwise')}
-            <select value={otherwise} onChange={(event) => setOtherwise(event.target.value as typeof otherwise)}><option value="fallback">{t('proxy.fallback')}</option><option value="error">{t('proxy.error')}</option></select>
+          <label>
+            {t('proxy.timeout')}
+            <input
+              type="number"
+              min={50}
+              max={5000}
+              placeholder={target === 'managed' ? '250' : '3000'}
+              value={wait}
+              onChange={(event) => setWait(event.target.value)}
+            />
+          </label>
+          <label>
+            {t('proxy.otherwise')}
+            <select value={otherwise} onChange={(event) => setOtherwise(event.target.value as typeof otherwise)}>
+              <option value="fallback">{t('proxy.fallback')}</option>
+              <option value="error">{t('proxy.error')}</option>
+            </select>
           </label>
         </div>
       )}
       <FaultLine fault={save.error} />
-      <p className="actions"><button type="submit" className="primary" disabled={save.isPending || (target === 'managed' && code.trim() === '')}>{t('save')}</button></p>
+      <p className="actions">
+        <button
+          type="submit"
+          className="primary"
+          disabled={save.isPending || (target === 'managed' && code.trim() === '')}
+        >
+          {t('save')}
+        </button>
+      </p>
     </form>
   );
 }

@@ -15,7 +15,10 @@ export function Release({ id }: { id: string }): ReactNode {
   const [counted, setCounted] = useState<Schemas['ReleaseDryRunResult'] | null>(null);
   const [job, setJob] = useState<Schemas['ReplayJobItem'] | null>(null);
   const [fault, setFault] = useState<unknown>(null);
-  const changed = (): void => { setCounted(null); setJob(null); };
+  const changed = (): void => {
+    setCounted(null);
+    setJob(null);
+  };
   const ask = async (isDry: boolean): Promise<void> => {
     setFault(null);
     changed();
@@ -29,23 +32,67 @@ export function Release({ id }: { id: string }): ReactNode {
     }
   };
   return (
-    <form className="stacked" onSubmit={(event) => { event.preventDefault(); void ask(true); }}>
+    <form
+      className="stacked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void ask(true);
+      }}
+    >
       <h2>{t('release')}</h2>
       <p className="quiet">{t('release.text')}</p>
       <div className="fields">
-        <label>{t('request.became')}
-          <select value={status} onChange={(event) => { setStatus(event.target.value as typeof status); changed(); }}><option value="quarantined">{word('status', 'quarantined')}</option><option value="parked">{word('status', 'parked')}</option></select>
+        <label>
+          {t('request.became')}
+          <select
+            value={status}
+            onChange={(event) => {
+              setStatus(event.target.value as typeof status);
+              changed();
+            }}
+          >
+            <option value="quarantined">{word('status', 'quarantined')}</option>
+            <option value="parked">{word('status', 'parked')}</option>
+          </select>
         </label>
-        <TimeField label={t('range-replay.since')} value={since} onChange={(value) => { setSince(value); changed(); }} />
-        <TimeField label={t('range-replay.until')} value={until} onChange={(value) => { setUntil(value); changed(); }} />
+        <TimeField
+          label={t('range-replay.since')}
+          value={since}
+          onChange={(value) => {
+            setSince(value);
+            changed();
+          }}
+        />
+        <TimeField
+          label={t('range-replay.until')}
+          value={until}
+          onChange={(value) => {
+            setUntil(value);
+            changed();
+          }}
+        />
       </div>
       <FaultLine fault={fault} />
-      <p className="actions"><button type="submit">{t('dry-run')}</button></p>
+      <p className="actions">
+        <button type="submit">{t('dry-run')}</button>
+      </p>
       <div role="status">
-        {counted && <p className="why">{t('release.counted', { count: counted.replayed, scanned: counted.scanned })}</p>}
-        {job && <p className="why">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job.id}`}>{t('job-link.open')}</PathLink></p>}
+        {counted && (
+          <p className="why">{t('release.counted', { count: counted.replayed, scanned: counted.scanned })}</p>
+        )}
+        {job && (
+          <p className="why">
+            {t('job-link.begun')} <PathLink to={`/${env}/jobs/${job.id}`}>{t('job-link.open')}</PathLink>
+          </p>
+        )}
       </div>
-      {counted !== null && counted.replayed > 0 && <p className="actions"><button type="button" className="primary" onClick={() => void ask(false)}>{t('release.start', { count: counted.replayed })}</button></p>}
+      {counted !== null && counted.replayed > 0 && (
+        <p className="actions">
+          <button type="button" className="primary" onClick={() => void ask(false)}>
+            {t('release.start', { count: counted.replayed })}
+          </button>
+        </p>
+      )}
     </form>
   );
 }

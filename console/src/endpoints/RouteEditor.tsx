@@ -25,7 +25,9 @@ interface RouteEditorProps {
 export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
-  const destinations = [...useDestinations().values()].filter((each) => each.id === route?.destination || !taken.some(({ destination }) => destination === each.id));
+  const destinations = [...useDestinations().values()].filter(
+    (each) => each.id === route?.destination || !taken.some(({ destination }) => destination === each.id),
+  );
   const [destination, setDestination] = useState(route?.destination ?? '');
   const [text, setText] = useState(writeJson(route?.filter));
   const [fault, setFault] = useState<unknown>(null);
@@ -37,7 +39,10 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
     try {
       const body = { destination, filter };
       if (route === null) await answered(api.POST('/v1/endpoints/{id}/routes', { params: { path: { id } }, body }));
-      else await answered(api.PATCH('/v1/endpoints/{id}/routes/{routeId}', { params: { path: { id, routeId: route.id } }, body }));
+      else
+        await answered(
+          api.PATCH('/v1/endpoints/{id}/routes/{routeId}', { params: { path: { id, routeId: route.id } }, body }),
+        );
       await queries.invalidateQueries({ queryKey: ['endpoint', env, id] });
       onDone();
     } catch (error) {
@@ -46,19 +51,41 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
     }
   };
   return (
-    <form className="split" onSubmit={(event) => { event.preventDefault(); void save(); }}>
+    <form
+      className="split"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
       <div className="stacked">
-        <label>{t('route.destination')}
+        <label>
+          {t('route.destination')}
           <select required value={destination} onChange={(event) => setDestination(event.target.value)}>
-            <option value="" disabled>{t('route.choose')}</option>
-            {route !== null && !destinations.some((each) => each.id === route.destination) && <option value={route.destination}>{route.destination}</option>}
-            {destinations.map((each) => <option key={each.id} value={each.id}>{each.name}</option>)}
+            <option value="" disabled>
+              {t('route.choose')}
+            </option>
+            {route !== null && !destinations.some((each) => each.id === route.destination) && (
+              <option value={route.destination}>{route.destination}</option>
+            )}
+            {destinations.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.name}
+              </option>
+            ))}
           </select>
         </label>
         <CodeField label={t('route.filter')} value={text} onChange={setText} rows={10} fault={syntax} />
         <QuickCondition onAdd={(leaf) => setText(writeJson(withCondition(filter, leaf)))} />
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy || syntax !== null}>{t('save')}</button><button type="button" onClick={onDone}>{t('cancel')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy || syntax !== null}>
+            {t('save')}
+          </button>
+          <button type="button" onClick={onDone}>
+            {t('cancel')}
+          </button>
+        </p>
       </div>
       <FilterTrial id={id} filter={syntax === null ? filter : undefined} />
     </form>
@@ -75,9 +102,21 @@ function FilterTrial({ id, filter }: { id: string; filter: Record<string, unknow
       <h3>{t('try')}</h3>
       <TriedRequest id={id} chosen={tried} />
       <div role="status">
-        {error === null && filter !== undefined && matches === true && <p className="verdict good"><span aria-hidden="true">✓</span> {t('route.matches')}</p>}
-        {error === null && filter !== undefined && matches === false && <p className="verdict dull"><span aria-hidden="true">✕</span> {t('route.matches-not')}</p>}
-        {error === null && filter !== undefined && matches === null && <p className="verdict bad"><span aria-hidden="true">!</span> {t('route.undecided')}</p>}
+        {error === null && filter !== undefined && matches === true && (
+          <p className="verdict good">
+            <span aria-hidden="true">✓</span> {t('route.matches')}
+          </p>
+        )}
+        {error === null && filter !== undefined && matches === false && (
+          <p className="verdict dull">
+            <span aria-hidden="true">✕</span> {t('route.matches-not')}
+          </p>
+        )}
+        {error === null && filter !== undefined && matches === null && (
+          <p className="verdict bad">
+            <span aria-hidden="true">!</span> {t('route.undecided')}
+          </p>
+        )}
       </div>
       <FaultLine fault={error} />
     </div>

@@ -23,11 +23,33 @@ export function SampleEvent({ endpoint: { id } }: { endpoint: EndpointDetail }):
       <h2 id="sample">{t('sample')}</h2>
       <p>{t('sample.text')}</p>
       <p className="actions">
-        <button type="button" disabled={isPending} onClick={() => mutate()}>{t('sample.send')}</button>
+        <button type="button" disabled={isPending} onClick={() => mutate()}>
+          {t('sample.send')}
+        </button>
         <span role="status">
-          {data && <>{data.status < 300 ? <span className="status good"><span aria-hidden="true">✓</span> HTTP {data.status}</span> : <span className="status bad"><span aria-hidden="true">✕</span> HTTP {data.status}</span>} {data.verified !== null && t(data.verified ? 'sample.verified' : 'sample.failed')}</>}
+          {data && (
+            <>
+              {data.status < 300 ? (
+                <span className="status good">
+                  <span aria-hidden="true">✓</span> HTTP {data.status}
+                </span>
+              ) : (
+                <span className="status bad">
+                  <span aria-hidden="true">✕</span> HTTP {data.status}
+                </span>
+              )}{' '}
+              {data.verified !== null && t(data.verified ? 'sample.verified' : 'sample.failed')}
+            </>
+          )}
         </span>
-        {data?.event_id && <Link to="/$env/endpoints/$id/requests/$request" params={{ env, id, request: data.event_id.replace('evt_', 'req_') }}>{t('sample.request')}</Link>}
+        {data?.event_id && (
+          <Link
+            to="/$env/endpoints/$id/requests/$request"
+            params={{ env, id, request: data.event_id.replace('evt_', 'req_') }}
+          >
+            {t('sample.request')}
+          </Link>
+        )}
       </p>
       <FaultLine fault={error} />
     </section>

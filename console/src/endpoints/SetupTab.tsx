@@ -20,7 +20,11 @@ export function SetupTab(): ReactNode {
       <section aria-labelledby="steps">
         <h2 id="steps">{preset === null ? t('steps.title-own') : t('steps.title', { provider: preset.name })}</h2>
         <Steps endpoint={endpoint} preset={preset} />
-        {preset !== null && <p className="quiet">{t('steps.retries')}: {preset.retries}</p>}
+        {preset !== null && (
+          <p className="quiet">
+            {t('steps.retries')}: {preset.retries}
+          </p>
+        )}
       </section>
       {can('write') && <SampleEvent endpoint={endpoint} />}
       <Facts of={endpoint} preset={preset} />
@@ -38,14 +42,29 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
     <ol className="steps">
       <li>
         <strong>{preset === null ? t('steps.url-own') : t('steps.url', { provider: preset.name })}</strong>
-        <p><code>{endpoint.url}</code> <CopyButton text={endpoint.url} label={t('copy')} /></p>
+        <p>
+          <code>{endpoint.url}</code> <CopyButton text={endpoint.url} label={t('copy')} />
+        </p>
         {preset?.checks_url && <p className="quiet">{t('steps.checks-url')}</p>}
         {handshake !== null && handshake !== 'static' && <p className="quiet">{t('steps.handshake', { handshake })}</p>}
-        {handshake === 'meta-challenge' && can('write') && <p><Link to="/$env/endpoints/$id/answers" params={{ env, id: endpoint.id }} search={{}}>{t('steps.verify-token')}</Link></p>}
+        {handshake === 'meta-challenge' && can('write') && (
+          <p>
+            <Link to="/$env/endpoints/$id/answers" params={{ env, id: endpoint.id }} search={{}}>
+              {t('steps.verify-token')}
+            </Link>
+          </p>
+        )}
       </li>
       {needsSecret && (
         <li>
-          <strong>{t('steps.secret')} {endpoint.has_secret && <span className="status good"><span aria-hidden="true">✓</span> {t('steps.done')}</span>}</strong>
+          <strong>
+            {t('steps.secret')}{' '}
+            {endpoint.has_secret && (
+              <span className="status good">
+                <span aria-hidden="true">✓</span> {t('steps.done')}
+              </span>
+            )}
+          </strong>
           {preset !== null && <p>{preset.secret}</p>}
           {can('write') && <ProviderSecret endpoint={endpoint} hint={preset?.secret ?? null} />}
         </li>
@@ -53,12 +72,31 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
       {!isVerified && (
         <li>
           <strong>{t('steps.unverified')}</strong>
-          <p>{t('steps.unverified-text')} <Link to="/$env/endpoints/$id/settings" params={{ env, id: endpoint.id }}>{t('endpoint.settings')}</Link></p>
+          <p>
+            {t('steps.unverified-text')}{' '}
+            <Link to="/$env/endpoints/$id/settings" params={{ env, id: endpoint.id }}>
+              {t('endpoint.settings')}
+            </Link>
+          </p>
         </li>
       )}
       <li>
-        <strong>{t('steps.routes')} {endpoint.destinations.length > 0 && <span className="status good"><span aria-hidden="true">✓</span> {t('steps.done')}</span>}</strong>
-        <p>{endpoint.destinations.length === 0 ? t('steps.no-routes') : endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')} <Link to="/$env/endpoints/$id/routes" params={{ env, id: endpoint.id }} search={{}}>{t('endpoint.routes')}</Link></p>
+        <strong>
+          {t('steps.routes')}{' '}
+          {endpoint.destinations.length > 0 && (
+            <span className="status good">
+              <span aria-hidden="true">✓</span> {t('steps.done')}
+            </span>
+          )}
+        </strong>
+        <p>
+          {endpoint.destinations.length === 0
+            ? t('steps.no-routes')
+            : endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')}{' '}
+          <Link to="/$env/endpoints/$id/routes" params={{ env, id: endpoint.id }} search={{}}>
+            {t('endpoint.routes')}
+          </Link>
+        </p>
       </li>
     </ol>
   );
@@ -69,15 +107,58 @@ function Facts({ of, preset }: { of: EndpointDetail; preset: Preset | null }): R
     <section aria-labelledby="facts">
       <h2 id="facts">{t('endpoint.facts')}</h2>
       <dl className="facts">
-        <div><dt>{t('column.id')}</dt><dd><code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} /></dd></div>
-        <div><dt>{t('endpoint.preset')}</dt><dd>{preset?.name ?? of.preset ?? '–'}</dd></div>
-        <div><dt>{t('endpoint.verification')}</dt><dd>{of.verification === 'none' ? t('verification.none') : of.verification === 'preset' ? t('verification.preset') : of.verification}</dd></div>
-        <div><dt>{t('endpoint.methods')}</dt><dd>{of.allowed_methods?.join(', ') ?? t('filter.any')}</dd></div>
-        <div><dt>{t('endpoint.repeats')}</dt><dd>{of.deduplicate === null ? t('repeats.kept') : t('repeats.dropped', { hours: of.deduplicate.window_hours ?? 0 })}</dd></div>
-        <div><dt>{t('endpoint.domain')}</dt><dd>{of.domain.host}</dd></div>
-        <div><dt>{t('endpoint.version')}</dt><dd>{of.version}</dd></div>
-        <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
-        <div><dt>{t('endpoint.changed')}</dt><dd><Time at={of.updated_at} /></dd></div>
+        <div>
+          <dt>{t('column.id')}</dt>
+          <dd>
+            <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+          </dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.preset')}</dt>
+          <dd>{preset?.name ?? of.preset ?? '–'}</dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.verification')}</dt>
+          <dd>
+            {of.verification === 'none'
+              ? t('verification.none')
+              : of.verification === 'preset'
+                ? t('verification.preset')
+                : of.verification}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.methods')}</dt>
+          <dd>{of.allowed_methods?.join(', ') ?? t('filter.any')}</dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.repeats')}</dt>
+          <dd>
+            {of.deduplicate === null
+              ? t('repeats.kept')
+              : t('repeats.dropped', { hours: of.deduplicate.window_hours ?? 0 })}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.domain')}</dt>
+          <dd>{of.domain.host}</dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.version')}</dt>
+          <dd>{of.version}</dd>
+        </div>
+        <div>
+          <dt>{t('created')}</dt>
+          <dd>
+            <Time at={of.created_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>{t('endpoint.changed')}</dt>
+          <dd>
+            <Time at={of.updated_at} />
+          </dd>
+        </div>
       </dl>
     </section>
   );

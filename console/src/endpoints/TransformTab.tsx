@@ -17,7 +17,18 @@ export function TransformTab(): ReactNode {
   const { can } = useSigned();
   const { data: endpoint } = useEndpoint(id);
   if (endpoint === undefined) return null;
-  if (!can('write')) return endpoint.transform === null ? <p className="empty">{t('transform.none')}</p> : <CodeField label={t('transform.code')} value={endpoint.transform.code ?? endpoint.transform.url ?? ''} onChange={() => undefined} isReadOnly rows={20} />;
+  if (!can('write'))
+    return endpoint.transform === null ? (
+      <p className="empty">{t('transform.none')}</p>
+    ) : (
+      <CodeField
+        label={t('transform.code')}
+        value={endpoint.transform.code ?? endpoint.transform.url ?? ''}
+        onChange={() => undefined}
+        isReadOnly
+        rows={20}
+      />
+    );
   // Drawn anew with what was saved.
   return <Editor key={`${endpoint.id} ${endpoint.version}`} endpoint={endpoint} />;
 }
@@ -31,27 +42,73 @@ function Editor({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const isChanged = JSON.stringify(transform) !== JSON.stringify(settingsOf(draftOf(endpoint.transform)));
   const save = useMutation({ mutationFn: () => change({ transform }) });
   const trial = useMutation({
-    mutationFn: () => answered(api.POST('/v1/endpoints/{id}/trial', { params: { path: { id: endpoint.id } }, body: { request: tried, transform } })),
+    mutationFn: () =>
+      answered(
+        api.POST('/v1/endpoints/{id}/trial', {
+          params: { path: { id: endpoint.id } },
+          body: { request: tried, transform },
+        }),
+      ),
   });
-  const run = (): void => { if (tried !== '' && draft.engine !== 'none') trial.mutate(); };
+  const run = (): void => {
+    if (tried !== '' && draft.engine !== 'none') trial.mutate();
+  };
   const line = /\(line (\d+)\)/.exec(trial.data?.transform_error ?? '')?.[1];
-  const failure = trial.data?.transform === 'failed' && draft.engine === 'managed' ? { line: line === undefined ? null : Number(line), message: (trial.data.transform_error ?? '').replace(/ \(line \d+\)$/, '') } : null;
+  const failure =
+    trial.data?.transform === 'failed' && draft.engine === 'managed'
+      ? {
+          line: line === undefined ? null : Number(line),
+          message: (trial.data.transform_error ?? '').replace(/ \(line \d+\)$/, ''),
+        }
+      : null;
   return (
-    <form className="split" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
+    <form
+      className="split"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
       <div className="stacked">
         <Settings draft={draft} onChange={setDraft} />
-        {draft.engine === 'managed' && <CodeField label={t('transform.code')} value={draft.code} rows={18} fault={failure} onRun={run} onChange={(code) => { setDraft({ ...draft, code }); if (trial.data) trial.reset(); }} />}
+        {draft.engine === 'managed' && (
+          <CodeField
+            label={t('transform.code')}
+            value={draft.code}
+            rows={18}
+            fault={failure}
+            onRun={run}
+            onChange={(code) => {
+              setDraft({ ...draft, code });
+              if (trial.data) trial.reset();
+            }}
+          />
+        )}
         {draft.engine === 'managed' && <p className="quiet">{t('transform.help')}</p>}
         <FaultLine fault={save.error} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={save.isPending || !isChanged}>{t('save')}</button>
-          {isChanged ? <span className="quiet">{t('unsaved')}</span> : save.isSuccess && <span className="quiet" role="status">✓ {t('saved')}</span>}
+          <button type="submit" className="primary" disabled={save.isPending || !isChanged}>
+            {t('save')}
+          </button>
+          {isChanged ? (
+            <span className="quiet">{t('unsaved')}</span>
+          ) : (
+            save.isSuccess && (
+              <span className="quiet" role="status">
+                ✓ {t('saved')}
+              </span>
+            )
+          )}
         </p>
       </div>
       <div className="try-panel stacked" aria-busy={trial.isPending}>
         <h2>{t('try')}</h2>
         <TriedRequest id={endpoint.id} chosen={tried} />
-        <p className="actions"><button type="button" disabled={tried === '' || draft.engine === 'none' || trial.isPending} onClick={run}>{t('transform.run')}</button></p>
+        <p className="actions">
+          <button type="button" disabled={tried === '' || draft.engine === 'none' || trial.isPending} onClick={run}>
+            {t('transform.run')}
+          </button>
+        </p>
         <FaultLine fault={trial.error} />
         {trial.data && <TransformResult of={trial.data} />}
       </div>
@@ -59,25 +116,72 @@ function Editor({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   );
 }
 
-function Settings({ draft, onChange }: { draft: TransformDraft; onChange: (draft: TransformDraft) => void }): ReactNode {
+function Settings({
+  draft,
+  onChange,
+}: {
+  draft: TransformDraft;
+  onChange: (draft: TransformDraft) => void;
+}): ReactNode {
   return (
     <div className="fields">
-      <label>{t('transform.engine')}
-        <select value={draft.engine} onChange={(event) => onChange({ ...draft, engine: event.target.value as TransformDraft['engine'], code: draft.code || FIRST_CODE })}>
-          <option value="none">{t('transform.none')}</option><option value="managed">{t('transform.managed')}</option><option value="url">{t('transform.url')}</option>
+      <label>
+        {t('transform.engine')}
+        <select
+          value={draft.engine}
+          onChange={(event) =>
+            onChange({
+              ...draft,
+              engine: event.target.value as TransformDraft['engine'],
+              code: draft.code || FIRST_CODE,
+            })
+          }
+        >
+          <option value="none">{t('transform.none')}</option>
+          <option value="managed">{t('transform.managed')}</option>
+          <option value="url">{t('transform.url')}</option>
         </select>
       </label>
       {draft.engine !== 'none' && (
         <>
-          <label>{t('transform.fails')}
-            <select value={draft.failMode} onChange={(event) => onChange({ ...draft, failMode: event.target.value as TransformDraft['failMode'] })}>
-              <option value="closed">{t('transform.closed')}</option><option value="open">{t('transform.open')}</option>
+          <label>
+            {t('transform.fails')}
+            <select
+              value={draft.failMode}
+              onChange={(event) => onChange({ ...draft, failMode: event.target.value as TransformDraft['failMode'] })}
+            >
+              <option value="closed">{t('transform.closed')}</option>
+              <option value="open">{t('transform.open')}</option>
             </select>
           </label>
-          <label>{t('transform.timeout')}<input type="number" min={50} max={5000} size={6} placeholder={draft.engine === 'url' ? '3000' : '250'} value={draft.timeoutMs} onChange={(event) => onChange({ ...draft, timeoutMs: event.target.value })} /></label>
+          <label>
+            {t('transform.timeout')}
+            <input
+              type="number"
+              min={50}
+              max={5000}
+              size={6}
+              placeholder={draft.engine === 'url' ? '3000' : '250'}
+              value={draft.timeoutMs}
+              onChange={(event) => onChange({ ...draft, timeoutMs: event.target.value })}
+            />
+          </label>
         </>
       )}
-      {draft.engine === 'url' && <label className="wide">URL<input type="url" required maxLength={2048} value={draft.url} spellCheck={false} placeholder="https://example.com/transform" onChange={(event) => onChange({ ...draft, url: event.target.value })} /></label>}
+      {draft.engine === 'url' && (
+        <label className="wide">
+          URL
+          <input
+            type="url"
+            required
+            maxLength={2048}
+            value={draft.url}
+            spellCheck={false}
+            placeholder="https://example.com/transform"
+            onChange={(event) => onChange({ ...draft, url: event.target.value })}
+          />
+        </label>
+      )}
     </div>
   );
 }

@@ -23,17 +23,41 @@ export function TriedRequest({ id, chosen }: { id: string; chosen: string }): Re
   const { data } = useNewestRequests(id);
   const { data: request } = useRequest(id, chosen);
   const offered = data?.data ?? [];
-  const body = useMemo(() => (request === undefined ? '' : (formatJson(request.body.slice(0, SHOWN_MAX)) ?? request.body.slice(0, SHOWN_MAX))), [request]);
-  if (chosen === '') return <p className="quiet" role="status">{t('try.none')}</p>;
+  const body = useMemo(
+    () =>
+      request === undefined ? '' : (formatJson(request.body.slice(0, SHOWN_MAX)) ?? request.body.slice(0, SHOWN_MAX)),
+    [request],
+  );
+  if (chosen === '')
+    return (
+      <p className="quiet" role="status">
+        {t('try.none')}
+      </p>
+    );
   return (
     <>
-      <label>{t('try.request')}
-        <select value={chosen} onChange={(event) => void navigate({ to: '.', search: { request: event.target.value } as never, replace: true })}>
+      <label>
+        {t('try.request')}
+        <select
+          value={chosen}
+          onChange={(event) =>
+            void navigate({ to: '.', search: { request: event.target.value } as never, replace: true })
+          }
+        >
           {!offered.some((each) => each.id === chosen) && <option value={chosen}>{chosen}</option>}
-          {offered.map((each) => <option key={each.id} value={each.id}>{tellTime(each.received_at, language).local} · {each.method} · {word('status', each.status)}</option>)}
+          {offered.map((each) => (
+            <option key={each.id} value={each.id}>
+              {tellTime(each.received_at, language).local} · {each.method} · {word('status', each.status)}
+            </option>
+          ))}
         </select>
       </label>
-      {request && <details><summary>{t('try.body')}</summary><pre tabIndex={0}>{body || '–'}</pre></details>}
+      {request && (
+        <details>
+          <summary>{t('try.body')}</summary>
+          <pre tabIndex={0}>{body || '–'}</pre>
+        </details>
+      )}
     </>
   );
 }

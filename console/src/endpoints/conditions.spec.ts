@@ -5,8 +5,14 @@ const JSON_LEAF: Leaf = { type: 'json', of: '$.type', op: 'eq', value: 'a' };
 describe('conditions', () => {
   it.each<[Leaf, object]>([
     [JSON_LEAF, { path: '$.type', op: 'eq', value: 'a' }],
-    [{ type: 'header', of: 'x-a', op: 'exists', value: 'left over' }, { type: 'header', name: 'x-a', op: 'exists' }],
-    [{ type: 'method', of: 'left over', op: 'ne', value: 'GET' }, { type: 'method', op: 'ne', value: 'GET' }],
+    [
+      { type: 'header', of: 'x-a', op: 'exists', value: 'left over' },
+      { type: 'header', name: 'x-a', op: 'exists' },
+    ],
+    [
+      { type: 'method', of: 'left over', op: 'ne', value: 'GET' },
+      { type: 'method', op: 'ne', value: 'GET' },
+    ],
   ])('%j is %j', (leaf, condition) => {
     expect(conditionOf(leaf)).toEqual(condition);
   });

@@ -10,8 +10,33 @@ export interface Leaf {
   value: string;
 }
 
-export const LEAF_TYPES = ['json', 'header', 'query', 'form', 'body', 'method', 'path', 'content_type', 'ip', 'verification'] as const;
-export const OPERATORS = ['eq', 'ne', 'in', 'contains', 'starts_with', 'ends_with', 'matches', 'gt', 'gte', 'lt', 'lte', 'exists', 'absent'] as const;
+export const LEAF_TYPES = [
+  'json',
+  'header',
+  'query',
+  'form',
+  'body',
+  'method',
+  'path',
+  'content_type',
+  'ip',
+  'verification',
+] as const;
+export const OPERATORS = [
+  'eq',
+  'ne',
+  'in',
+  'contains',
+  'starts_with',
+  'ends_with',
+  'matches',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'exists',
+  'absent',
+] as const;
 
 const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'form']);
 
@@ -28,12 +53,19 @@ export function hasValue(op: Leaf['op']): boolean {
 /** The question as the API takes it. */
 export function conditionOf({ type, of, op, value }: Leaf): Condition {
   const subject = subjectOf(type);
-  return { ...(type !== 'json' && { type }), ...(subject !== null && { [subject]: of }), op, ...(hasValue(op) && { value }) };
+  return {
+    ...(type !== 'json' && { type }),
+    ...(subject !== null && { [subject]: of }),
+    op,
+    ...(hasValue(op) && { value }),
+  };
 }
 
 /** A filter that asks one thing more: all of it has to hold. */
 export function withCondition(filter: Condition | null, leaf: Leaf): Condition {
   const condition = conditionOf(leaf);
   if (filter === null || Object.keys(filter).length === 0) return condition;
-  return Array.isArray(filter['all']) ? { ...filter, all: [...(filter['all'] as unknown[]), condition] } : { all: [filter, condition] };
+  return Array.isArray(filter['all'])
+    ? { ...filter, all: [...(filter['all'] as unknown[]), condition] }
+    : { all: [filter, condition] };
 }

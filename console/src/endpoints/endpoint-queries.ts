@@ -22,15 +22,25 @@ const OFFERED = 20;
 export function useEndpoints(filters: EndpointFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['endpoints', environment, filters], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/endpoints', { params: { query: { limit: PAGE, count: true, ...filters, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['endpoints', environment, filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/endpoints', {
+          params: { query: { limit: PAGE, count: true, ...filters, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
 
 export function useEndpoint(id: string) {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['endpoint', environment, id], queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}', { params: { path: { id } }, signal })) });
+  return useQuery({
+    queryKey: ['endpoint', environment, id],
+    queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}', { params: { path: { id } }, signal })),
+  });
 }
 
 /** Changes an endpoint; what is shown of it is new afterwards. */
@@ -48,14 +58,22 @@ export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Pro
 /** All providers. */
 export function usePresets(): readonly Preset[] {
   const { api } = useSigned();
-  const { data } = useQuery({ queryKey: ['presets'], staleTime: Infinity, queryFn: () => answered(api.GET('/v1/presets')) });
+  const { data } = useQuery({
+    queryKey: ['presets'],
+    staleTime: Infinity,
+    queryFn: () => answered(api.GET('/v1/presets')),
+  });
   return data?.data ?? [];
 }
 
 /** Where endpoints may receive. */
 export function useIngestDomains() {
   const { api, environment } = useSigned();
-  const { data } = useQuery({ queryKey: ['ingest-domains', environment], staleTime: 60_000, queryFn: () => answered(api.GET('/v1/ingest-domains')) });
+  const { data } = useQuery({
+    queryKey: ['ingest-domains', environment],
+    staleTime: 60_000,
+    queryFn: () => answered(api.GET('/v1/ingest-domains')),
+  });
   return data?.data ?? [];
 }
 
@@ -63,12 +81,15 @@ export function useIngestDomains() {
 export function useRequests(id: string, filters: RequestFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['requests', environment, id, filters], initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
+    queryKey: ['requests', environment, id, filters],
+    initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
     queryFn: async ({ pageParam, signal }) => {
       // A cursor is bound to the query that it came from: relative times stay as they were then.
       const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
       const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
-      const { data, next_cursor: next } = await answered(api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query }, signal }));
+      const { data, next_cursor: next } = await answered(
+        api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query }, signal }),
+      );
       return { data, next: next === null ? undefined : { ...asked, cursor: next } };
     },
     getNextPageParam: ({ next }) => next,
@@ -79,8 +100,10 @@ export function useRequests(id: string, filters: RequestFilters) {
 export function useRequest(id: string, requestId: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['request', environment, id, requestId], enabled: requestId !== '',
-    queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId } }, signal })),
+    queryKey: ['request', environment, id, requestId],
+    enabled: requestId !== '',
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId } }, signal })),
   });
 }
 
@@ -88,8 +111,10 @@ export function useRequest(id: string, requestId: string) {
 export function useNewestRequests(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['newest-requests', environment, id], staleTime: 10_000,
-    queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query: { limit: OFFERED } }, signal })),
+    queryKey: ['newest-requests', environment, id],
+    staleTime: 10_000,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query: { limit: OFFERED } }, signal })),
   });
 }
 
@@ -98,8 +123,19 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   const { api, environment } = useSigned();
   const settled = useSettled(draft === null ? null : JSON.stringify(draft));
   return useQuery({
-    queryKey: ['trial', environment, id, requestId, settled], enabled: settled !== null && requestId !== '', gcTime: 0, retry: false, placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => answered(api.POST('/v1/endpoints/{id}/trial', { params: { path: { id } }, body: { request: requestId, ...(JSON.parse(settled ?? '{}') as TrialDraft) }, signal })),
+    queryKey: ['trial', environment, id, requestId, settled],
+    enabled: settled !== null && requestId !== '',
+    gcTime: 0,
+    retry: false,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      answered(
+        api.POST('/v1/endpoints/{id}/trial', {
+          params: { path: { id } },
+          body: { request: requestId, ...(JSON.parse(settled ?? '{}') as TrialDraft) },
+          signal,
+        }),
+      ),
   });
 }
 
@@ -107,7 +143,8 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
 export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({
-    queryKey: ['destination-names', environment], staleTime: 30_000,
+    queryKey: ['destination-names', environment],
+    staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
   return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);

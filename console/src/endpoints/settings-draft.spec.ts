@@ -3,14 +3,26 @@ import { changesOf, settingsDraftOf } from './settings-draft';
 import { draftOf, settingsOf } from './transform-draft';
 
 const DETAIL = {
-  name: 'Orders', url: 'https://example.com/in/acme/orders', preset: null, verification: 'hmac-sha256', verificationConfig: { header: 'x-a' }, allowed_methods: ['POST'],
+  name: 'Orders',
+  url: 'https://example.com/in/acme/orders',
+  preset: null,
+  verification: 'hmac-sha256',
+  verificationConfig: { header: 'x-a' },
+  allowed_methods: ['POST'],
   deduplicate: { source: 'header', name: 'x-id', window_hours: 24 },
 } as unknown as EndpointDetail;
 
 describe('settings of an endpoint', () => {
   it('what was read is written as it was, and a URL that stays does not move it', () => {
     expect(changesOf(settingsDraftOf(DETAIL), '')).toEqual({
-      changes: { name: 'Orders', preset: null, verification: 'hmac-sha256', verificationConfig: { header: 'x-a' }, allowed_methods: ['POST'], deduplicate: { source: 'header', name: 'x-id', window_hours: 24 } },
+      changes: {
+        name: 'Orders',
+        preset: null,
+        verification: 'hmac-sha256',
+        verificationConfig: { header: 'x-a' },
+        allowed_methods: ['POST'],
+        deduplicate: { source: 'header', name: 'x-id', window_hours: 24 },
+      },
       fault: null,
     });
   });
@@ -19,19 +31,30 @@ describe('settings of an endpoint', () => {
     [{ verification: 'none', verificationConfig: 'no JSON' }, { verification: 'none' }],
     [{ methods: [] }, { allowed_methods: null }],
     [{ repeats: '' as const }, { deduplicate: null }],
-    [{ repeats: 'body_path' as const, repeatsBy: '$.id', repeatsHours: '' }, { deduplicate: { source: 'body_path', path: '$.id' } }],
+    [
+      { repeats: 'body_path' as const, repeatsBy: '$.id', repeatsHours: '' },
+      { deduplicate: { source: 'body_path', path: '$.id' } },
+    ],
     [{ url: 'https://example.com/in/acme/new' }, { url: 'https://example.com/in/acme/new' }],
   ])('%j is %j', (draft, changes) => {
     expect(changesOf({ ...settingsDraftOf(DETAIL), ...draft }, '').changes).toMatchObject(changes);
   });
 
-  it.each([['{', { line: 1 }], ['[]', { line: 1, message: 'no object' }], ['{\n"toleranceSeconds": 9007199254740993}', { line: 2, number: '9007199254740993' }]])('%j is a fault, with its line', (verificationConfig, fault) => {
+  it.each([
+    ['{', { line: 1 }],
+    ['[]', { line: 1, message: 'no object' }],
+    ['{\n"toleranceSeconds": 9007199254740993}', { line: 2, number: '9007199254740993' }],
+  ])('%j is a fault, with its line', (verificationConfig, fault) => {
     expect(changesOf({ ...settingsDraftOf(DETAIL), verificationConfig }, 'no object').fault).toMatchObject(fault);
   });
 });
 
 describe('a transform', () => {
-  it.each([[null], [{ engine: 'managed', code: 'x', failMode: 'open', timeoutMs: 100 }], [{ engine: 'url', url: 'https://example.com', failMode: 'closed' }]] as const)('%j is written as it was', (settings) => {
+  it.each([
+    [null],
+    [{ engine: 'managed', code: 'x', failMode: 'open', timeoutMs: 100 }],
+    [{ engine: 'url', url: 'https://example.com', failMode: 'closed' }],
+  ] as const)('%j is written as it was', (settings) => {
     expect(settingsOf(draftOf(settings))).toEqual(settings);
   });
 });

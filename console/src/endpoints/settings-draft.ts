@@ -1,5 +1,5 @@
-import type { EndpointChanges, EndpointDetail } from './endpoint-queries';
 import { type JsonFault, readObject, writeJson } from '../kit/json/read-json';
+import type { EndpointChanges, EndpointDetail } from './endpoint-queries';
 
 /** Settings of an endpoint as their form has them. */
 export interface SettingsDraft {
@@ -20,30 +20,60 @@ export interface SettingsDraft {
   repeatsHours: string;
 }
 
-export const VERIFICATIONS = ['none', 'preset', 'hmac-sha256', 'hmac-sha1', 'hmac-sha512', 'rsa-sha256', 'ed25519', 'jwt', 'bearer', 'basic', 'api-key'] as const;
+export const VERIFICATIONS = [
+  'none',
+  'preset',
+  'hmac-sha256',
+  'hmac-sha1',
+  'hmac-sha512',
+  'rsa-sha256',
+  'ed25519',
+  'jwt',
+  'bearer',
+  'basic',
+  'api-key',
+] as const;
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 export function settingsDraftOf(of: EndpointDetail): SettingsDraft {
   return {
-    name: of.name, url: of.url, urlBefore: of.url, preset: of.preset ?? '', verification: of.verification, verificationConfig: writeJson(of.verificationConfig),
-    methods: [...(of.allowed_methods ?? [])], repeats: of.deduplicate?.source ?? '', repeatsBy: of.deduplicate?.name ?? of.deduplicate?.path ?? '',
+    name: of.name,
+    url: of.url,
+    urlBefore: of.url,
+    preset: of.preset ?? '',
+    verification: of.verification,
+    verificationConfig: writeJson(of.verificationConfig),
+    methods: [...(of.allowed_methods ?? [])],
+    repeats: of.deduplicate?.source ?? '',
+    repeatsBy: of.deduplicate?.name ?? of.deduplicate?.path ?? '',
     repeatsHours: of.deduplicate?.window_hours === undefined ? '' : String(of.deduplicate.window_hours),
   };
 }
 
 /** As the API takes them, or what is wrong with them. */
-export function changesOf(draft: SettingsDraft, complaint: string): { changes: EndpointChanges; fault: JsonFault | null } {
+export function changesOf(
+  draft: SettingsDraft,
+  complaint: string,
+): { changes: EndpointChanges; fault: JsonFault | null } {
   const isGeneric = draft.verification !== 'none' && draft.verification !== 'preset';
   const { value, fault } = isGeneric ? readObject(draft.verificationConfig, complaint) : { value: null, fault: null };
   const { repeats, repeatsBy, repeatsHours } = draft;
   const changes = {
-    name: draft.name, preset: draft.preset === '' ? null : draft.preset, verification: draft.verification,
+    name: draft.name,
+    preset: draft.preset === '' ? null : draft.preset,
+    verification: draft.verification,
     ...(isGeneric && { verificationConfig: value }),
     ...(draft.url !== draft.urlBefore && { url: draft.url }),
     allowed_methods: draft.methods.length === 0 ? null : draft.methods,
-    deduplicate: repeats === '' ? null : {
-      source: repeats, ...(repeats === 'header' && { name: repeatsBy }), ...(repeats === 'body_path' && { path: repeatsBy }), ...(repeatsHours !== '' && { window_hours: Number(repeatsHours) }),
-    },
+    deduplicate:
+      repeats === ''
+        ? null
+        : {
+            source: repeats,
+            ...(repeats === 'header' && { name: repeatsBy }),
+            ...(repeats === 'body_path' && { path: repeatsBy }),
+            ...(repeatsHours !== '' && { window_hours: Number(repeatsHours) }),
+          },
   };
   return { changes: changes as EndpointChanges, fault };
 }

@@ -27,5 +27,10 @@ export function draftOf(settings: Settings | null): TransformDraft {
 /** As the API takes it; null for none. */
 export function settingsOf({ engine, code, url, failMode, timeoutMs }: TransformDraft): Settings | null {
   if (engine === 'none') return null;
-  return { engine, failMode, ...(engine === 'managed' ? { code } : { url }), ...(timeoutMs !== '' && { timeoutMs: Number(timeoutMs) }) };
+  return {
+    engine,
+    failMode,
+    ...(engine === 'managed' ? { code } : { url }),
+    ...(timeoutMs !== '' && { timeoutMs: Number(timeoutMs) }),
+  };
 }

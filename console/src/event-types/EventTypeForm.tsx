@@ -23,28 +23,84 @@ export function EventTypeForm({ of }: { of: EventTypeDetail }): ReactNode {
   const example = readObject(exampleText, t('filter-editor.object'));
   const save = useMutation({
     mutationFn: async () => {
-      const body = { description: description || null, group: group || null, schema: schema.value, example: example.value, enforce: isEnforced };
+      const body = {
+        description: description || null,
+        group: group || null,
+        schema: schema.value,
+        example: example.value,
+        enforce: isEnforced,
+      };
       await answered(api.PATCH('/v1/event-types/{name}', { params: { path: { name: of.name } }, body }));
-      for (const key of ['event-type', 'event-type-versions']) await queries.invalidateQueries({ queryKey: [key, env, of.name] });
+      for (const key of ['event-type', 'event-type-versions'])
+        await queries.invalidateQueries({ queryKey: [key, env, of.name] });
       await queries.invalidateQueries({ queryKey: ['event-types', env] });
     },
   });
   const isNewVersion = schema.fault === null && JSON.stringify(schema.value) !== JSON.stringify(of.schema);
   return (
-    <form className="stacked" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
+    <form
+      className="stacked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
       <div className="fields">
-        <label className="grow">{t('event-type.description')}<input maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} autoComplete="off" /></label>
-        <label>{t('event-type.group')}<input maxLength={100} value={group} onChange={(event) => setGroup(event.target.value)} autoComplete="off" /></label>
+        <label className="grow">
+          {t('event-type.description')}
+          <input
+            maxLength={2000}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          {t('event-type.group')}
+          <input maxLength={100} value={group} onChange={(event) => setGroup(event.target.value)} autoComplete="off" />
+        </label>
       </div>
       <div className="split even">
-        <CodeField label={t('event-type.schema-field')} value={schemaText} rows={16} fault={schema.fault} onChange={setSchema} />
-        <CodeField label={t('event-type.example-field')} value={exampleText} rows={16} fault={example.fault} onChange={setExample} />
+        <CodeField
+          label={t('event-type.schema-field')}
+          value={schemaText}
+          rows={16}
+          fault={schema.fault}
+          onChange={setSchema}
+        />
+        <CodeField
+          label={t('event-type.example-field')}
+          value={exampleText}
+          rows={16}
+          fault={example.fault}
+          onChange={setExample}
+        />
       </div>
-      {schemaText.trim() === '' && <p><button type="button" onClick={() => setSchema(writeJson(FIRST_SCHEMA))}>{t('rules.example')}</button></p>}
-      <label className="check"><input type="checkbox" checked={isEnforced} disabled={schema.value === null} onChange={(event) => setEnforced(event.target.checked)} /> {t('event-type.enforce')}</label>
+      {schemaText.trim() === '' && (
+        <p>
+          <button type="button" onClick={() => setSchema(writeJson(FIRST_SCHEMA))}>
+            {t('rules.example')}
+          </button>
+        </p>
+      )}
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isEnforced}
+          disabled={schema.value === null}
+          onChange={(event) => setEnforced(event.target.checked)}
+        />{' '}
+        {t('event-type.enforce')}
+      </label>
       <FaultLine fault={save.error} />
       <p className="actions">
-        <button type="submit" className="primary" disabled={save.isPending || schema.fault !== null || example.fault !== null}>{t('save')}</button>
+        <button
+          type="submit"
+          className="primary"
+          disabled={save.isPending || schema.fault !== null || example.fault !== null}
+        >
+          {t('save')}
+        </button>
         {isNewVersion && <span className="quiet">{t('event-type.new-version', { number: of.version + 1 })}</span>}
       </p>
     </form>

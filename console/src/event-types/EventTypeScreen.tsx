@@ -22,14 +22,22 @@ export function EventTypeScreen(): ReactNode {
     <div className="page">
       <title>{`${name} · Posthorn`}</title>
       <nav className="crumbs actions" aria-label={t('neighbours')}>
-        <Link to="/$env/event-types" params={{ env }} search={{}}>← {t('nav.event-types')}</Link>
-        <PathLink to={`/${env}/events`} search={{ event_type: name }}>{t('event-type.events')}</PathLink>
+        <Link to="/$env/event-types" params={{ env }} search={{}}>
+          ← {t('nav.event-types')}
+        </Link>
+        <PathLink to={`/${env}/events`} search={{ event_type: name }}>
+          {t('event-type.events')}
+        </PathLink>
       </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.name}</h1>{data.archived && <span className="tag">{t('event-type.archived')}</span>}{can('write') ? <Actions of={data} /> : <span className="quiet">{t('needs-write')}</span>}</div>
+          <div className="heading">
+            <h1>{data.name}</h1>
+            {data.archived && <span className="tag">{t('event-type.archived')}</span>}
+            {can('write') ? <Actions of={data} /> : <span className="quiet">{t('needs-write')}</span>}
+          </div>
           {can('write') ? <EventTypeForm key={data.updated_at} of={data} /> : <Shown of={data} />}
           <Subscribers name={name} />
           <Versions name={name} />
@@ -43,8 +51,18 @@ function Shown({ of }: { of: EventTypeDetail }): ReactNode {
   return (
     <>
       <p>{of.description}</p>
-      <h2>{t('event-type.schema')}</h2>{of.schema === null ? <p className="quiet">{t('event-type.no-schema')}</p> : <pre tabIndex={0}>{writeJson(of.schema)}</pre>}
-      {of.example !== null && <><h2>{t('event-type.example')}</h2><pre tabIndex={0}>{writeJson(of.example)}</pre></>}
+      <h2>{t('event-type.schema')}</h2>
+      {of.schema === null ? (
+        <p className="quiet">{t('event-type.no-schema')}</p>
+      ) : (
+        <pre tabIndex={0}>{writeJson(of.schema)}</pre>
+      )}
+      {of.example !== null && (
+        <>
+          <h2>{t('event-type.example')}</h2>
+          <pre tabIndex={0}>{writeJson(of.example)}</pre>
+        </>
+      )}
     </>
   );
 }
@@ -59,11 +77,29 @@ function Versions({ name }: { name: string }): ReactNode {
       <ul className="cards">
         {rows.map(({ version, schema, created_at: at }) => (
           <li key={version} className="card">
-            <details><summary>{t('event-type.version', { number: version })} <span className="quiet"><Time at={at} /></span></summary>{schema === null ? <p className="quiet">{t('event-type.no-schema')}</p> : <pre tabIndex={0}>{writeJson(schema)}</pre>}</details>
+            <details>
+              <summary>
+                {t('event-type.version', { number: version })}{' '}
+                <span className="quiet">
+                  <Time at={at} />
+                </span>
+              </summary>
+              {schema === null ? (
+                <p className="quiet">{t('event-type.no-schema')}</p>
+              ) : (
+                <pre tabIndex={0}>{writeJson(schema)}</pre>
+              )}
+            </details>
           </li>
         ))}
       </ul>
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
     </section>
   );
 }
@@ -88,10 +124,29 @@ function Actions({ of }: { of: EventTypeDetail }): ReactNode {
   };
   return (
     <span className="actions">
-      <button type="button" onClick={() => setAsked('archive')}>{act}</button>
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
-      {asked === 'archive' && <Confirm title={act} action={act} onConfirm={archive} onClose={() => setAsked(null)}><p>{t(of.archived ? 'event-type.restore-text' : 'event-type.archive-text')}</p></Confirm>}
-      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('event-type.delete-text')}</p></Confirm>}
+      <button type="button" onClick={() => setAsked('archive')}>
+        {act}
+      </button>
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
+      {asked === 'archive' && (
+        <Confirm title={act} action={act} onConfirm={archive} onClose={() => setAsked(null)}>
+          <p>{t(of.archived ? 'event-type.restore-text' : 'event-type.archive-text')}</p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title={t('delete')}
+          action={t('delete')}
+          isDangerous
+          typed={of.name}
+          onConfirm={remove}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('event-type.delete-text')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }

@@ -21,7 +21,11 @@ export function NewEventType({ onClose }: { onClose: () => void }): ReactNode {
     setBusy(true);
     setFault(null);
     try {
-      await answered(api.POST('/v1/event-types', { body: { name, ...(group !== '' && { group }), ...(description !== '' && { description }) } }));
+      await answered(
+        api.POST('/v1/event-types', {
+          body: { name, ...(group !== '' && { group }), ...(description !== '' && { description }) },
+        }),
+      );
       await queries.invalidateQueries({ queryKey: ['event-types', env] });
       onClose();
       void navigate({ to: '/$env/event-types/$name', params: { env, name } });
@@ -32,12 +36,49 @@ export function NewEventType({ onClose }: { onClose: () => void }): ReactNode {
   };
   return (
     <Dialog title={t('event-type.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>{t('event-type.name')}<input required maxLength={256} pattern="[A-Za-z0-9._:\/\-]+" value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="invoice.paid" /></label>
-        <label>{t('event-type.group')}<input maxLength={100} value={group} onChange={(event) => setGroup(event.target.value)} autoComplete="off" /></label>
-        <label>{t('event-type.description')}<input maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} autoComplete="off" /></label>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          {t('event-type.name')}
+          <input
+            required
+            maxLength={256}
+            pattern="[A-Za-z0-9._:\/\-]+"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="invoice.paid"
+          />
+        </label>
+        <label>
+          {t('event-type.group')}
+          <input maxLength={100} value={group} onChange={(event) => setGroup(event.target.value)} autoComplete="off" />
+        </label>
+        <label>
+          {t('event-type.description')}
+          <input
+            maxLength={2000}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+            autoComplete="off"
+          />
+        </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -13,8 +13,15 @@ const PAGE = 50;
 export function Subscribers({ name }: { name: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['subscribers', env, name], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/event-types/{name}/subscribers', { params: { path: { name }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['subscribers', env, name],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/event-types/{name}/subscribers', {
+          params: { path: { name }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
@@ -22,21 +29,53 @@ export function Subscribers({ name }: { name: string }): ReactNode {
     <section aria-labelledby="subscribers">
       <h2 id="subscribers">{t('event-type.subscribers')}</h2>
       <FaultLine fault={error} />
-      <div role="status">{data && rows.length === 0 && <p className="quiet">{t(hasNextPage ? 'event-type.no-subscriber-yet' : 'event-type.no-subscriber')}</p>}</div>
+      <div role="status">
+        {data && rows.length === 0 && (
+          <p className="quiet">{t(hasNextPage ? 'event-type.no-subscriber-yet' : 'event-type.no-subscriber')}</p>
+        )}
+      </div>
       <ul className="cards">
-        {rows.map(({ endpoint, application, application_name: customer, application_uid: uid, url, destination, status, event_types: types, channels, is_filtered: isFiltered }) => (
-          <li key={endpoint} className="card">
-            <div className="heading">
-              <h3><PathLink to={`/${env}/applications/${application}/endpoints/${endpoint}`}>{url ?? destination ?? endpoint}</PathLink></h3>
-              <PathLink to={`/${env}/applications/${application}`}>{[customer, uid].filter(Boolean).join(' · ') || application}</PathLink>
-              <span className="quiet">{types.join(', ') || t('event-type.subscribes-all')}{channels.length > 0 && ` · ${t('event-type.channels', { channels: channels.join(', ') })}`}</span>
-              {isFiltered && <span className="tag">{t('event-type.filtered')}</span>}
-              <Status of={status} />
-            </div>
-          </li>
-        ))}
+        {rows.map(
+          ({
+            endpoint,
+            application,
+            application_name: customer,
+            application_uid: uid,
+            url,
+            destination,
+            status,
+            event_types: types,
+            channels,
+            is_filtered: isFiltered,
+          }) => (
+            <li key={endpoint} className="card">
+              <div className="heading">
+                <h3>
+                  <PathLink to={`/${env}/applications/${application}/endpoints/${endpoint}`}>
+                    {url ?? destination ?? endpoint}
+                  </PathLink>
+                </h3>
+                <PathLink to={`/${env}/applications/${application}`}>
+                  {[customer, uid].filter(Boolean).join(' · ') || application}
+                </PathLink>
+                <span className="quiet">
+                  {types.join(', ') || t('event-type.subscribes-all')}
+                  {channels.length > 0 && ` · ${t('event-type.channels', { channels: channels.join(', ') })}`}
+                </span>
+                {isFiltered && <span className="tag">{t('event-type.filtered')}</span>}
+                <Status of={status} />
+              </div>
+            </li>
+          ),
+        )}
       </ul>
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('event-type.more-subscribers')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('event-type.more-subscribers')}
+          </button>
+        </p>
+      )}
     </section>
   );
 }

@@ -6,5 +6,8 @@ export interface EventTypeFilters {
 
 export function readEventTypeFilters({ group, archived }: Readonly<Record<string, unknown>>): EventTypeFilters {
   const named = (typeof group === 'string' || typeof group === 'number') && String(group).trim() !== '';
-  return { ...(named && { group: String(group).trim() }), ...(archived === true || archived === 'true' ? { archived: true as const } : {}) };
+  return {
+    ...(named && { group: String(group).trim() }),
+    ...(archived === true || archived === 'true' ? { archived: true as const } : {}),
+  };
 }

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
+import { Time } from '../kit/time/Time';
 import { Target } from './Deliveries';
-import type { Schemas } from '../api/client';
 import { type EventDetail, useExchanges, useRetry } from './event-queries';
 import { type ScheduleStep, stepsOf } from './schedule-steps';
 
@@ -19,7 +19,15 @@ export function Attempts({ event }: { event: EventDetail }): ReactNode {
       <h2 id="attempts">{t('attempts')}</h2>
       {event.attempts.length === 0 && <p className="quiet">{t('attempts.none')}</p>}
       <ol className="attempts">
-        {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} event={event} showsTarget={targets.size > 1} exchange={exchanges.get(`${attempt.delivery} ${attempt.number}`)} />)}
+        {event.attempts.map((attempt) => (
+          <One
+            key={`${attempt.delivery} ${attempt.number}`}
+            attempt={attempt}
+            event={event}
+            showsTarget={targets.size > 1}
+            exchange={exchanges.get(`${attempt.delivery} ${attempt.number}`)}
+          />
+        ))}
       </ol>
       {event.attempts.some(isDelivered) && <p className="quiet">{t('attempts.kept')}</p>}
       <Schedule event={event} />
@@ -31,7 +39,17 @@ function isDelivered({ error, status }: Attempt): boolean {
   return error === null && status !== null && status >= 200 && status < 300;
 }
 
-function One({ attempt, event, showsTarget, exchange }: { attempt: Attempt; event: EventDetail; showsTarget: boolean; exchange: Schemas['ExchangeItem'] | undefined }): ReactNode {
+function One({
+  attempt,
+  event,
+  showsTarget,
+  exchange,
+}: {
+  attempt: Attempt;
+  event: EventDetail;
+  showsTarget: boolean;
+  exchange: Schemas['ExchangeItem'] | undefined;
+}): ReactNode {
   const { language } = usePreferences();
   const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, at, duration_ms, response_excerpt, destination, replayed } = attempt;
@@ -39,26 +57,50 @@ function One({ attempt, event, showsTarget, exchange }: { attempt: Attempt; even
   return (
     <li className={isGood ? 'good' : 'bad'}>
       <p>
-        <strong><span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {retry === null ? t('attempt', { number }) : t('attempt.of', { number, count: retry.max_attempts })}</strong>{' '}
+        <strong>
+          <span aria-hidden="true">{isGood ? '✓' : '✕'}</span>{' '}
+          {retry === null ? t('attempt', { number }) : t('attempt.of', { number, count: retry.max_attempts })}
+        </strong>{' '}
         <span>{status === null ? word('error', error ?? 'connection') : `HTTP ${status}`}</span>{' '}
-        <span className="quiet"><Time at={at} /> · {tellDuration(duration_ms, language)}</span>
+        <span className="quiet">
+          <Time at={at} /> · {tellDuration(duration_ms, language)}
+        </span>
         {replayed && <span className="tag">{t('replayed')}</span>}
-        {showsTarget && <> → <Target of={destination} /></>}
+        {showsTarget && (
+          <>
+            {' '}
+            → <Target of={destination} />
+          </>
+        )}
       </p>
       {response_excerpt !== null && response_excerpt !== '' && (
-        <details open={!isGood}><summary>{t('attempt.answer')}</summary><pre tabIndex={0}>{response_excerpt}</pre></details>
+        <details open={!isGood}>
+          <summary>{t('attempt.answer')}</summary>
+          <pre tabIndex={0}>{response_excerpt}</pre>
+        </details>
       )}
       {exchange !== undefined && (
         <>
-          <details><summary>{t('attempt.sent')}</summary><pre tabIndex={0}>{[`${exchange.request.method} ${exchange.request.url}`, ...lines(exchange.request.headers)].join('\n')}</pre></details>
-          {exchange.response !== null && <details><summary>{t('attempt.answered')}</summary><pre tabIndex={0}>{lines(exchange.response.headers).join('\n')}</pre></details>}
+          <details>
+            <summary>{t('attempt.sent')}</summary>
+            <pre tabIndex={0}>
+              {[`${exchange.request.method} ${exchange.request.url}`, ...lines(exchange.request.headers)].join('\n')}
+            </pre>
+          </details>
+          {exchange.response !== null && (
+            <details>
+              <summary>{t('attempt.answered')}</summary>
+              <pre tabIndex={0}>{lines(exchange.response.headers).join('\n')}</pre>
+            </details>
+          )}
         </>
       )}
     </li>
   );
 }
 
-const lines = (headers: Readonly<Record<string, string>>): string[] => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+const lines = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
 /** What is left of the schedule of a delivery that waits, or was given up. */
 function Schedule({ event }: { event: EventDetail }): ReactNode {
@@ -70,7 +112,9 @@ function Schedule({ event }: { event: EventDetail }): ReactNode {
     <>
       <h3 id="schedule">{t('schedule')}</h3>
       <ol className="steps" aria-labelledby="schedule">
-        {stepsOf(retry, made, delivery.status === 'retrying').map(({ number, state, seconds }) => <Step key={number} number={number} state={state} seconds={seconds} />)}
+        {stepsOf(retry, made, delivery.status === 'retrying').map(({ number, state, seconds }) => (
+          <Step key={number} number={number} state={state} seconds={seconds} />
+        ))}
       </ol>
     </>
   );
@@ -83,7 +127,9 @@ function Step({ number, state, seconds }: ScheduleStep): ReactNode {
   return (
     <li className={state} aria-current={state === 'next' ? 'step' : undefined}>
       <span aria-hidden="true">{SIGNS[state]}</span> <span>{t('schedule.step', { number })}</span>{' '}
-      <span className="quiet">{seconds === 0 ? t('schedule.at-once') : t('schedule.within', { time: tellDuration(seconds * 1000, language) })}</span>
+      <span className="quiet">
+        {seconds === 0 ? t('schedule.at-once') : t('schedule.within', { time: tellDuration(seconds * 1000, language) })}
+      </span>
       <span className="offscreen"> {t(`schedule.${state}`)}</span>
     </li>
   );

@@ -30,21 +30,42 @@ export function BulkJob({ action, query, onClose, onBegun }: BulkJobProps): Reac
   const [key] = useState(randomUuid);
   const [job, setJob] = useState<string | null>(null);
   const counted = useQuery({
-    queryKey: ['bulk', environment, action, query], staleTime: 0, gcTime: 0,
-    queryFn: ({ signal }) => answered(api.POST('/v1/replays', { body: { ...EVERYTHING, action, filter: query, dry_run: true }, signal })),
+    queryKey: ['bulk', environment, action, query],
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: ({ signal }) =>
+      answered(api.POST('/v1/replays', { body: { ...EVERYTHING, action, filter: query, dry_run: true }, signal })),
   });
   const count = counted.data !== undefined && 'count' in counted.data ? counted.data : undefined;
   const begin = async (): Promise<void> => {
-    const begun = await answered(api.POST('/v1/replays', { body: { ...EVERYTHING, action, filter: query, dry_run: false }, params: { header: { 'Idempotency-Key': key } } }));
+    const begun = await answered(
+      api.POST('/v1/replays', {
+        body: { ...EVERYTHING, action, filter: query, dry_run: false },
+        params: { header: { 'Idempotency-Key': key } },
+      }),
+    );
     if ('id' in begun) setJob(begun.id);
   };
   if (job !== null) return <Begun job={job} title={t(LABELS[action])} onClose={onBegun} />;
   return (
-    <Confirm title={t(LABELS[action])} action={t(LABELS[action])} isDangerous={action === 'cancel'} onConfirm={begin} onClose={onClose} keepsOpen isOff={count === undefined || count.count === 0}>
+    <Confirm
+      title={t(LABELS[action])}
+      action={t(LABELS[action])}
+      isDangerous={action === 'cancel'}
+      onConfirm={begin}
+      onClose={onClose}
+      keepsOpen
+      isOff={count === undefined || count.count === 0}
+    >
       <FaultLine fault={counted.error} />
       {count === undefined && counted.error === null && <p role="status">{t('counting')}</p>}
       {count?.count === 0 && <p role="status">{t('bulk.nothing')}</p>}
-      {count !== undefined && count.count > 0 && <p role="status">{t(`bulk.${action}`, { count: tellCount(count) })} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p>}
+      {count !== undefined && count.count > 0 && (
+        <p role="status">
+          {t(`bulk.${action}`, { count: tellCount(count) })}{' '}
+          <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
+        </p>
+      )}
       <p className="quiet">{t('bulk.text')}</p>
     </Confirm>
   );
@@ -54,8 +75,14 @@ function Begun({ job, title, onClose }: { job: string; title: string; onClose: (
   const { environment: env } = useSigned();
   return (
     <Dialog title={title} onClose={onClose}>
-      <p role="status">{t('bulk.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('bulk.open')}</PathLink></p>
-      <p className="actions"><button type="button" onClick={onClose}>{t('close')}</button></p>
+      <p role="status">
+        {t('bulk.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('bulk.open')}</PathLink>
+      </p>
+      <p className="actions">
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </p>
     </Dialog>
   );
 }

@@ -21,15 +21,36 @@ export function Compare({ event, text }: { event: EventDetail; text: string }): 
   const other = useOther(event, withBody ? null : id);
   return (
     <section className="compare" aria-label={t('compare')}>
-      <form className="actions" onSubmit={(submit) => { submit.preventDefault(); setId(entered.trim()); }}>
+      <form
+        className="actions"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          setId(entered.trim());
+        }}
+      >
         {hasBody && (
-          <label>{t('compare.with')}
+          <label>
+            {t('compare.with')}
             <select value={withBody ? 'body' : 'event'} onChange={({ target }) => setWithBody(target.value === 'body')}>
-              <option value="body">{t('compare.body')}</option><option value="event">{t('compare.event')}</option>
+              <option value="body">{t('compare.body')}</option>
+              <option value="event">{t('compare.event')}</option>
             </select>
           </label>
         )}
-        {!withBody && <label>{t('compare.id')}<input value={entered} size={32} autoComplete="off" spellCheck={false} maxLength={64} placeholder="evt_…" onChange={({ target }) => setEntered(target.value)} /></label>}
+        {!withBody && (
+          <label>
+            {t('compare.id')}
+            <input
+              value={entered}
+              size={32}
+              autoComplete="off"
+              spellCheck={false}
+              maxLength={64}
+              placeholder="evt_…"
+              onChange={({ target }) => setEntered(target.value)}
+            />
+          </label>
+        )}
         {!withBody && <button type="submit">{t('compare')}</button>}
       </form>
       <FaultLine fault={other.error} />
@@ -44,10 +65,19 @@ export function Compare({ event, text }: { event: EventDetail; text: string }): 
 function useOther({ endpoint, request_id: requestId }: EventDetail, id: string | null) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['compare', environment, id, requestId], enabled: id !== '', staleTime: Infinity, gcTime: 0, retry: false,
+    queryKey: ['compare', environment, id, requestId],
+    enabled: id !== '',
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
     queryFn: async ({ signal }): Promise<string | null> => {
       if (id !== null) return textOf((await payloadOf(environment, id, signal)).bytes);
-      const { body, body_encoding: encoding } = await answered(api.GET('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id: endpoint ?? '', requestId: requestId ?? '' } }, signal }));
+      const { body, body_encoding: encoding } = await answered(
+        api.GET('/v1/endpoints/{id}/requests/{requestId}', {
+          params: { path: { id: endpoint ?? '', requestId: requestId ?? '' } },
+          signal,
+        }),
+      );
       return encoding === 'text' ? body : null;
     },
   });
@@ -58,10 +88,16 @@ function Difference({ before, after }: { before: string; after: string }): React
   useEffect(() => {
     const stop = new AbortController();
     setCompared('busy');
-    const prepared = (text: string): Promise<string> => formatJsonInSlices(text, stop.signal).then((formatted) => formatted ?? text);
-    Promise.all([prepared(before), prepared(after)]).then(([one, other]) => compareTexts(one, other)).then((lines) => {
-      if (!stop.signal.aborted) setCompared(lines);
-    }, () => undefined);
+    const prepared = (text: string): Promise<string> =>
+      formatJsonInSlices(text, stop.signal).then((formatted) => formatted ?? text);
+    Promise.all([prepared(before), prepared(after)])
+      .then(([one, other]) => compareTexts(one, other))
+      .then(
+        (lines) => {
+          if (!stop.signal.aborted) setCompared(lines);
+        },
+        () => undefined,
+      );
     return () => stop.abort();
   }, [before, after]);
   if (before === after) return <p role="status">{t('compare.same')}</p>;
@@ -79,5 +115,9 @@ function Difference({ before, after }: { before: string; after: string }): React
 function Line({ of }: { of: ComparedLine | undefined }): ReactNode {
   if (of === undefined) return null;
   if (of.sign === '…') return <span className="quiet">{t('compare.equal', { count: of.count })}</span>;
-  return <span className={of.sign === '+' ? 'added' : of.sign === '-' ? 'removed' : undefined}>{`${of.sign} ${of.text}`}</span>;
+  return (
+    <span
+      className={of.sign === '+' ? 'added' : of.sign === '-' ? 'removed' : undefined}
+    >{`${of.sign} ${of.text}`}</span>
+  );
 }

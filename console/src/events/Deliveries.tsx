@@ -14,12 +14,24 @@ export function Deliveries({ event }: { event: EventDetail }): ReactNode {
       <h2 id="deliveries">{t('deliveries')}</h2>
       <div className="scroll" tabIndex={0} role="group" aria-labelledby="deliveries">
         <table className="plain">
-          <thead><tr><th scope="col">{t('column.target')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('delivery.next')}</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('column.target')}</th>
+              <th scope="col">{t('column.status')}</th>
+              <th scope="col">{t('delivery.next')}</th>
+            </tr>
+          </thead>
           <tbody>
             {event.deliveries.map((delivery) => (
               <tr key={delivery.id}>
-                <td><Target of={delivery.destination} />{delivery.replayed && <span className="tag">{t('replayed')}</span>}</td>
-                <td><Status of={delivery.status} />{delivery.reason !== null && <span className="quiet"> {word('reason', delivery.reason)}</span>}</td>
+                <td>
+                  <Target of={delivery.destination} />
+                  {delivery.replayed && <span className="tag">{t('replayed')}</span>}
+                </td>
+                <td>
+                  <Status of={delivery.status} />
+                  {delivery.reason !== null && <span className="quiet"> {word('reason', delivery.reason)}</span>}
+                </td>
                 <td>
                   {delivery.next_attempt_at === null ? '–' : <Time at={delivery.next_attempt_at} />}
                   {delivery.circuit !== null && <span className="quiet"> {t('delivery.circuit')}</span>}
@@ -38,5 +50,9 @@ export function Target({ of }: { of: string }): ReactNode {
   const { environment: env } = useSigned();
   const known = useDestinationNames().get(of);
   if (!of.startsWith('dst_')) return <code>{of}</code>;
-  return <Link to="/$env/destinations/$id" params={{ env, id: of }}>{known?.name ?? of}</Link>;
+  return (
+    <Link to="/$env/destinations/$id" params={{ env, id: of }}>
+      {known?.name ?? of}
+    </Link>
+  );
 }

@@ -25,16 +25,41 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const text = asked === null ? null : t(({ replay: 'event.replay', cancel: 'event.cancel', erase: 'event.erase' } as const)[asked]);
-  const label = asked === null ? '' : t(({ replay: 'replay', cancel: 'cancel-waiting', erase: 'erase' } as const)[asked]);
+  const text =
+    asked === null
+      ? null
+      : t(({ replay: 'event.replay', cancel: 'event.cancel', erase: 'event.erase' } as const)[asked]);
+  const label =
+    asked === null ? '' : t(({ replay: 'replay', cancel: 'cancel-waiting', erase: 'erase' } as const)[asked]);
   return (
     <span className="actions">
-      {mayReplay && <button type="button" className="primary" title={keysOf('replay')} onClick={() => setAsked('replay')}>{t('replay')}</button>}
-      {event.status === 'retrying' && <button type="button" onClick={() => setAsked('cancel')}>{t('cancel-waiting')}</button>}
-      {event.payload_erased_at === undefined && <button type="button" onClick={() => setAsked('erase')}>{t('erase')}</button>}
+      {mayReplay && (
+        <button type="button" className="primary" title={keysOf('replay')} onClick={() => setAsked('replay')}>
+          {t('replay')}
+        </button>
+      )}
+      {event.status === 'retrying' && (
+        <button type="button" onClick={() => setAsked('cancel')}>
+          {t('cancel-waiting')}
+        </button>
+      )}
+      {event.payload_erased_at === undefined && (
+        <button type="button" onClick={() => setAsked('erase')}>
+          {t('erase')}
+        </button>
+      )}
       {asked !== null && (
-        <Confirm title={label} action={label} isDangerous={asked !== 'replay'} onConfirm={act} onClose={() => setAsked(null)} {...(asked === 'erase' && { typed: event.event_type })}>
-          <p>{text} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p>
+        <Confirm
+          title={label}
+          action={label}
+          isDangerous={asked !== 'replay'}
+          onConfirm={act}
+          onClose={() => setAsked(null)}
+          {...(asked === 'erase' && { typed: event.event_type })}
+        >
+          <p>
+            {text} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
+          </p>
         </Confirm>
       )}
     </span>

@@ -1,10 +1,11 @@
+import './events.css';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { serviceNowMs } from '../api/client';
-import { FaultLine } from '../kit/form/FaultLine';
 import { CopyButton } from '../kit/CopyButton';
-import { PathLink } from '../kit/PathLink';
+import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
@@ -22,7 +23,6 @@ import { listPlace, neighboursOf, rememberOpened } from './list-place';
 import { Loading } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
-import './events.css';
 
 /** One event: what it is, where it went, what was answered, and what was sent. */
 export function EventScreen(): ReactNode {
@@ -48,7 +48,11 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
         <Status of={event.status} />
         <EventActions event={event} />
       </div>
-      {why !== null && <p className="why">{why} <WhenNext event={event} /></p>}
+      {why !== null && (
+        <p className="why">
+          {why} <WhenNext event={event} />
+        </p>
+      )}
       {event.note && <p className="why">{event.note}</p>}
       <Facts event={event} />
       <Deliveries event={event} />
@@ -65,25 +69,84 @@ function WhenNext({ event }: { event: EventDetail }): ReactNode {
   const next = nextOf(event);
   if (next === null) return null;
   const isDue = Date.parse(next.at) <= now;
-  return <>{t(next.isProbe ? 'explain.next-probe' : 'explain.next-attempt')} {isDue ? t('explain.due') : tellDistance(next.at, now, language)} (<Time at={next.at} isShort />)</>;
+  return (
+    <>
+      {t(next.isProbe ? 'explain.next-probe' : 'explain.next-attempt')}{' '}
+      {isDue ? t('explain.due') : tellDistance(next.at, now, language)} (<Time at={next.at} isShort />)
+    </>
+  );
 }
 
 function Facts({ event }: { event: EventDetail }): ReactNode {
   const { environment: env } = useSigned();
-  const { id, message_id: message, webhook_id: webhookId, application, endpoint, request_id: request, direction } = event;
+  const {
+    id,
+    message_id: message,
+    webhook_id: webhookId,
+    application,
+    endpoint,
+    request_id: request,
+    direction,
+  } = event;
   const facts: [label: string, value: string | null | undefined, shown?: ReactNode][] = [
     [t('column.id'), id],
-    [t('fact.message'), message, message !== null && <Link to="/$env/events" params={{ env }} search={{ message_id: message }}><code>{message}</code></Link>],
+    [
+      t('fact.message'),
+      message,
+      message !== null && (
+        <Link to="/$env/events" params={{ env }} search={{ message_id: message }}>
+          <code>{message}</code>
+        </Link>
+      ),
+    ],
     ['webhook-id', webhookId === message ? null : webhookId],
-    [t('fact.application'), application, application !== undefined && <Link to="/$env/events" params={{ env }} search={{ application }}><code>{application}</code></Link>],
-    [t('fact.endpoint'), endpoint, endpoint !== null && <EndpointLink endpoint={endpoint} isReceiving={direction === 'inbound'} />],
-    [t('fact.request'), request, request !== undefined && endpoint !== null && <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}/requests/${request}`}><code>{request}</code></PathLink>],
+    [
+      t('fact.application'),
+      application,
+      application !== undefined && (
+        <Link to="/$env/events" params={{ env }} search={{ application }}>
+          <code>{application}</code>
+        </Link>
+      ),
+    ],
+    [
+      t('fact.endpoint'),
+      endpoint,
+      endpoint !== null && <EndpointLink endpoint={endpoint} isReceiving={direction === 'inbound'} />,
+    ],
+    [
+      t('fact.request'),
+      request,
+      request !== undefined && endpoint !== null && (
+        <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}/requests/${request}`}>
+          <code>{request}</code>
+        </PathLink>
+      ),
+    ],
   ];
   return (
     <dl className="facts">
-      <div><dt>{t('column.received')}</dt><dd><Time at={event.received_at} /></dd></div>
-      <div><dt>{t('fact.direction')}</dt><dd>{t(direction === 'inbound' ? 'direction.inbound' : 'direction.outbound')}</dd></div>
-      {facts.map(([label, value, shown]) => value && <div key={label}><dt>{label}</dt><dd>{shown || <code>{value}</code>} <CopyButton text={value} label={t('copy')} /></dd></div>)}
+      <div>
+        <dt>{t('column.received')}</dt>
+        <dd>
+          <Time at={event.received_at} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('fact.direction')}</dt>
+        <dd>{t(direction === 'inbound' ? 'direction.inbound' : 'direction.outbound')}</dd>
+      </div>
+      {facts.map(
+        ([label, value, shown]) =>
+          value && (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>
+                {shown || <code>{value}</code>} <CopyButton text={value} label={t('copy')} />
+              </dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
@@ -91,8 +154,17 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
 /** An inbound endpoint has a screen of its own; of an application's, its events are shown. */
 function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
   const { environment: env } = useSigned();
-  if (isReceiving) return <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}`}><code>{endpoint}</code></PathLink>;
-  return <Link to="/$env/events" params={{ env }} search={{ endpoint }}><code>{endpoint}</code></Link>;
+  if (isReceiving)
+    return (
+      <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}`}>
+        <code>{endpoint}</code>
+      </PathLink>
+    );
+  return (
+    <Link to="/$env/events" params={{ env }} search={{ endpoint }}>
+      <code>{endpoint}</code>
+    </Link>
+  );
 }
 
 /** The way back to the list, and to the events beside this one in it. */
@@ -100,7 +172,9 @@ function Neighbours({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const { next, previous } = neighboursOf(id);
-  const open = (other: string | undefined): void => { if (other !== undefined) void navigate({ to: '/$env/events/$id', params: { env, id: other } }); };
+  const open = (other: string | undefined): void => {
+    if (other !== undefined) void navigate({ to: '/$env/events/$id', params: { env, id: other } });
+  };
   const back = (): void => void navigate({ to: '/$env/events', params: { env }, search: listPlace().search });
   useEffect(() => rememberOpened(id), [id]);
   useShortcut('next', () => open(next));
@@ -108,16 +182,40 @@ function Neighbours({ id }: { id: string }): ReactNode {
   useShortcut('back', back);
   useEffect(() => {
     const leave = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && !event.defaultPrevented && document.querySelector('dialog[open], details.account[open], details.disclosure[open]') === null && !(event.target instanceof HTMLInputElement && event.target.value !== '')) back();
+      if (
+        event.key === 'Escape' &&
+        !event.defaultPrevented &&
+        document.querySelector('dialog[open], details.account[open], details.disclosure[open]') === null &&
+        !(event.target instanceof HTMLInputElement && event.target.value !== '')
+      )
+        back();
     };
     document.addEventListener('keydown', leave);
     return () => document.removeEventListener('keydown', leave);
   });
   return (
     <nav className="neighbours" aria-label={t('neighbours')}>
-      <Link to="/$env/events" params={{ env }} search={listPlace().search} title={keysOf('back')}>← {t('nav.events')}</Link>
-      <button type="button" className="small" disabled={previous === undefined} title={keysOf('previous')} onClick={() => open(previous)}>{t('shortcut.previous')}</button>
-      <button type="button" className="small" disabled={next === undefined} title={keysOf('next')} onClick={() => open(next)}>{t('shortcut.next')}</button>
+      <Link to="/$env/events" params={{ env }} search={listPlace().search} title={keysOf('back')}>
+        ← {t('nav.events')}
+      </Link>
+      <button
+        type="button"
+        className="small"
+        disabled={previous === undefined}
+        title={keysOf('previous')}
+        onClick={() => open(previous)}
+      >
+        {t('shortcut.previous')}
+      </button>
+      <button
+        type="button"
+        className="small"
+        disabled={next === undefined}
+        title={keysOf('next')}
+        onClick={() => open(next)}
+      >
+        {t('shortcut.next')}
+      </button>
     </nav>
   );
 }

@@ -7,7 +7,7 @@ import { t } from '../kit/messages/t';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { COLUMNS, type ColumnId, type EventSearch } from './columns';
+import { type ColumnId, COLUMNS, type EventSearch } from './columns';
 import type { EventList } from './event-list';
 import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
@@ -30,11 +30,25 @@ interface EventTableProps {
 }
 
 /** The rows that are in sight, and no others, in a table of its own scrolling box. */
-export function EventTable({ list, search, columns, selected, isAll, onSelect, onScrolled }: EventTableProps): ReactNode {
+export function EventTable({
+  list,
+  search,
+  columns,
+  selected,
+  isAll,
+  onSelect,
+  onScrolled,
+}: EventTableProps): ReactNode {
   const { rows, pages } = list;
   const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 6, getItemKey: (index) => rows.at(index)?.id ?? index });
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: 6,
+    getItemKey: (index) => rows.at(index)?.id ?? index,
+  });
   const items = virtual.getVirtualItems();
   useMore(list, items.at(-1)?.index ?? 0);
   const mark = useSelection(list, selected, onSelect);
@@ -46,18 +60,50 @@ export function EventTable({ list, search, columns, selected, isAll, onSelect, o
     onScrolled(scrollTop > ROW_PX / 2);
   };
   return (
-    <div className="table-box" ref={box} tabIndex={0} role="region" aria-label={t('events.list')} onScroll={(event) => scrolled(event.currentTarget)}>
-      <div role="table" aria-label={t('nav.events')} aria-rowcount={pages.hasNextPage ? -1 : count + 1} className="event-table" style={{ '--columns': ['2.5rem', ...shown.map(({ width }) => width)].join(' ') } as object}>
+    <div
+      className="table-box"
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label={t('events.list')}
+      onScroll={(event) => scrolled(event.currentTarget)}
+    >
+      <div
+        role="table"
+        aria-label={t('nav.events')}
+        aria-rowcount={pages.hasNextPage ? -1 : count + 1}
+        className="event-table"
+        style={{ '--columns': ['2.5rem', ...shown.map(({ width }) => width)].join(' ') } as object}
+      >
         <div role="rowgroup" className="table-head">
           <div role="row" aria-rowindex={1} className="event-row">
-            <span role="columnheader"><span className="offscreen">{t('select')}</span></span>
-            {shown.map(({ id, label }) => <span key={id} role="columnheader">{t(label)}</span>)}
+            <span role="columnheader">
+              <span className="offscreen">{t('select')}</span>
+            </span>
+            {shown.map(({ id, label }) => (
+              <span key={id} role="columnheader">
+                {t(label)}
+              </span>
+            ))}
           </div>
         </div>
         <div role="rowgroup" className="table-rows" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
             const row = rows.at(index);
-            return row && <EventRow key={key} row={row} columns={columns} index={index} start={start} isSelected={isAll || selected.has(row.id)} target={targetOf(row, names.get(row.destination ?? '')?.name)} onMark={mark} />;
+            return (
+              row && (
+                <EventRow
+                  key={key}
+                  row={row}
+                  columns={columns}
+                  index={index}
+                  start={start}
+                  isSelected={isAll || selected.has(row.id)}
+                  target={targetOf(row, names.get(row.destination ?? '')?.name)}
+                  onMark={mark}
+                />
+              )
+            );
           })}
         </div>
       </div>
@@ -71,15 +117,38 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
   const { environment: env } = useSigned();
   const { isFetchNextPageError, isFetchingNextPage, hasNextPage, fetchNextPage, error, failureReason } = pages;
   if (isFull) return <p role="status">{t('events.full')}</p>;
-  if (isFetchNextPageError) return <div><FaultLine fault={error} /><p><button type="button" onClick={() => void fetchNextPage()}>{t('retry')}</button></p></div>;
+  if (isFetchNextPageError)
+    return (
+      <div>
+        <FaultLine fault={error} />
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('retry')}
+          </button>
+        </p>
+      </div>
+    );
   const isSearching = hasNextPage && searchedTo !== null;
   if (!isFetchingNextPage && !isSearching) return null;
   // What comes and goes stands last: a link that moves is missed.
   return (
     <p>
-      {isSearching && <span className="quiet">{t('events.searched')} <Time at={searchedTo} /> </span>}
-      {isSearching && <Link className="button" to="/$env/events" params={{ env }} search={{ ...search, since: searchedTo }}>{t('events.look-no-further')}</Link>}
-      {isFetchingNextPage && <> <Loading fault={failureReason} /></>}
+      {isSearching && (
+        <span className="quiet">
+          {t('events.searched')} <Time at={searchedTo} />{' '}
+        </span>
+      )}
+      {isSearching && (
+        <Link className="button" to="/$env/events" params={{ env }} search={{ ...search, since: searchedTo }}>
+          {t('events.look-no-further')}
+        </Link>
+      )}
+      {isFetchingNextPage && (
+        <>
+          {' '}
+          <Loading fault={failureReason} />
+        </>
+      )}
     </p>
   );
 }
@@ -88,7 +157,8 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
 function useMore({ rows: { count }, pages, isFull }: EventList, last: number): void {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
   useEffect(() => {
-    if (last >= count - AHEAD && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isFull) void fetchNextPage();
+    if (last >= count - AHEAD && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isFull)
+      void fetchNextPage();
   }, [last, count, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isFull]);
 }
 
@@ -97,7 +167,11 @@ function targetOf({ destination, endpoint }: EventItem, name: string | undefined
 }
 
 /** Marks one row, or with shift all between it and the one before. */
-function useSelection({ rows }: EventList, selected: ReadonlySet<string>, onSelect: (selected: ReadonlySet<string>) => void): (id: string, isRange: boolean) => void {
+function useSelection(
+  { rows }: EventList,
+  selected: ReadonlySet<string>,
+  onSelect: (selected: ReadonlySet<string>) => void,
+): (id: string, isRange: boolean) => void {
   const [anchor, setAnchor] = useState<string | null>(null);
   return (id, isRange) => {
     const next = new Set(selected);
@@ -116,7 +190,12 @@ function useSelection({ rows }: EventList, selected: ReadonlySet<string>, onSele
 }
 
 /** `j` and `k` move the focus, Enter opens what has it, and the focus returns to the row that one comes back from. */
-function useRowFocus({ rows, version }: EventList, scrollTo: (index: number) => void, mark: (id: string) => void, box: { current: HTMLElement | null }): void {
+function useRowFocus(
+  { rows, version }: EventList,
+  scrollTo: (index: number) => void,
+  mark: (id: string) => void,
+  box: { current: HTMLElement | null },
+): void {
   const focused = (): number => {
     const id = document.activeElement?.closest<HTMLElement>('[data-id]')?.dataset['id'];
     return id === undefined ? -1 : rows.indexOf(id);

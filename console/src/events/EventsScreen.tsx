@@ -1,3 +1,4 @@
+import './events.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { serviceNowMs } from '../api/client';
@@ -22,7 +23,6 @@ import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
 import { tellCount } from './tell-count';
-import './events.css';
 
 /** What is marked: some rows, or everything that matched when one said so. */
 interface Selection {
@@ -57,10 +57,30 @@ export function EventsScreen(): ReactNode {
       <FilterBar search={search} filters={filters} />
       <FaultLine fault={pages.isFetchNextPageError ? null : pages.error} />
       <News list={list} />
-      {isSelecting && <SelectionBar rows={marked(list, selected)} all={selected.all} filters={filters} onAll={(all) => setSelected({ ids: selected.ids, all })} onDone={done} />}
+      {isSelecting && (
+        <SelectionBar
+          rows={marked(list, selected)}
+          all={selected.all}
+          filters={filters}
+          onAll={(all) => setSelected({ ids: selected.ids, all })}
+          onDone={done}
+        />
+      )}
       {isEmpty && !isFiltered && <FirstEvent />}
-      {isEmpty && isFiltered && <p className="empty" role="status">{t('events.none')}</p>}
-      {(rows.count > 0 || pages.hasNextPage) && <Table list={list} search={search} selected={selected} onSelect={(ids) => setSelected({ ids, all: null })} onScrolled={setScrolled} />}
+      {isEmpty && isFiltered && (
+        <p className="empty" role="status">
+          {t('events.none')}
+        </p>
+      )}
+      {(rows.count > 0 || pages.hasNextPage) && (
+        <Table
+          list={list}
+          search={search}
+          selected={selected}
+          onSelect={(ids) => setSelected({ ids, all: null })}
+          onScrolled={setScrolled}
+        />
+      )}
       {pages.isPending && <Loading fault={pages.failureReason} />}
     </div>
   );
@@ -71,9 +91,31 @@ function marked({ rows }: EventList, { ids }: Selection): EventItem[] {
 }
 
 /** On a phone there is room for the most needed columns alone. */
-function Table({ list, search, selected, onSelect, onScrolled }: { list: EventList; search: EventSearch; selected: Selection; onSelect: (ids: ReadonlySet<string>) => void; onScrolled: (isScrolled: boolean) => void }): ReactNode {
+function Table({
+  list,
+  search,
+  selected,
+  onSelect,
+  onScrolled,
+}: {
+  list: EventList;
+  search: EventSearch;
+  selected: Selection;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  onScrolled: (isScrolled: boolean) => void;
+}): ReactNode {
   const isNarrow = useMedia('(max-width: 40rem)');
-  return <EventTable list={list} search={search} columns={isNarrow ? NARROW_COLUMNS : columnsOf(search)} selected={selected.ids} isAll={selected.all !== null} onSelect={onSelect} onScrolled={onScrolled} />;
+  return (
+    <EventTable
+      list={list}
+      search={search}
+      columns={isNarrow ? NARROW_COLUMNS : columnsOf(search)}
+      selected={selected.ids}
+      isAll={selected.all !== null}
+      onSelect={onSelect}
+      onScrolled={onScrolled}
+    />
+  );
 }
 
 interface HeadingProps {
@@ -93,17 +135,33 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {
     const said = asColumns(columns);
-    void navigate({ to: '/$env/events', params: { env }, search: { ...filters, ...(said !== undefined && { columns: said }) } });
+    void navigate({
+      to: '/$env/events',
+      params: { env },
+      search: { ...filters, ...(said !== undefined && { columns: said }) },
+    });
   };
   return (
     <div className="heading">
       <h1>{t('nav.events')}</h1>
       <span className="count">{count !== undefined && tellCount(count)}</span>
       <SavedViews search={search} />
-      <Choices label={t('columns')} shown={t('columns')} options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))} chosen={chosen} onChange={choose} />
-      <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>{t('export')}</button>
-      <button type="button" aria-pressed={isPaused} title={keysOf('pause')} onClick={onPause}>{t(isPaused ? 'live.go-on' : 'live.pause')}</button>
-      <button type="button" onClick={list.reload}>{t('reload')}</button>
+      <Choices
+        label={t('columns')}
+        shown={t('columns')}
+        options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))}
+        chosen={chosen}
+        onChange={choose}
+      />
+      <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>
+        {t('export')}
+      </button>
+      <button type="button" aria-pressed={isPaused} title={keysOf('pause')} onClick={onPause}>
+        {t(isPaused ? 'live.go-on' : 'live.pause')}
+      </button>
+      <button type="button" onClick={list.reload}>
+        {t('reload')}
+      </button>
       {exported !== null && <ExportDialog of={{ query: exported }} onClose={() => setExported(null)} />}
     </div>
   );

@@ -7,8 +7,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { collectEvents, EXPORT_MAX } from './collect-events';
-import { countOf, pageOf } from './event-list';
 import type { EventQuery } from './event-filters';
+import { countOf, pageOf } from './event-list';
 import { type ExportFormat, FORMATS, headOf, linesOf } from './export-format';
 import { tellCount } from './tell-count';
 
@@ -22,11 +22,15 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
   const [progress, setProgress] = useState<{ done: number; waits: number | null } | null>(null);
   const stop = useRef(new AbortController());
   useEffect(() => {
-    const controller = stop.current = new AbortController();
+    const controller = (stop.current = new AbortController());
     return () => controller.abort(new Error('closed'));
   }, []);
   const query = 'query' in of ? of.query : null;
-  const counted = useQuery({ queryKey: ['event-count', environment, 'export', query], queryFn: () => countOf(api, query ?? {}), enabled: query !== null });
+  const counted = useQuery({
+    queryKey: ['event-count', environment, 'export', query],
+    queryFn: () => countOf(api, query ?? {}),
+    enabled: query !== null,
+  });
   const count = 'rows' in of ? { count: of.rows.length, is_capped: false } : counted.data;
   const make = async (): Promise<void> => {
     const parts = [headOf(format)];
@@ -35,9 +39,18 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
     if ('rows' in of) take(of.rows);
     else {
       const { signal } = stop.current;
-      ({ isCut } = await collectEvents((cursor) => pageOf(api, { ...of.query, ...(cursor !== null && { cursor }) }, signal), take, (done, waits) => setProgress({ done, waits }), signal));
+      ({ isCut } = await collectEvents(
+        (cursor) => pageOf(api, { ...of.query, ...(cursor !== null && { cursor }) }, signal),
+        take,
+        (done, waits) => setProgress({ done, waits }),
+        signal,
+      ));
     }
-    download(new Blob(parts), `events-${environment}.${format}`, format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
+    download(
+      new Blob(parts),
+      `events-${environment}.${format}`,
+      format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
+    );
     if (isCut) throw new Error(t('export.cut', { count: EXPORT_MAX }));
   };
   return (
@@ -45,16 +58,27 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
       <FaultLine fault={counted.error} />
       <p role="status">{count === undefined ? t('counting') : t('export.count', { count: tellCount(count) })}</p>
       <p>
-        <label>{t('export.format')}
-          <select value={format} onChange={({ target }) => setFormat(FORMATS.find((each) => each === target.value) ?? 'jsonl')}>
-            {FORMATS.map((each) => <option key={each} value={each}>{t(`export.${each}`)}</option>)}
+        <label>
+          {t('export.format')}
+          <select
+            value={format}
+            onChange={({ target }) => setFormat(FORMATS.find((each) => each === target.value) ?? 'jsonl')}
+          >
+            {FORMATS.map((each) => (
+              <option key={each} value={each}>
+                {t(`export.${each}`)}
+              </option>
+            ))}
           </select>
         </label>
       </p>
       {progress !== null && (
         <p role="status">
-          {count !== undefined && !count.is_capped && <progress max={Math.max(1, count.count)} value={progress.done} aria-label={t('export')} />}{' '}
-          {t('export.progress', { count: progress.done })}{progress.waits !== null && ` ${t('waits', { seconds: progress.waits })}`}
+          {count !== undefined && !count.is_capped && (
+            <progress max={Math.max(1, count.count)} value={progress.done} aria-label={t('export')} />
+          )}{' '}
+          {t('export.progress', { count: progress.done })}
+          {progress.waits !== null && ` ${t('waits', { seconds: progress.waits })}`}
         </p>
       )}
     </Confirm>

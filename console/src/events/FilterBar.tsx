@@ -4,11 +4,22 @@ import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
-import { DIRECTIONS, ERROR_CLASSES, type EventFilters, RANGES, readFilters, STATUSES, statusesOf } from './event-filters';
+import {
+  DIRECTIONS,
+  ERROR_CLASSES,
+  type EventFilters,
+  RANGES,
+  readFilters,
+  STATUSES,
+  statusesOf,
+} from './event-filters';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
 /** Filters that have a field of their own only while they are set: links lead to them. */
-const LINKED = [['endpoint', 'fact.endpoint'], ['message_id', 'fact.message']] as const;
+const LINKED = [
+  ['endpoint', 'fact.endpoint'],
+  ['message_id', 'fact.message'],
+] as const;
 
 type Change = { [Name in keyof EventFilters]?: EventFilters[Name] | undefined };
 
@@ -18,42 +29,126 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
   const navigate = useNavigate();
   const set = (changes: Change): void => {
     const { columns } = search;
-    const next = readFilters(Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== '')));
-    void navigate({ to: '/$env/events', params: { env }, search: { ...next, ...(columns !== undefined && { columns }) } });
+    const next = readFilters(
+      Object.fromEntries(
+        Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== ''),
+      ),
+    );
+    void navigate({
+      to: '/$env/events',
+      params: { env },
+      search: { ...next, ...(columns !== undefined && { columns }) },
+    });
   };
   const statuses = statusesOf(filters);
   return (
     <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <TextFilter label={t('filter.id')} value={filters.q ?? ''} placeholder="evt_, msg_, req_ …" size={24} onChange={(q) => set({ q })} />
-      <Choices label={t('filter.status')} shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')} options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
-        chosen={statuses} onChange={(chosen) => set({ status: chosen.join(',') })} clear={{ label: t('filter.clear'), onClear: () => set({ status: undefined }) }} />
+      <TextFilter
+        label={t('filter.id')}
+        value={filters.q ?? ''}
+        placeholder="evt_, msg_, req_ …"
+        size={24}
+        onChange={(q) => set({ q })}
+      />
+      <Choices
+        label={t('filter.status')}
+        shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')}
+        options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
+        chosen={statuses}
+        onChange={(chosen) => set({ status: chosen.join(',') })}
+        clear={{ label: t('filter.clear'), onClear: () => set({ status: undefined }) }}
+      />
       <TimeFilter filters={filters} onChange={set} />
-      <TextFilter label={t('filter.type')} value={filters.event_type ?? ''} placeholder={t('filter.any')} onChange={(event_type) => set({ event_type })} />
+      <TextFilter
+        label={t('filter.type')}
+        value={filters.event_type ?? ''}
+        placeholder={t('filter.any')}
+        onChange={(event_type) => set({ event_type })}
+      />
       <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
       <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
-      <Select label={t('fact.direction')} value={filters.direction ?? ''} onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
-        options={[['', t('filter.any')], ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)])]} />
-      <Select label={t('filter.error')} value={filters.error ?? ''} onChange={(value) => set({ error: ERROR_CLASSES.find((each) => each === value) })}
-        options={[['', t('filter.any')], ...ERROR_CLASSES.map((each): [string, string] => [each, each.endsWith('xx') ? `HTTP ${each}` : word('error', each)])]} />
-      {LINKED.map(([name, label]) => filters[name] !== undefined && <TextFilter key={name} label={t(label)} value={filters[name]} onChange={(value) => set({ [name]: value })} />)}
-      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/events', params: { env }, search: search.columns === undefined ? {} : { columns: search.columns } })}>{t('filter.clear')}</button>}
+      <Select
+        label={t('fact.direction')}
+        value={filters.direction ?? ''}
+        onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
+        options={[['', t('filter.any')], ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)])]}
+      />
+      <Select
+        label={t('filter.error')}
+        value={filters.error ?? ''}
+        onChange={(value) => set({ error: ERROR_CLASSES.find((each) => each === value) })}
+        options={[
+          ['', t('filter.any')],
+          ...ERROR_CLASSES.map((each): [string, string] => [
+            each,
+            each.endsWith('xx') ? `HTTP ${each}` : word('error', each),
+          ]),
+        ]}
+      />
+      {LINKED.map(
+        ([name, label]) =>
+          filters[name] !== undefined && (
+            <TextFilter
+              key={name}
+              label={t(label)}
+              value={filters[name]}
+              onChange={(value) => set({ [name]: value })}
+            />
+          ),
+      )}
+      {Object.keys(filters).length > 0 && (
+        <button
+          type="button"
+          onClick={() =>
+            void navigate({
+              to: '/$env/events',
+              params: { env },
+              search: search.columns === undefined ? {} : { columns: search.columns },
+            })
+          }
+        >
+          {t('filter.clear')}
+        </button>
+      )}
     </form>
   );
 }
 
 /** One of a few. Its label stands beside it and not around it: it would have all options in its name. */
-function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [value: string, label: string])[]; onChange: (value: string) => void }): ReactNode {
+function Select({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, label: string])[];
+  onChange: (value: string) => void;
+}): ReactNode {
   const id = useId();
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <select id={id} value={value} onChange={({ target }) => onChange(target.value)}>{options.map(([each, shown]) => <option key={each} value={each}>{shown}</option>)}</select>
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)}>
+        {options.map(([each, shown]) => (
+          <option key={each} value={each}>
+            {shown}
+          </option>
+        ))}
+      </select>
     </div>
   );
 }
 
 /** A range that stays relative, or one between two times of the reader's zone. */
-function TimeFilter({ filters: { since, until }, onChange }: { filters: EventFilters; onChange: (changes: Change) => void }): ReactNode {
+function TimeFilter({
+  filters: { since, until },
+  onChange,
+}: {
+  filters: EventFilters;
+  onChange: (changes: Change) => void;
+}): ReactNode {
   const isOther = until !== undefined || (since !== undefined && !RANGES.some((range) => range === since));
   const [isAsked, setAsked] = useState(isOther);
   useEffect(() => setAsked(isOther), [isOther]);
@@ -63,20 +158,56 @@ function TimeFilter({ filters: { since, until }, onChange }: { filters: EventFil
   };
   return (
     <>
-      <Select label={t('filter.range')} value={isAsked ? 'other' : (since ?? '')} onChange={choose}
-        options={[['', t('filter.all-time')], ...RANGES.map((range): [string, string] => [range, t(`range.${range}`)]), ['other', t('filter.between')]]} />
-      {isAsked && (['since', 'until'] as const).map((name) => {
-        const value = name === 'since' ? since : until;
-        // A relative one of a link is shown as it is until it is replaced.
-        if (value?.startsWith('-')) return <TextFilter key={name} label={t(`filter.${name}`)} value={value} size={8} onChange={(text) => onChange({ [name]: text })} />;
-        return <TimeField key={name} label={t(`filter.${name}`)} value={value ?? ''} onChange={(at) => onChange({ [name]: at })} />;
-      })}
+      <Select
+        label={t('filter.range')}
+        value={isAsked ? 'other' : (since ?? '')}
+        onChange={choose}
+        options={[
+          ['', t('filter.all-time')],
+          ...RANGES.map((range): [string, string] => [range, t(`range.${range}`)]),
+          ['other', t('filter.between')],
+        ]}
+      />
+      {isAsked &&
+        (['since', 'until'] as const).map((name) => {
+          const value = name === 'since' ? since : until;
+          // A relative one of a link is shown as it is until it is replaced.
+          if (value?.startsWith('-'))
+            return (
+              <TextFilter
+                key={name}
+                label={t(`filter.${name}`)}
+                value={value}
+                size={8}
+                onChange={(text) => onChange({ [name]: text })}
+              />
+            );
+          return (
+            <TimeField
+              key={name}
+              label={t(`filter.${name}`)}
+              value={value ?? ''}
+              onChange={(at) => onChange({ [name]: at })}
+            />
+          );
+        })}
     </>
   );
 }
 
-function TimeField({ label, value, onChange }: { label: string; value: string; onChange: (at: string | undefined) => void }): ReactNode {
-  const local = value === '' ? '' : new Date(Date.parse(value) - new Date(value).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+function TimeField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (at: string | undefined) => void;
+}): ReactNode {
+  const local =
+    value === ''
+      ? ''
+      : new Date(Date.parse(value) - new Date(value).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
   const [text, setText] = useState(local);
   useEffect(() => setText(local), [local]);
   const commit = (): void => {
@@ -84,18 +215,58 @@ function TimeField({ label, value, onChange }: { label: string; value: string; o
     const at = new Date(text);
     onChange(Number.isNaN(at.getTime()) ? undefined : at.toISOString());
   };
-  return <label>{label}<input type="datetime-local" step="1" value={text} onChange={({ target }) => setText(target.value)} onBlur={commit} onKeyDown={(event) => { if (event.key === 'Enter') commit(); }} /></label>;
+  return (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        step="1"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit();
+        }}
+      />
+    </label>
+  );
 }
 
 /** Takes effect with Enter or when it is left: a filter of half a word would find nothing. */
-function TextFilter({ label, value, placeholder, size = 14, onChange }: { label: string; value: string; placeholder?: string; size?: number; onChange: (value: string) => void }): ReactNode {
+function TextFilter({
+  label,
+  value,
+  placeholder,
+  size = 14,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  placeholder?: string;
+  size?: number;
+  onChange: (value: string) => void;
+}): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  const commit = (): void => { if (text.trim() !== value) onChange(text.trim()); };
+  const commit = (): void => {
+    if (text.trim() !== value) onChange(text.trim());
+  };
   return (
-    <label>{label}
-      <input value={text} size={size} autoComplete="off" spellCheck={false} maxLength={256} placeholder={placeholder} onChange={(event) => setText(event.target.value)} onBlur={commit}
-        onKeyDown={(event) => { if (event.key === 'Enter') commit(); }} />
+    <label>
+      {label}
+      <input
+        value={text}
+        size={size}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={256}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit();
+        }}
+      />
     </label>
   );
 }

@@ -8,11 +8,21 @@ export function News({ list: { rows, missed, showWaiting, reload } }: { list: Ev
   const { waiting, notKept } = rows;
   return (
     <div className="news" aria-live="polite">
-      {waiting > 0 && notKept === 0 && <button type="button" className="primary small" onClick={showWaiting}>{t('live.waiting', { count: waiting })}</button>}
-      {notKept > 0 && <button type="button" className="primary small" onClick={reload}>{t('live.not-shown', { count: waiting + notKept })}</button>}
+      {waiting > 0 && notKept === 0 && (
+        <button type="button" className="primary small" onClick={showWaiting}>
+          {t('live.waiting', { count: waiting })}
+        </button>
+      )}
+      {notKept > 0 && (
+        <button type="button" className="primary small" onClick={reload}>
+          {t('live.not-shown', { count: waiting + notKept })}
+        </button>
+      )}
       {missed !== null && (
         <button type="button" className="small" onClick={reload}>
-          {missed.count === null || missed.count === 0 ? t('live.gap') : t('live.missed', { count: tellCount({ count: missed.count, is_capped: missed.isCapped }) })}
+          {missed.count === null || missed.count === 0
+            ? t('live.gap')
+            : t('live.missed', { count: tellCount({ count: missed.count, is_capped: missed.isCapped }) })}
         </button>
       )}
     </div>

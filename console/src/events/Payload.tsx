@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import { answered } from '../api/client';
-import { CopyButton } from '../kit/CopyButton';
 import { download } from '../kit/copy';
+import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson, formatJsonInSlices } from '../kit/json/format-json';
 import { base64Of, HEX_ROW_BYTES, hexRow, textOf } from '../kit/json/text-of';
@@ -27,13 +27,31 @@ export function Payload({ event }: { event: EventDetail }): ReactNode {
   return (
     <section aria-labelledby="payload">
       <h2 id="payload">{t('payload')}</h2>
-      {isErased && <p>{t('payload.erased')} <Time at={event.payload_erased_at ?? ''} /></p>}
-      {!isErased && !isAsked && <p>{t('payload.large')} <button type="button" onClick={() => setAsked(true)}>{t('payload.load')}</button></p>}
+      {isErased && (
+        <p>
+          {t('payload.erased')} <Time at={event.payload_erased_at ?? ''} />
+        </p>
+      )}
+      {!isErased && !isAsked && (
+        <p>
+          {t('payload.large')}{' '}
+          <button type="button" onClick={() => setAsked(true)}>
+            {t('payload.load')}
+          </button>
+        </p>
+      )}
       {isLoading && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && <Shown event={event} bytes={data.bytes} contentType={data.contentType} />}
       {Object.keys(event.headers).length > 0 && (
-        <details><summary>{t('payload.headers')}</summary><pre tabIndex={0}>{Object.entries(event.headers).map(([name, value]) => `${name}: ${value}`).join('\n')}</pre></details>
+        <details>
+          <summary>{t('payload.headers')}</summary>
+          <pre tabIndex={0}>
+            {Object.entries(event.headers)
+              .map(([name, value]) => `${name}: ${value}`)
+              .join('\n')}
+          </pre>
+        </details>
       )}
     </section>
   );
@@ -54,15 +72,28 @@ function Shown({ event, bytes, contentType }: Content): ReactNode {
     <>
       {curl !== null && <CopyButton text={curl} label={t('payload.curl')} />}
       {signed !== null && <CopyButton text={signed} label={t('payload.curl-signed')} />}
-      <button type="button" className="small" onClick={() => download(bytes, event.id, contentType)}>{t('download')}</button>
-      {text !== null && <button type="button" className="small" aria-expanded={isComparing} onClick={() => setComparing(!isComparing)}>{t('compare')}</button>}
-      <span className="quiet">{t('payload.size', { bytes: bytes.length })}{contentType && ` · ${contentType}`}</span>
+      <button type="button" className="small" onClick={() => download(bytes, event.id, contentType)}>
+        {t('download')}
+      </button>
+      {text !== null && (
+        <button type="button" className="small" aria-expanded={isComparing} onClick={() => setComparing(!isComparing)}>
+          {t('compare')}
+        </button>
+      )}
+      <span className="quiet">
+        {t('payload.size', { bytes: bytes.length })}
+        {contentType && ` · ${contentType}`}
+      </span>
     </>
   );
   return (
     <>
       {text === null ? <Bytes bytes={bytes}>{common}</Bytes> : <Text text={text}>{common}</Text>}
-      {isComparing && text !== null && <Suspense fallback={<p role="status">{t('loading')}</p>}><Compare event={event} text={text} /></Suspense>}
+      {isComparing && text !== null && (
+        <Suspense fallback={<p role="status">{t('loading')}</p>}>
+          <Compare event={event} text={text} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -77,15 +108,23 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
       <p className="actions">
         {formatted !== null && (
           <span role="group" aria-label={t('payload.view')} className="switch">
-            <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>{t('payload.formatted')}</button>
-            <button type="button" className="small" aria-pressed={!isFormatted} onClick={() => setFormatted(false)}>{t('payload.sent')}</button>
+            <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>
+              {t('payload.formatted')}
+            </button>
+            <button type="button" className="small" aria-pressed={!isFormatted} onClick={() => setFormatted(false)}>
+              {t('payload.sent')}
+            </button>
           </span>
         )}
         <CopyButton text={text} label={t('copy')} />
         {children}
       </p>
       {field}
-      {isPending && <p role="status" className="quiet">{t('payload.formatting')}</p>}
+      {isPending && (
+        <p role="status" className="quiet">
+          {t('payload.formatting')}
+        </p>
+      )}
       <TextView text={shown} label={t('payload')} found={found} />
     </>
   );
@@ -94,9 +133,16 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
 function Bytes({ bytes, children }: { bytes: Uint8Array; children: ReactNode }): ReactNode {
   return (
     <>
-      <p className="actions"><CopyButton text={() => base64Of(bytes)} label={t('payload.base64')} />{children}</p>
+      <p className="actions">
+        <CopyButton text={() => base64Of(bytes)} label={t('payload.base64')} />
+        {children}
+      </p>
       <p className="quiet">{t('payload.binary')}</p>
-      <Rows count={Math.ceil(bytes.length / HEX_ROW_BYTES)} label={t('payload')} rowOf={(row) => hexRow(bytes, row * HEX_ROW_BYTES)} />
+      <Rows
+        count={Math.ceil(bytes.length / HEX_ROW_BYTES)}
+        label={t('payload')}
+        rowOf={(row) => hexRow(bytes, row * HEX_ROW_BYTES)}
+      />
     </>
   );
 }
@@ -109,7 +155,10 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
   useEffect(() => {
     if (isSmall) return;
     const stop = new AbortController();
-    formatJsonInSlices(text, stop.signal).then((formatted) => setLarge({ of: text, formatted }), () => undefined);
+    formatJsonInSlices(text, stop.signal).then(
+      (formatted) => setLarge({ of: text, formatted }),
+      () => undefined,
+    );
     return () => stop.abort();
   }, [text, isSmall]);
   if (isSmall) return { formatted: small, isPending: false };
@@ -120,7 +169,8 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
 function useCurl(event: EventDetail, body: string | null): (() => string) | null {
   const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
-  const url = destination === undefined ? undefined : /^https?:/.test(destination) ? destination : names.get(destination)?.url;
+  const url =
+    destination === undefined ? undefined : /^https?:/.test(destination) ? destination : names.get(destination)?.url;
   if (!url) return null;
   return () => curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
 }
@@ -130,7 +180,12 @@ function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<
   const { api, can } = useSigned();
   const names = useDestinationNames();
   const destination = event.deliveries.at(-1)?.destination;
-  const isSigned = destination !== undefined && (/^(https?:|ep_)/.test(destination) || names.get(destination)?.type === 'https');
+  const isSigned =
+    destination !== undefined && (/^(https?:|ep_)/.test(destination) || names.get(destination)?.type === 'https');
   if (!can('write') || !isSigned) return null;
-  return async () => signedCurlOf({ ...await answered(api.POST('/v1/events/{id}/sign', { params: { path: { id: event.id } }, body: {} })), body });
+  return async () =>
+    signedCurlOf({
+      ...(await answered(api.POST('/v1/events/{id}/sign', { params: { path: { id: event.id } }, body: {} }))),
+      body,
+    });
 }

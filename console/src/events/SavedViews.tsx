@@ -25,14 +25,33 @@ export function SavedViews({ search }: { search: EventSearch }): ReactNode {
           <ul>
             {views.map((view) => (
               <li key={view.name}>
-                <Link to="/$env/events" params={{ env }} search={view.search} onClick={close}>{view.name}</Link>
-                <button type="button" className="small" aria-label={t('views.remove', { name: view.name })} onClick={() => remove(view.name)}>✕</button>
+                <Link to="/$env/events" params={{ env }} search={view.search} onClick={close}>
+                  {view.name}
+                </Link>
+                <button
+                  type="button"
+                  className="small"
+                  aria-label={t('views.remove', { name: view.name })}
+                  onClick={() => remove(view.name)}
+                >
+                  ✕
+                </button>
               </li>
             ))}
           </ul>
-          <form onSubmit={(event) => { event.preventDefault(); keep(); }}>
-            <label>{t('views.name')}<input value={name} maxLength={60} autoComplete="off" onChange={({ target }) => setName(target.value)} /></label>
-            <button type="submit" disabled={name.trim() === '' || isFull}>{t('views.save')}</button>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              keep();
+            }}
+          >
+            <label>
+              {t('views.name')}
+              <input value={name} maxLength={60} autoComplete="off" onChange={({ target }) => setName(target.value)} />
+            </label>
+            <button type="submit" disabled={name.trim() === '' || isFull}>
+              {t('views.save')}
+            </button>
           </form>
           {isFull && <p className="quiet">{t('views.full', { count: VIEWS_MAX })}</p>}
           <CopyButton text={() => location.href} label={t('views.copy')} />

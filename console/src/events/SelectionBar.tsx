@@ -33,28 +33,66 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
   const close = (): void => setAsked(null);
   return (
     <div className="selection" role="group" aria-label={t('selection')}>
-      <span role="status">{all === null ? t('selection.count', { count: rows.length }) : t('selection.all', { count: count === undefined ? '…' : tellCount(count) })}</span>
-      {all === null && isMore && <button type="button" className="small" onClick={() => onAll(asFixedQuery(filters, serviceNowMs()))}>{t('selection.choose-all', { count: tellCount(count) })}</button>}
-      {can('write') && <button type="button" onClick={() => setAsked('replay')}>{t('replay')}</button>}
-      {can('write') && all !== null && <button type="button" onClick={() => setAsked('recover')}>{t('recover')}</button>}
-      {can('write') && (all !== null || waiting.length > 0) && <button type="button" onClick={() => setAsked('cancel')}>{t('cancel-waiting')}</button>}
-      <button type="button" onClick={() => setAsked('export')}>{t('export')}</button>
+      <span role="status">
+        {all === null
+          ? t('selection.count', { count: rows.length })
+          : t('selection.all', { count: count === undefined ? '…' : tellCount(count) })}
+      </span>
+      {all === null && isMore && (
+        <button type="button" className="small" onClick={() => onAll(asFixedQuery(filters, serviceNowMs()))}>
+          {t('selection.choose-all', { count: tellCount(count) })}
+        </button>
+      )}
+      {can('write') && (
+        <button type="button" onClick={() => setAsked('replay')}>
+          {t('replay')}
+        </button>
+      )}
+      {can('write') && all !== null && (
+        <button type="button" onClick={() => setAsked('recover')}>
+          {t('recover')}
+        </button>
+      )}
+      {can('write') && (all !== null || waiting.length > 0) && (
+        <button type="button" onClick={() => setAsked('cancel')}>
+          {t('cancel-waiting')}
+        </button>
+      )}
+      <button type="button" onClick={() => setAsked('export')}>
+        {t('export')}
+      </button>
       {!can('write') && <span className="quiet">{t('needs-write')}</span>}
-      <button type="button" onClick={onDone}>{t('selection.clear')}</button>
+      <button type="button" onClick={onDone}>
+        {t('selection.clear')}
+      </button>
       {asked === 'export' && <ExportDialog of={all === null ? { rows } : { query: all }} onClose={close} />}
-      {asked !== null && asked !== 'export' && all !== null && <BulkJob action={asked} query={all} onClose={close} onBegun={onDone} />}
-      {(asked === 'replay' || asked === 'cancel') && all === null && <OneByOne action={asked} rows={asked === 'cancel' ? waiting : rows} onClose={close} onDone={onDone} />}
+      {asked !== null && asked !== 'export' && all !== null && (
+        <BulkJob action={asked} query={all} onClose={close} onBegun={onDone} />
+      )}
+      {(asked === 'replay' || asked === 'cancel') && all === null && (
+        <OneByOne action={asked} rows={asked === 'cancel' ? waiting : rows} onClose={close} onDone={onDone} />
+      )}
     </div>
   );
 }
 
 /** Asks first, then goes through what is marked; what failed stays told. */
-function OneByOne({ action, rows, onClose, onDone }: { action: 'replay' | 'cancel'; rows: readonly EventItem[]; onClose: () => void; onDone: () => void }): ReactNode {
+function OneByOne({
+  action,
+  rows,
+  onClose,
+  onDone,
+}: {
+  action: 'replay' | 'cancel';
+  rows: readonly EventItem[];
+  onClose: () => void;
+  onDone: () => void;
+}): ReactNode {
   const { api, environment } = useSigned();
   const [done, setDone] = useState(0);
   const stop = useRef(new AbortController());
   useEffect(() => {
-    const controller = stop.current = new AbortController();
+    const controller = (stop.current = new AbortController());
     return () => controller.abort(new Error('closed'));
   }, []);
   const act = async (): Promise<void> => {
@@ -62,17 +100,34 @@ function OneByOne({ action, rows, onClose, onDone }: { action: 'replay' | 'cance
     const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
       const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };
-      return action === 'cancel' ? answered(api.POST('/v1/events/{id}/cancel', { params })) : answered(api.POST('/v1/events/{id}/replay', { params }));
+      return action === 'cancel'
+        ? answered(api.POST('/v1/events/{id}/cancel', { params }))
+        : answered(api.POST('/v1/events/{id}/replay', { params }));
     };
-    const { failed, fault } = await doToMany(rows.map(({ id }) => id), call, setDone, stop.current.signal);
-    if (failed > 0) throw new Error(t('selection.some-failed', { failed, count: rows.length, why: fault instanceof Error ? fault.message : '' }));
+    const { failed, fault } = await doToMany(
+      rows.map(({ id }) => id),
+      call,
+      setDone,
+      stop.current.signal,
+    );
+    if (failed > 0)
+      throw new Error(
+        t('selection.some-failed', { failed, count: rows.length, why: fault instanceof Error ? fault.message : '' }),
+      );
     onDone();
   };
   const label = t(action === 'replay' ? 'replay' : 'cancel-waiting');
   return (
     <Confirm title={label} action={label} isDangerous={action === 'cancel'} onConfirm={act} onClose={onClose}>
-      <p>{t(action === 'replay' ? 'selection.replay' : 'selection.cancel', { count: rows.length })} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p>
-      {done > 0 && <p role="status"><progress max={rows.length} value={done} aria-label={t('selection')} /> {done} / {rows.length}</p>}
+      <p>
+        {t(action === 'replay' ? 'selection.replay' : 'selection.cancel', { count: rows.length })}{' '}
+        <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
+      </p>
+      {done > 0 && (
+        <p role="status">
+          <progress max={rows.length} value={done} aria-label={t('selection')} /> {done} / {rows.length}
+        </p>
+      )}
     </Confirm>
   );
 }

@@ -18,17 +18,37 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
   const { data: options = [] } = useQuery({
-    queryKey: ['pick', 'destinations', environment, text], staleTime: STALE_MS, placeholderData: keepPreviousData,
+    queryKey: ['pick', 'destinations', environment, text],
+    staleTime: STALE_MS,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<PickerOption[]> => {
-      const { data } = await answered(api.GET('/v1/destinations', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }));
+      const { data } = await answered(
+        api.GET('/v1/destinations', {
+          params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } },
+          signal,
+        }),
+      );
       return data.map(({ id, name, url }) => ({ id, label: name, ...(url !== null && { detail: url }) }));
     },
   });
   const { data: name } = useQuery({
-    queryKey: ['pick', 'destination', environment, value], staleTime: STALE_MS, retry: false, enabled: value.startsWith('dst_'),
-    queryFn: async ({ signal }) => (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: value } }, signal }))).name,
+    queryKey: ['pick', 'destination', environment, value],
+    staleTime: STALE_MS,
+    retry: false,
+    enabled: value.startsWith('dst_'),
+    queryFn: async ({ signal }) =>
+      (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: value } }, signal }))).name,
   });
-  return <Picker label={t('filter.destination')} value={value} shown={name ?? value} options={options} onText={setText} onPick={onPick} />;
+  return (
+    <Picker
+      label={t('filter.destination')}
+      value={value}
+      shown={name ?? value}
+      options={options}
+      onText={setText}
+      onPick={onPick}
+    />
+  );
 }
 
 /** Found by name or by one's own id. */
@@ -36,15 +56,32 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
   const { data: options = [] } = useQuery({
-    queryKey: ['pick', 'applications', environment, text], staleTime: STALE_MS, placeholderData: keepPreviousData,
+    queryKey: ['pick', 'applications', environment, text],
+    staleTime: STALE_MS,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<PickerOption[]> => {
-      const { data } = await answered(api.GET('/v1/app', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }));
+      const { data } = await answered(
+        api.GET('/v1/app', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }),
+      );
       return data.map(({ id, uid, name }) => ({ id, label: name, ...(uid !== null && { detail: uid }) }));
     },
   });
   const { data: name } = useQuery({
-    queryKey: ['pick', 'application', environment, value], staleTime: STALE_MS, retry: false, enabled: value !== '',
-    queryFn: async ({ signal }) => (await answered(api.GET('/v1/app/{app}', { params: { path: { app: value } }, signal }))).name,
+    queryKey: ['pick', 'application', environment, value],
+    staleTime: STALE_MS,
+    retry: false,
+    enabled: value !== '',
+    queryFn: async ({ signal }) =>
+      (await answered(api.GET('/v1/app/{app}', { params: { path: { app: value } }, signal }))).name,
   });
-  return <Picker label={t('filter.application')} value={value} shown={name ?? value} options={options} onText={setText} onPick={onPick} />;
+  return (
+    <Picker
+      label={t('filter.application')}
+      value={value}
+      shown={name ?? value}
+      options={options}
+      onText={setText}
+      onPick={onPick}
+    />
+  );
 }

@@ -17,12 +17,20 @@ export type Progress = (done: number, waitsSeconds: number | null) => void;
 
 /** All events of a query, page after page, given on as they come; waits as it is told to. Answers with how many, and whether there are more. */
 export async function collectEvents(
-  ask: (cursor: string | null) => Promise<CollectedPage>, take: (rows: readonly EventItem[]) => void, progress: Progress, signal: AbortSignal, max = EXPORT_MAX,
+  ask: (cursor: string | null) => Promise<CollectedPage>,
+  take: (rows: readonly EventItem[]) => void,
+  progress: Progress,
+  signal: AbortSignal,
+  max = EXPORT_MAX,
 ): Promise<{ count: number; isCut: boolean }> {
   let count = 0;
   let cursor: string | null = null;
   do {
-    const page: CollectedPage = await patiently(() => ask(cursor), (seconds) => progress(count, seconds), signal);
+    const page: CollectedPage = await patiently(
+      () => ask(cursor),
+      (seconds) => progress(count, seconds),
+      signal,
+    );
     const rows = page.data.slice(0, max - count);
     take(rows);
     count += rows.length;
@@ -34,7 +42,11 @@ export async function collectEvents(
 }
 
 /** Does something again when the service is busy or away, after as long as it says. */
-export async function patiently<T>(call: () => Promise<T>, waits: (seconds: number) => void, signal: AbortSignal): Promise<T> {
+export async function patiently<T>(
+  call: () => Promise<T>,
+  waits: (seconds: number) => void,
+  signal: AbortSignal,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await call();

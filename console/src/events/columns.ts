@@ -16,7 +16,15 @@ export const COLUMNS = [
 
 export type ColumnId = (typeof COLUMNS)[number]['id'];
 
-export const DEFAULT_COLUMNS: readonly ColumnId[] = ['status', 'type', 'target', 'attempts', 'answer', 'next', 'received'];
+export const DEFAULT_COLUMNS: readonly ColumnId[] = [
+  'status',
+  'type',
+  'target',
+  'attempts',
+  'answer',
+  'next',
+  'received',
+];
 /** As many as a phone has room for. */
 export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
 

@@ -1,11 +1,15 @@
 import { compareTexts } from './compare-texts';
 
-const lines = (count: number, more = ''): string => `${Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')}\n${more}`;
+const lines = (count: number, more = ''): string =>
+  `${Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')}\n${more}`;
 
 describe('compareTexts', () => {
   it('says what is gone and what came, in the very characters', async () => {
     expect(await compareTexts('{\n  "n": 1.10\n}', '{\n  "n": 1.1\n}')).toEqual([
-      { sign: ' ', text: '{', count: 1 }, { sign: '-', text: '  "n": 1.10', count: 1 }, { sign: '+', text: '  "n": 1.1', count: 1 }, { sign: ' ', text: '}', count: 1 },
+      { sign: ' ', text: '{', count: 1 },
+      { sign: '-', text: '  "n": 1.10', count: 1 },
+      { sign: '+', text: '  "n": 1.1', count: 1 },
+      { sign: ' ', text: '}', count: 1 },
     ]);
   });
 

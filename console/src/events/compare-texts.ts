@@ -25,6 +25,10 @@ export async function compareTexts(before: string, after: string): Promise<Compa
     const to = lines.length - (index === parts.length - 1 ? 0 : CONTEXT_LINES);
     const asLine = (text: string): ComparedLine => ({ sign: ' ', text, count: 1 });
     if (to - from <= 2) return lines.map(asLine);
-    return [...lines.slice(0, from).map(asLine), { sign: '…', text: '', count: to - from }, ...lines.slice(to).map(asLine)];
+    return [
+      ...lines.slice(0, from).map(asLine),
+      { sign: '…', text: '', count: to - from },
+      ...lines.slice(to).map(asLine),
+    ];
   });
 }

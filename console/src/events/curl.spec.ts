@@ -1,16 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { curlOf, signedCurlOf } from './curl';
 
-const REQUEST = { url: 'https://example.com/hooks', webhookId: 'msg_1', eventType: 'invoice.paid', headers: {}, body: '{"n":12345678901234567890}' };
+const REQUEST = {
+  url: 'https://example.com/hooks',
+  webhookId: 'msg_1',
+  eventType: 'invoice.paid',
+  headers: {},
+  body: '{"n":12345678901234567890}',
+};
 
 /** What a shell makes of the command: one argument a line. */
 function argumentsOf(command: string): string[] {
-  return spawnSync('sh', ['-c', command.replace(/^curl/, 'printf "%s\\0"')], { encoding: 'utf8' }).stdout.split('\0').slice(0, -1);
+  return spawnSync('sh', ['-c', command.replace(/^curl/, 'printf "%s\\0"')], { encoding: 'utf8' })
+    .stdout.split('\0')
+    .slice(0, -1);
 }
 
 describe('curlOf', () => {
   it.each([
-    ["it's", "it's"], ['$(touch /tmp/x) `id` \\ "', '$(touch /tmp/x) `id` \\ "'], ['a\nb', 'a\nb'], ['@file', '@file'], ["'; rm -rf / #", "'; rm -rf / #"],
+    ["it's", "it's"],
+    ['$(touch /tmp/x) `id` \\ "', '$(touch /tmp/x) `id` \\ "'],
+    ['a\nb', 'a\nb'],
+    ['@file', '@file'],
+    ["'; rm -rf / #", "'; rm -rf / #"],
   ])('the shell passes %j on as it is', (body, expected) => {
     expect(argumentsOf(curlOf({ ...REQUEST, body })).at(-1)).toBe(expected);
   });
@@ -24,8 +36,22 @@ describe('curlOf', () => {
 });
 
 it('a signed command has the headers as they were signed, and the very body', () => {
-  expect(signedCurlOf({ method: 'POST', url: "https://a.example/'x", headers: { 'webhook-signature': 'v1,abc', 'x-a': "it's" }, body: '{"n":12345678901234567890,"one":1.10}' })).toBe([
-    "curl -X POST 'https://a.example/'\\''x'", "-H 'webhook-signature: v1,abc'", "-H 'x-a: it'\\''s'", `--data-raw '{"n":12345678901234567890,"one":1.10}'`,
-  ].join(' \\\n  '));
-  expect(signedCurlOf({ method: 'POST', url: 'https://a.example', headers: {}, body: null })).toContain("--data-binary '@payload'");
+  expect(
+    signedCurlOf({
+      method: 'POST',
+      url: "https://a.example/'x",
+      headers: { 'webhook-signature': 'v1,abc', 'x-a': "it's" },
+      body: '{"n":12345678901234567890,"one":1.10}',
+    }),
+  ).toBe(
+    [
+      "curl -X POST 'https://a.example/'\\''x'",
+      "-H 'webhook-signature: v1,abc'",
+      "-H 'x-a: it'\\''s'",
+      `--data-raw '{"n":12345678901234567890,"one":1.10}'`,
+    ].join(' \\\n  '),
+  );
+  expect(signedCurlOf({ method: 'POST', url: 'https://a.example', headers: {}, body: null })).toContain(
+    "--data-binary '@payload'",
+  );
 });

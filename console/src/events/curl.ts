@@ -10,11 +10,19 @@ export interface SentRequest {
 
 /** For `sh`: everything that came from somebody stands in single quotes. */
 export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest): string {
-  const own = { 'content-type': 'application/json', 'webhook-id': webhookId, 'webhook-timestamp': '$(date +%s)', 'webhook-event-type': eventType, 'webhook-signature': 'v1,SIGNATURE' };
+  const own = {
+    'content-type': 'application/json',
+    'webhook-id': webhookId,
+    'webhook-timestamp': '$(date +%s)',
+    'webhook-event-type': eventType,
+    'webhook-signature': 'v1,SIGNATURE',
+  };
   const given = Object.entries(headers).filter(([name]) => !(name.toLowerCase() in own));
   const lines = [
     `curl -X POST ${quoted(url)}`,
-    ...Object.entries(own).map(([name, value]) => (name === 'webhook-timestamp' ? `-H "${name}: ${value}"` : `-H ${quoted(`${name}: ${value}`)}`)),
+    ...Object.entries(own).map(([name, value]) =>
+      name === 'webhook-timestamp' ? `-H "${name}: ${value}"` : `-H ${quoted(`${name}: ${value}`)}`,
+    ),
     ...given.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     body === null ? "--data-binary '@payload'" : `--data-raw ${quoted(body)}`,
   ];
@@ -22,7 +30,17 @@ export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest
 }
 
 /** The same as the service signed it: with a signature that holds for five minutes. */
-export function signedCurlOf({ method, url, headers, body }: { method: string; url: string; headers: Readonly<Record<string, string>>; body: string | null }): string {
+export function signedCurlOf({
+  method,
+  url,
+  headers,
+  body,
+}: {
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+}): string {
   const lines = [
     `curl -X ${method} ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),

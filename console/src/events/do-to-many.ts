@@ -1,14 +1,23 @@
 import { patiently } from './collect-events';
 
 /** Does one thing to many events, a few at a time, and tells how far it is. Waits when the service says so. */
-export async function doToMany(ids: readonly string[], act: (id: string) => Promise<unknown>, told: (done: number, failed: number) => void, signal: AbortSignal): Promise<{ failed: number; fault: unknown }> {
+export async function doToMany(
+  ids: readonly string[],
+  act: (id: string) => Promise<unknown>,
+  told: (done: number, failed: number) => void,
+  signal: AbortSignal,
+): Promise<{ failed: number; fault: unknown }> {
   const waiting = [...ids];
   const state = { done: 0, failed: 0, fault: null as unknown };
   const work = async (): Promise<void> => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       const each = id;
       try {
-        await patiently(() => act(each), () => undefined, signal);
+        await patiently(
+          () => act(each),
+          () => undefined,
+          signal,
+        );
       } catch (error) {
         state.failed += 1;
         state.fault = error;

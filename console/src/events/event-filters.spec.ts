@@ -5,12 +5,18 @@ const NOW = Date.parse('2026-11-21T09:30:00.000Z');
 
 describe('readFilters', () => {
   it.each([
-    [{ status: 'dlq', since: '-1h' }, { status: 'dlq', since: '-1h' }],
+    [
+      { status: 'dlq', since: '-1h' },
+      { status: 'dlq', since: '-1h' },
+    ],
     [{ status: 'failed,dlq,nonsense' }, { status: 'failed,dlq' }],
     [{ status: ['dlq', 'retrying'] }, { status: 'retrying,dlq' }],
     [{ status: 'nonsense', stauts: 'dlq', event_type: ' invoice.paid ' }, { event_type: 'invoice.paid' }],
     [{ event_type: 42, destination: '' }, { event_type: '42' }],
-    [{ direction: 'inbound', error: '5xx', q: ' evt_1 ' }, { direction: 'inbound', error: '5xx', q: 'evt_1' }],
+    [
+      { direction: 'inbound', error: '5xx', q: ' evt_1 ' },
+      { direction: 'inbound', error: '5xx', q: 'evt_1' },
+    ],
     [{ direction: 'sideways', error: '9xx' }, {}],
     [{ since: 'yesterday', until: '2026-11-21T00:00:00.000Z' }, { until: '2026-11-21T00:00:00.000Z' }],
     [{ since: '-99999h', application: ['a'], moved: '1' }, {}],
@@ -20,18 +26,34 @@ describe('readFilters', () => {
 });
 
 describe('asQuery', () => {
-  it.each([['-15m', '2026-11-21T09:15:00.000Z'], ['-6h', '2026-11-21T03:30:00.000Z'], ['-7d', '2026-11-14T09:30:00.000Z'], ['2026-11-20T01:00:00+01:00', '2026-11-20T00:00:00.000Z']])('since %s is %s', (since, expected) => {
+  it.each([
+    ['-15m', '2026-11-21T09:15:00.000Z'],
+    ['-6h', '2026-11-21T03:30:00.000Z'],
+    ['-7d', '2026-11-14T09:30:00.000Z'],
+    ['2026-11-20T01:00:00+01:00', '2026-11-20T00:00:00.000Z'],
+  ])('since %s is %s', (since, expected) => {
     expect(asQuery({ status: 'failed,dlq', since }, NOW)).toEqual({ status: ['failed', 'dlq'], since: expected });
   });
 
   it('what one decides about ends now, or where it ended before', () => {
-    expect(asFixedQuery({ since: '-1h' }, NOW)).toEqual({ since: '2026-11-21T08:30:00.000Z', until: '2026-11-21T09:30:00.000Z' });
+    expect(asFixedQuery({ since: '-1h' }, NOW)).toEqual({
+      since: '2026-11-21T08:30:00.000Z',
+      until: '2026-11-21T09:30:00.000Z',
+    });
     expect(asFixedQuery({ until: '-1h' }, NOW)).toEqual({ until: '2026-11-21T08:30:00.000Z' });
   });
 
   it('the stream knows no range and no state, and a list that ends does not grow', () => {
-    expect(asStreamQuery({ status: 'dlq', since: '-1h', event_type: 'a', direction: 'inbound', q: 'evt_1' })).toEqual({ event_type: 'a', direction: 'inbound' });
-    expect([canGrow({ since: '-1h' }), canGrow({ until: '-1h' }), canGrow({ message_id: 'msg_1' }), canGrow({ q: 'evt_1' })]).toEqual([true, false, false, false]);
+    expect(asStreamQuery({ status: 'dlq', since: '-1h', event_type: 'a', direction: 'inbound', q: 'evt_1' })).toEqual({
+      event_type: 'a',
+      direction: 'inbound',
+    });
+    expect([
+      canGrow({ since: '-1h' }),
+      canGrow({ until: '-1h' }),
+      canGrow({ message_id: 'msg_1' }),
+      canGrow({ q: 'evt_1' }),
+    ]).toEqual([true, false, false, false]);
   });
 });
 

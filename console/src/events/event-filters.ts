@@ -25,7 +25,19 @@ export type EventStatus = (typeof STATUSES)[number];
 export const DIRECTIONS = ['outbound', 'inbound'] as const;
 type Direction = (typeof DIRECTIONS)[number];
 
-export const ERROR_CLASSES = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'refused', 'adapter', '3xx', '4xx', '5xx'] as const;
+export const ERROR_CLASSES = [
+  'timeout',
+  'dns',
+  'connection',
+  'tls',
+  'blocked',
+  'protocol',
+  'refused',
+  'adapter',
+  '3xx',
+  '4xx',
+  '5xx',
+] as const;
 type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /** The ranges that are offered. */
@@ -47,7 +59,8 @@ export function readFilters(search: Readonly<Record<string, unknown>>): EventFil
   if (error !== undefined) filters.error = error;
   for (const name of TEXTS) {
     const value = search[name];
-    if ((typeof value === 'string' || typeof value === 'number') && String(value).trim() !== '') filters[name] = String(value).trim();
+    if ((typeof value === 'string' || typeof value === 'number') && String(value).trim() !== '')
+      filters[name] = String(value).trim();
   }
   for (const name of ['since', 'until'] as const) {
     const value = search[name];
@@ -71,8 +84,10 @@ export function asQuery(filters: EventFilters, nowMs: number): EventQuery {
   const { since, until, status: _status, ...rest } = filters;
   const status = statusesOf(filters);
   return {
-    ...(status.length > 0 && { status }), ...rest,
-    ...(since !== undefined && { since: rangeTime(since, nowMs) }), ...(until !== undefined && { until: rangeTime(until, nowMs) }),
+    ...(status.length > 0 && { status }),
+    ...rest,
+    ...(since !== undefined && { since: rangeTime(since, nowMs) }),
+    ...(until !== undefined && { until: rangeTime(until, nowMs) }),
   };
 }
 
@@ -82,8 +97,18 @@ export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
 }
 
 /** The filters that the stream of events has: it tells what happens now, whatever the range; states and errors are compared here. */
-export function asStreamQuery({ event_type, destination, application, endpoint, direction }: EventFilters): Record<string, string> {
-  return Object.fromEntries(Object.entries({ event_type, destination, application, endpoint, direction }).filter((entry): entry is [string, string] => entry[1] !== undefined));
+export function asStreamQuery({
+  event_type,
+  destination,
+  application,
+  endpoint,
+  direction,
+}: EventFilters): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries({ event_type, destination, application, endpoint, direction }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  );
 }
 
 /** Whether anything new can belong to the list at all. */
@@ -103,7 +128,8 @@ export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Ch
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);
   if (statuses.length > 0 && !statuses.some((each) => each === status)) return false;
-  if (filters.error !== undefined) return attempt !== undefined && status !== 'delivered' && errorClassOf(attempt) === filters.error;
+  if (filters.error !== undefined)
+    return attempt !== undefined && status !== 'delivered' && errorClassOf(attempt) === filters.error;
   return statuses.length > 0 || kind === 'accepted';
 }
 

@@ -1,4 +1,11 @@
-import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  type QueryClient,
+  useInfiniteQuery,
+  type UseInfiniteQueryResult,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import { answered, type Api, type EventItem, type Schemas, serviceNowMs } from '../api/client';
 import { Fault } from '../api/fault';
@@ -53,9 +60,15 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
     queryFn: ({ pageParam, signal }) => loadPage(api, pageParam, filters, signal),
     getNextPageParam: placeAfter,
     // A list that is refetched asks for all its pages: what is new comes by the stream.
-    staleTime: Infinity, refetchOnWindowFocus: false, refetchOnReconnect: false, gcTime: 120_000,
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    gcTime: 120_000,
   });
-  const rows = useMemo(() => new RowList<EventItem>(filters.status === undefined && filters.error === undefined), [key]);
+  const rows = useMemo(
+    () => new RowList<EventItem>(filters.status === undefined && filters.error === undefined),
+    [key],
+  );
   const [version, redraw] = useReducer((before: number) => before + 1, 0);
   const [missed, setMissed] = useState<Missed | null>(null);
   useEffect(() => () => setMissed(null), [key]);
@@ -66,7 +79,12 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
   useEffect(() => {
     if (!isSuccess) return;
     return listenForNews({
-      api, environment, filters, rows, isReading: () => latest.isReading, viewed: () => latest.viewed,
+      api,
+      environment,
+      filters,
+      rows,
+      isReading: () => latest.isReading,
+      viewed: () => latest.viewed,
       drawn: (goesOnAt) => {
         if (goesOnAt !== null) goOnAt(queries, key, goesOnAt, asQuery(filters, serviceNowMs()));
         redraw();
@@ -83,7 +101,17 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
     redraw();
   }, [rows]);
   const noteView = useCallback((index: number) => void (latest.viewed = index), [latest]);
-  return { rows, version, pages, missed, showWaiting, reload, noteView, isFull: rows.count >= ROWS_MAX, searchedTo: data?.pages.at(-1)?.searchedTo ?? null };
+  return {
+    rows,
+    version,
+    pages,
+    missed,
+    showWaiting,
+    reload,
+    noteView,
+    isFull: rows.count >= ROWS_MAX,
+    searchedTo: data?.pages.at(-1)?.searchedTo ?? null,
+  };
 }
 
 /** How many events match, up to 10,000; asked again once a minute while somebody looks. */
@@ -92,7 +120,10 @@ export function useCount(filters: EventFilters, isAsked = true) {
   return useQuery({
     queryKey: ['event-count', environment, filters],
     queryFn: ({ signal }) => countOf(api, asQuery(filters, serviceNowMs()), signal),
-    enabled: isAsked, staleTime: COUNT_EVERY_MS, refetchInterval: COUNT_EVERY_MS, refetchOnWindowFocus: false,
+    enabled: isAsked,
+    staleTime: COUNT_EVERY_MS,
+    refetchInterval: COUNT_EVERY_MS,
+    refetchOnWindowFocus: false,
   });
 }
 
@@ -102,7 +133,11 @@ export function countOf(api: Api, query: EventQuery, signal?: AbortSignal): Prom
 }
 
 /** One page of a query, as the API has it. */
-export function pageOf(api: Api, query: EventQuery & { cursor?: string }, signal?: AbortSignal): Promise<Schemas['EventPage']> {
+export function pageOf(
+  api: Api,
+  query: EventQuery & { cursor?: string },
+  signal?: AbortSignal,
+): Promise<Schemas['EventPage']> {
   return answered(api.GET('/v1/events', { params: { query: { ...query, limit: PAGE } }, ...(signal && { signal }) }));
 }
 
@@ -114,14 +149,25 @@ function placeAfter({ next, query, rows, goesOnAt }: Page): Place {
 async function loadPage(api: Api, place: Place, filters: EventFilters, signal: AbortSignal): Promise<Page> {
   const query = place?.query ?? asQuery(filters, serviceNowMs());
   const asked = async (of: EventQuery, cursor: string | null): Promise<Page> => {
-    const { data, next_cursor: next, searched_to: searchedTo = null } = await pageOf(api, { ...of, ...(cursor !== null && { cursor }) }, signal);
+    const {
+      data,
+      next_cursor: next,
+      searched_to: searchedTo = null,
+    } = await pageOf(api, { ...of, ...(cursor !== null && { cursor }) }, signal);
     return { rows: data.map(compact), next, searchedTo, query: of, goesOnAt: null };
   };
   try {
     return await asked(query, place?.cursor ?? null);
   } catch (error) {
     // Cursors live an hour: a list that was left open goes on from its oldest row.
-    if (place === null || place.cursor === null || place.oldest === '' || !(error instanceof Fault) || error.type !== 'bad_request') throw error;
+    if (
+      place === null ||
+      place.cursor === null ||
+      place.oldest === '' ||
+      !(error instanceof Fault) ||
+      error.type !== 'bad_request'
+    )
+      throw error;
     return asked({ ...query, until: place.oldest }, null);
   }
 }
@@ -158,7 +204,10 @@ async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: 
 
 /** The pages are let go of; the list goes on at a time once one scrolls there. */
 function goOnAt(queries: QueryClient, key: readonly unknown[], goesOnAt: string, query: EventQuery): void {
-  queries.setQueryData<Pages>(key, { pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }], pageParams: [null] });
+  queries.setQueryData<Pages>(key, {
+    pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }],
+    pageParams: [null],
+  });
 }
 
 function useLatest(isReading: boolean): { isReading: boolean; viewed: number } {

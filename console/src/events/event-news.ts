@@ -27,7 +27,16 @@ interface Listening {
 }
 
 /** Brings what the stream tells into the rows, a few times a second at most, and says what it did not tell. Answers with what ends that. */
-export function listenForNews({ api, environment, filters, rows, isReading, viewed, drawn, missed }: Listening): () => void {
+export function listenForNews({
+  api,
+  environment,
+  filters,
+  rows,
+  isReading,
+  viewed,
+  drawn,
+  missed,
+}: Listening): () => void {
   let queue: News<EventItem>[] = [];
   const draw = (): void => {
     if (queue.length === 0) return;
@@ -39,18 +48,26 @@ export function listenForNews({ api, environment, filters, rows, isReading, view
   // Of several gaps in a row one is told, from where the first began: what the list has of it is not missed.
   let gap: { since: string; until: string } | null = null;
   const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
-    const { count, is_capped: isCapped } = await answered(api.GET('/v1/events/count', { params: { query: asQuery({ ...filters, since, until }, serviceNowMs()) } }));
+    const { count, is_capped: isCapped } = await answered(
+      api.GET('/v1/events/count', { params: { query: asQuery({ ...filters, since, until }, serviceNowMs()) } }),
+    );
     missed({ count: Math.max(0, count - rows.countBetween(since, until) - rows.notKept), isCapped });
   };
   const say = (since: string | null, until = new Date(serviceNowMs()).toISOString()): void => {
     missed({ count: null, isCapped: false });
     if (since === null) return;
-    const told = gap = { since: gap?.since ?? since, until };
+    const told = (gap = { since: gap?.since ?? since, until });
     // What comes at the same time is drawn first.
-    setTimeout(() => { if (gap === told) countMissed(told).catch(() => undefined); }, 4 * DRAW_EVERY_MS);
+    setTimeout(() => {
+      if (gap === told) countMissed(told).catch(() => undefined);
+    }, 4 * DRAW_EVERY_MS);
   };
   const ask = async (change: EventFilters, isNew: boolean): Promise<EventItem[]> => {
-    const { data } = await answered(api.GET('/v1/events', { params: { query: { ...asQuery({ ...filters, ...change }, serviceNowMs()), limit: PAGE } } }));
+    const { data } = await answered(
+      api.GET('/v1/events', {
+        params: { query: { ...asQuery({ ...filters, ...change }, serviceNowMs()), limit: PAGE } },
+      }),
+    );
     queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
     return data;
   };
@@ -67,7 +84,12 @@ export function listenForNews({ api, environment, filters, rows, isReading, view
   const stop = listenToEvents(environment, asStreamQuery(filters), {
     ready: () => void catchUp().catch(() => undefined),
     gap: ({ since, until }) => say(since, until),
-    changed: (kind, change) => void queue.push({ isNew: isBroughtBy(filters, { kind, status: change.status, attempt: change.attempt }), row: rowOf(change), attempt: change.attempt }),
+    changed: (kind, change) =>
+      void queue.push({
+        isNew: isBroughtBy(filters, { kind, status: change.status, attempt: change.attempt }),
+        row: rowOf(change),
+        attempt: change.attempt,
+      }),
   });
   return () => {
     stop();
@@ -77,5 +99,16 @@ export function listenForNews({ api, environment, filters, rows, isReading, view
 
 /** A row as the list has it; how far the event has come is told by its attempts. */
 function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: ToldChange): EventItem {
-  return { id, event_type, endpoint, status, destination, message_id, received_at, attempt_count: 0, last_attempt: null, next_attempt_at: null };
+  return {
+    id,
+    event_type,
+    endpoint,
+    status,
+    destination,
+    message_id,
+    received_at,
+    attempt_count: 0,
+    last_attempt: null,
+    next_attempt_at: null,
+  };
 }

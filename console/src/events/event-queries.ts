@@ -20,9 +20,13 @@ export function useEvent(id: string) {
 /** What attempts that failed sent and were answered, by delivery and number. */
 export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string, Schemas['ExchangeItem']> {
   const { api, environment } = useSigned();
-  const failed = attempts.filter(({ error, status }) => error !== null || status === null || status < 200 || status > 299).length;
+  const failed = attempts.filter(
+    ({ error, status }) => error !== null || status === null || status < 200 || status > 299,
+  ).length;
   const { data } = useQuery({
-    queryKey: ['exchanges', environment, id, attempts.length], enabled: failed > 0, staleTime: Infinity,
+    queryKey: ['exchanges', environment, id, attempts.length],
+    enabled: failed > 0,
+    staleTime: Infinity,
     queryFn: ({ signal }) => answered(api.GET('/v1/events/{id}/exchanges', { params: { path: { id } }, signal })),
   });
   return useMemo(() => new Map(data?.data.map((each) => [`${each.delivery} ${each.number}`, each])), [data]);
@@ -31,14 +35,21 @@ export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string,
 /** The payload of an event as bytes; only when `isAsked`. */
 export function usePayload(id: string, isAsked: boolean) {
   const { environment } = useSigned();
-  return useQuery({ queryKey: ['payload', environment, id], queryFn: ({ signal }) => payloadOf(environment, id, signal), enabled: isAsked, staleTime: Infinity, gcTime: 0 });
+  return useQuery({
+    queryKey: ['payload', environment, id],
+    queryFn: ({ signal }) => payloadOf(environment, id, signal),
+    enabled: isAsked,
+    staleTime: Infinity,
+    gcTime: 0,
+  });
 }
 
 /** Names of destinations by their ids, as far as the newest hundred have them. */
 export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({
-    queryKey: ['destination-names', environment], staleTime: 30_000,
+    queryKey: ['destination-names', environment],
+    staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
   return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
@@ -48,11 +59,24 @@ export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationI
 export function useRetry(destination: string | undefined, application: string | undefined): Retry | null {
   const { api, environment } = useSigned();
   const { data = null } = useQuery({
-    queryKey: ['retry', environment, destination, application], staleTime: 60_000, retry: false,
-    enabled: destination !== undefined && (destination.startsWith('dst_') || (destination.startsWith('ep_') && application !== undefined)),
+    queryKey: ['retry', environment, destination, application],
+    staleTime: 60_000,
+    retry: false,
+    enabled:
+      destination !== undefined &&
+      (destination.startsWith('dst_') || (destination.startsWith('ep_') && application !== undefined)),
     queryFn: async () => {
-      if (destination?.startsWith('dst_')) return (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: destination } } }))).retry;
-      return (await answered(api.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app: application ?? '', endpoint: destination ?? '' } } }))).retry ?? null;
+      if (destination?.startsWith('dst_'))
+        return (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: destination } } }))).retry;
+      return (
+        (
+          await answered(
+            api.GET('/v1/app/{app}/endpoints/{endpoint}', {
+              params: { path: { app: application ?? '', endpoint: destination ?? '' } },
+            }),
+          )
+        ).retry ?? null
+      );
     },
   });
   return data;

@@ -1,6 +1,14 @@
 import { type News, type Row, RowList } from './event-rows';
 
-const row = (id: string, more: Partial<Row> = {}): Row => ({ id, status: 'retrying', received_at: `2026-11-21T09:30:00.${id.padStart(3, '0')}Z`, attempt_count: 0, last_attempt: null, next_attempt_at: null, ...more });
+const row = (id: string, more: Partial<Row> = {}): Row => ({
+  id,
+  status: 'retrying',
+  received_at: `2026-11-21T09:30:00.${id.padStart(3, '0')}Z`,
+  attempt_count: 0,
+  last_attempt: null,
+  next_attempt_at: null,
+  ...more,
+});
 const fresh = (id: string, more: Partial<Row> = {}): News<Row> => ({ isNew: true, row: row(id, more) });
 const idsOf = (list: RowList<Row>): string[] => Array.from({ length: list.count }, (_, at) => list.at(at)?.id ?? '');
 
@@ -53,13 +61,45 @@ describe('rows of the list', () => {
 
   it('a change is shown where the event stands, makes no row of its own, and an attempt counts once', () => {
     const list = listOf(['1']);
-    const attempt = { number: 1, status: 503, error: null, at: '2026-11-21T09:30:01.000Z', next_attempt_at: '2026-11-21T09:35:00.000Z' };
-    for (let i = 0; i < 2; i += 1) list.arrive([{ isNew: false, row: row('1'), attempt }, { isNew: false, row: row('9', { status: 'dlq' }) }], false);
+    const attempt = {
+      number: 1,
+      status: 503,
+      error: null,
+      at: '2026-11-21T09:30:01.000Z',
+      next_attempt_at: '2026-11-21T09:35:00.000Z',
+    };
+    for (let i = 0; i < 2; i += 1)
+      list.arrive(
+        [
+          { isNew: false, row: row('1'), attempt },
+          { isNew: false, row: row('9', { status: 'dlq' }) },
+        ],
+        false,
+      );
 
     expect(idsOf(list)).toEqual(['1']);
-    expect(list.at(0)).toMatchObject({ status: 'retrying', attempt_count: 1, last_attempt: { status: 503 }, next_attempt_at: attempt.next_attempt_at });
-    list.arrive([{ isNew: false, row: row('1', { status: 'delivered' }), attempt: { ...attempt, number: 2, status: 200, at: '2026-11-21T09:35:00.100Z', next_attempt_at: null } }], false);
-    expect(list.at(0)).toMatchObject({ status: 'delivered', attempt_count: 2, last_attempt: { status: 200 }, next_attempt_at: null });
+    expect(list.at(0)).toMatchObject({
+      status: 'retrying',
+      attempt_count: 1,
+      last_attempt: { status: 503 },
+      next_attempt_at: attempt.next_attempt_at,
+    });
+    list.arrive(
+      [
+        {
+          isNew: false,
+          row: row('1', { status: 'delivered' }),
+          attempt: { ...attempt, number: 2, status: 200, at: '2026-11-21T09:35:00.100Z', next_attempt_at: null },
+        },
+      ],
+      false,
+    );
+    expect(list.at(0)).toMatchObject({
+      status: 'delivered',
+      attempt_count: 2,
+      last_attempt: { status: 200 },
+      next_attempt_at: null,
+    });
   });
 
   it('what is too much to keep is counted, each once', () => {
@@ -74,7 +114,10 @@ describe('rows of the list', () => {
 
   it('live for long it lets old rows go, and says from where they are asked for again', () => {
     const list = listOf(['0']);
-    const news = Array.from({ length: 10_001 }, (_, i) => ({ isNew: true, row: row(String(i + 1).padStart(5, '0'), { received_at: new Date(i).toISOString() }) }));
+    const news = Array.from({ length: 10_001 }, (_, i) => ({
+      isNew: true,
+      row: row(String(i + 1).padStart(5, '0'), { received_at: new Date(i).toISOString() }),
+    }));
 
     expect(list.arrive(news, false)).toBe(new Date(8_000).toISOString());
     expect([list.count, list.at(0)?.id, list.at(1_999)?.id]).toEqual([2_000, '10001', '08002']);

@@ -2,17 +2,38 @@ import { type MessageKey, t, word } from '../kit/messages/t';
 import type { EventDetail } from './event-queries';
 
 /** Which sentence says why an event is as it is, and what goes into it. */
-export function explanationOf({ status, deliveries, attempts, note }: Pick<EventDetail, 'status' | 'deliveries' | 'attempts' | 'note'>): { key: MessageKey; values: Record<string, string | number> } | null {
+export function explanationOf({
+  status,
+  deliveries,
+  attempts,
+  note,
+}: Pick<EventDetail, 'status' | 'deliveries' | 'attempts' | 'note'>): {
+  key: MessageKey;
+  values: Record<string, string | number>;
+} | null {
   const last = attempts.at(-1);
   const answer = last === undefined ? '' : last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
   switch (status) {
-    case 'delivered': return { key: 'explain.delivered', values: { count: attempts.length } };
-    case 'dlq': return { key: 'explain.dlq', values: { count: attempts.length, answer } };
-    case 'failed': return { key: 'explain.failed', values: { reason: `reason:${deliveries.find((each) => each.status === 'failed')?.reason ?? ''}` } };
-    case 'retrying': if (deliveries.some(({ circuit }) => circuit !== null)) return { key: 'explain.circuit', values: {} };
-      return last === undefined ? { key: 'explain.waiting', values: {} } : { key: 'explain.retrying', values: { count: attempts.length, answer } };
-    case 'quarantined': case 'parked': case 'ignored': return note ? null : { key: `explain.${status}`, values: {} };
-    default: return null;
+    case 'delivered':
+      return { key: 'explain.delivered', values: { count: attempts.length } };
+    case 'dlq':
+      return { key: 'explain.dlq', values: { count: attempts.length, answer } };
+    case 'failed':
+      return {
+        key: 'explain.failed',
+        values: { reason: `reason:${deliveries.find((each) => each.status === 'failed')?.reason ?? ''}` },
+      };
+    case 'retrying':
+      if (deliveries.some(({ circuit }) => circuit !== null)) return { key: 'explain.circuit', values: {} };
+      return last === undefined
+        ? { key: 'explain.waiting', values: {} }
+        : { key: 'explain.retrying', values: { count: attempts.length, answer } };
+    case 'quarantined':
+    case 'parked':
+    case 'ignored':
+      return note ? null : { key: `explain.${status}`, values: {} };
+    default:
+      return null;
   }
 }
 
@@ -20,9 +41,11 @@ export function explanationOf({ status, deliveries, attempts, note }: Pick<Event
 export function explain(event: EventDetail): string | null {
   const found = explanationOf(event);
   if (found === null) return null;
-  const values = Object.fromEntries(Object.entries(found.values).map(([name, value]) => {
-    const [, prefix, said = ''] = /^(error|reason):(.*)$/.exec(String(value)) ?? [];
-    return [name, prefix === undefined ? value : word(prefix as 'error' | 'reason', said)];
-  }));
+  const values = Object.fromEntries(
+    Object.entries(found.values).map(([name, value]) => {
+      const [, prefix, said = ''] = /^(error|reason):(.*)$/.exec(String(value)) ?? [];
+      return [name, prefix === undefined ? value : word(prefix as 'error' | 'reason', said)];
+    }),
+  );
   return t(found.key, values);
 }

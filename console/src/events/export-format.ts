@@ -3,7 +3,20 @@ import type { EventItem } from '../api/client';
 export const FORMATS = ['jsonl', 'csv'] as const;
 export type ExportFormat = (typeof FORMATS)[number];
 
-const FIELDS = ['id', 'event_type', 'status', 'endpoint', 'destination', 'message_id', 'received_at', 'attempt_count', 'last_status', 'last_error', 'last_attempt_at', 'next_attempt_at'] as const;
+const FIELDS = [
+  'id',
+  'event_type',
+  'status',
+  'endpoint',
+  'destination',
+  'message_id',
+  'received_at',
+  'attempt_count',
+  'last_status',
+  'last_error',
+  'last_attempt_at',
+  'next_attempt_at',
+] as const;
 
 /** What stands before the rows. */
 export function headOf(format: ExportFormat): string {
@@ -16,8 +29,32 @@ export function linesOf(format: ExportFormat, rows: readonly EventItem[]): strin
   return rows.map((row) => `${cellsOf(row).map(cell).join(',')}\r\n`).join('');
 }
 
-function cellsOf({ id, event_type, status, endpoint, destination, message_id, received_at, attempt_count, last_attempt, next_attempt_at }: EventItem): (string | number | null)[] {
-  return [id, event_type, status, endpoint, destination, message_id, received_at, attempt_count, last_attempt?.status ?? null, last_attempt?.error ?? null, last_attempt?.at ?? null, next_attempt_at];
+function cellsOf({
+  id,
+  event_type,
+  status,
+  endpoint,
+  destination,
+  message_id,
+  received_at,
+  attempt_count,
+  last_attempt,
+  next_attempt_at,
+}: EventItem): (string | number | null)[] {
+  return [
+    id,
+    event_type,
+    status,
+    endpoint,
+    destination,
+    message_id,
+    received_at,
+    attempt_count,
+    last_attempt?.status ?? null,
+    last_attempt?.error ?? null,
+    last_attempt?.at ?? null,
+    next_attempt_at,
+  ];
 }
 
 /** A cell that a spreadsheet takes for text, whatever a sender named its type: what would begin a formula gets an apostrophe in front. */

@@ -3,8 +3,14 @@ import { firstPageQuery } from './first-page';
 describe('what the list of events asks first', () => {
   it.each([
     ['', 'limit=100'],
-    ['status=failed,dlq&event_type=invoice.paid&columns=type,id', 'status=failed&status=dlq&event_type=invoice.paid&limit=100'],
-    ['status=dlq&application=customer-42&error=4xx&q=%20evt_1%20', 'status=dlq&error=4xx&application=customer-42&q=evt_1&limit=100'],
+    [
+      'status=failed,dlq&event_type=invoice.paid&columns=type,id',
+      'status=failed&status=dlq&event_type=invoice.paid&limit=100',
+    ],
+    [
+      'status=dlq&application=customer-42&error=4xx&q=%20evt_1%20',
+      'status=dlq&error=4xx&application=customer-42&q=evt_1&limit=100',
+    ],
     ['status=nonsense&direction=sideways', 'limit=100'],
   ])('of the address ?%s is %s', (search, query) => {
     expect(firstPageQuery(new URLSearchParams(search))?.toString()).toBe(query);

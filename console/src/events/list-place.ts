@@ -7,7 +7,11 @@ interface Rows {
 const NO_ROWS: Rows = { at: () => undefined, indexOf: () => -1 };
 
 /** The list that one came from: its events in their order, and the address with its filters. Lives as long as the tab. */
-let place: { rows: Rows; search: Readonly<Record<string, unknown>>; opened: string | null } = { rows: NO_ROWS, search: {}, opened: null };
+let place: { rows: Rows; search: Readonly<Record<string, unknown>>; opened: string | null } = {
+  rows: NO_ROWS,
+  search: {},
+  opened: null,
+};
 
 export function rememberList(rows: Rows, search: object): void {
   place = { ...place, rows, search: { ...search } };
@@ -30,5 +34,7 @@ export function listPlace(): typeof place {
 /** The events beside one, in the list that one came from. */
 export function neighboursOf(id: string): { next: string | undefined; previous: string | undefined } {
   const at = place.rows.indexOf(id);
-  return at === -1 ? { next: undefined, previous: undefined } : { next: place.rows.at(at + 1)?.id, previous: at === 0 ? undefined : place.rows.at(at - 1)?.id };
+  return at === -1
+    ? { next: undefined, previous: undefined }
+    : { next: place.rows.at(at + 1)?.id, previous: at === 0 ? undefined : place.rows.at(at - 1)?.id };
 }

@@ -16,11 +16,13 @@ export function readViews(stored: string | null): SavedView[] {
   try {
     const said: unknown = JSON.parse(stored ?? '[]');
     if (!Array.isArray(said)) return [];
-    return (said as unknown[]).flatMap((each) => {
-      const { name, search } = (each ?? {}) as { name?: unknown; search?: unknown };
-      if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
-      return [{ name: name.slice(0, NAME_MAX), search: readSearch(search as Record<string, unknown>) }];
-    }).slice(0, VIEWS_MAX);
+    return (said as unknown[])
+      .flatMap((each) => {
+        const { name, search } = (each ?? {}) as { name?: unknown; search?: unknown };
+        if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
+        return [{ name: name.slice(0, NAME_MAX), search: readSearch(search as Record<string, unknown>) }];
+      })
+      .slice(0, VIEWS_MAX);
   } catch {
     return [];
   }
@@ -36,17 +38,24 @@ export function withView(views: readonly SavedView[], view: SavedView): SavedVie
 }
 
 /** The saved views of an environment, kept in this browser: their ids mean nothing in another environment. */
-export function useSavedViews(environmentId: string): { views: SavedView[]; save: (view: SavedView) => void; remove: (name: string) => void } {
+export function useSavedViews(environmentId: string): {
+  views: SavedView[];
+  save: (view: SavedView) => void;
+  remove: (name: string) => void;
+} {
   const key = `posthorn.views.${environmentId}`;
   const [views, setViews] = useState(() => readViews(stored(key)));
-  const keep = useCallback((next: SavedView[]) => {
-    setViews(next);
-    try {
-      localStorage.setItem(key, JSON.stringify(next));
-    } catch {
-      // A browser that keeps nothing has them until the page is left.
-    }
-  }, [key]);
+  const keep = useCallback(
+    (next: SavedView[]) => {
+      setViews(next);
+      try {
+        localStorage.setItem(key, JSON.stringify(next));
+      } catch {
+        // A browser that keeps nothing has them until the page is left.
+      }
+    },
+    [key],
+  );
   return {
     views,
     save: (view) => keep(withView(views, view)),

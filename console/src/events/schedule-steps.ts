@@ -9,9 +9,15 @@ export interface ScheduleStep {
 }
 
 /** Attempts as the schedule has them; of a long one those around where it is. */
-export function stepsOf({ max_attempts: max, schedule }: { max_attempts: number; schedule: readonly number[] }, made: number, goesOn: boolean): ScheduleStep[] {
+export function stepsOf(
+  { max_attempts: max, schedule }: { max_attempts: number; schedule: readonly number[] },
+  made: number,
+  goesOn: boolean,
+): ScheduleStep[] {
   const steps = Array.from({ length: Math.max(max, made) }, (_, at): ScheduleStep => ({
-    number: at + 1, state: at < made ? 'made' : at === made && goesOn ? 'next' : 'ahead', seconds: schedule[Math.min(at, schedule.length - 1)] ?? 0,
+    number: at + 1,
+    state: at < made ? 'made' : at === made && goesOn ? 'next' : 'ahead',
+    seconds: schedule[Math.min(at, schedule.length - 1)] ?? 0,
   }));
   const from = Math.max(0, Math.min(made - STEPS_SHOWN / 2, steps.length - STEPS_SHOWN));
   return steps.slice(from, from + STEPS_SHOWN);

@@ -16,9 +16,16 @@ export function useJobs({ state }: JobFilters) {
   return useInfiniteQuery({
     queryKey: ['jobs', environment, state ?? null],
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/replays', { params: { query: { limit: 50, ...(state && { state }), ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/replays', {
+          params: { query: { limit: 50, ...(state && { state }), ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    refetchInterval: ({ state: { data } }) => (data?.pages.length === 1 && data.pages[0]?.data.some(isActive) ? EVERY_MS : false),
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.length === 1 && data.pages[0]?.data.some(isActive) ? EVERY_MS : false,
   });
 }
 

@@ -7,7 +7,11 @@ import { useSigned } from '../session/session';
 
 const SCOPES = ['read', 'write', 'admin'] as const;
 const DAY_MS = 86_400_000;
-const LIFETIMES = [[0, 'key.never'], [30, 'key.month'], [365, 'key.year']] as const;
+const LIFETIMES = [
+  [0, 'key.never'],
+  [30, 'key.month'],
+  [365, 'key.year'],
+] as const;
 
 /** A new key of this environment. */
 export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void; onClose: () => void }): ReactNode {
@@ -32,12 +36,53 @@ export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void;
   };
   return (
     <Dialog title={t('key.new')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label>{t('key.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label>
-        <label>{t('key.scope')}<select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>{SCOPES.map((each) => <option key={each} value={each}>{word('scope', each)}</option>)}</select></label>
-        <label>{t('key.expires')}<select value={days} onChange={(event) => setDays(Number(event.target.value))}>{LIFETIMES.map(([each, label]) => <option key={each} value={each}>{t(label)}</option>)}</select></label>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          {t('key.name')}
+          <input
+            required
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            autoFocus
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          {t('key.scope')}
+          <select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>
+            {SCOPES.map((each) => (
+              <option key={each} value={each}>
+                {word('scope', each)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {t('key.expires')}
+          <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+            {LIFETIMES.map(([each, label]) => (
+              <option key={each} value={each}>
+                {t(label)}
+              </option>
+            ))}
+          </select>
+        </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('create')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -3,7 +3,15 @@ import { copyText } from './copy';
 import { t } from './messages/t';
 
 /** A button that copies, and says that it did; `name` tells it from others of the same label. */
-export function CopyButton({ text, label, name }: { text: string | (() => string | Promise<string>); label: string; name?: string }): ReactNode {
+export function CopyButton({
+  text,
+  label,
+  name,
+}: {
+  text: string | (() => string | Promise<string>);
+  label: string;
+  name?: string;
+}): ReactNode {
   const [said, setSaid] = useState<string | null>(null);
   useEffect(() => {
     if (said === null) return;
@@ -12,8 +20,19 @@ export function CopyButton({ text, label, name }: { text: string | (() => string
   }, [said]);
   const copy = async (): Promise<void> => {
     // What has to be asked for first may be refused.
-    const isCopied = await Promise.resolve(typeof text === 'string' ? text : text()).then(copyText).catch(() => false);
+    const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
+      .then(copyText)
+      .catch(() => false);
     setSaid(t(isCopied ? 'copied' : 'copy.failed'));
   };
-  return <button type="button" className="small" onClick={() => void copy()} {...(name !== undefined && said === null && { 'aria-label': name })}><span aria-live="polite">{said ?? label}</span></button>;
+  return (
+    <button
+      type="button"
+      className="small"
+      onClick={() => void copy()}
+      {...(name !== undefined && said === null && { 'aria-label': name })}
+    >
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  );
 }

@@ -2,5 +2,10 @@ import type { ReactNode } from 'react';
 
 /** How far something is, as a bar and in words. More than was expected is all of it. */
 export function Progress({ done, of, label }: { done: number; of: number; label: string }): ReactNode {
-  return <span className="progress"><progress value={Math.min(done, of)} max={Math.max(1, of)} aria-label={label} /> <span className="quiet">{label}</span></span>;
+  return (
+    <span className="progress">
+      <progress value={Math.min(done, of)} max={Math.max(1, of)} aria-label={label} />{' '}
+      <span className="quiet">{label}</span>
+    </span>
+  );
 }

@@ -12,11 +12,26 @@ interface TextFilterProps {
 export function TextFilter({ label, value, onChange, placeholder }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  const commit = (): void => { if (text.trim() !== value) onChange(text.trim()); };
+  const commit = (): void => {
+    if (text.trim() !== value) onChange(text.trim());
+  };
   return (
-    <label>{label}
-      <input type="search" value={text} size={18} autoComplete="off" spellCheck={false} maxLength={256} placeholder={placeholder} onChange={(event) => setText(event.target.value)}
-        onBlur={commit} onKeyDown={(event) => { if (event.key === 'Enter') commit(); }} />
+    <label>
+      {label}
+      <input
+        type="search"
+        value={text}
+        size={18}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={256}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit();
+        }}
+      />
     </label>
   );
 }

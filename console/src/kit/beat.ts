@@ -17,14 +17,20 @@ export function useBeat(tasks: readonly BeatTask[], everyMs = 5_000): void {
     const beat = (): void => {
       const { current } = latest;
       const task = current[turn % Math.max(1, current.length)];
-      if (task === undefined || isBusy || document.visibilityState === 'hidden' || performance.now() < notBefore) return;
+      if (task === undefined || isBusy || document.visibilityState === 'hidden' || performance.now() < notBefore)
+        return;
       turn += 1;
       isBusy = true;
       notBefore = performance.now() + everyMs;
-      task().catch(() => 0).then((waitMs) => {
-        isBusy = false;
-        notBefore = Math.max(notBefore, performance.now() + waitMs);
-      }, () => undefined);
+      task()
+        .catch(() => 0)
+        .then(
+          (waitMs) => {
+            isBusy = false;
+            notBefore = Math.max(notBefore, performance.now() + waitMs);
+          },
+          () => undefined,
+        );
     };
     const timer = setInterval(beat, everyMs / 10);
     return () => clearInterval(timer);

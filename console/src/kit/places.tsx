@@ -4,7 +4,13 @@ import { createContext, type ReactNode, useContext } from 'react';
 const Places = createContext<(id: string) => string | null>(() => null);
 
 /** Tells everything below which screen shows an id: screens know each other by ids alone. */
-export function PlacesProvider({ of, children }: { of: (id: string) => string | null; children: ReactNode }): ReactNode {
+export function PlacesProvider({
+  of,
+  children,
+}: {
+  of: (id: string) => string | null;
+  children: ReactNode;
+}): ReactNode {
   return <Places value={of}>{children}</Places>;
 }
 

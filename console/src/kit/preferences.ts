@@ -55,7 +55,10 @@ function browserLanguage(): Preferences['language'] {
 function stored(): Partial<Preferences> {
   try {
     const { scheme, language } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
-    return { ...(isOneOf(scheme, ['system', 'light', 'dark']) && { scheme }), ...(isOneOf(language, ['en', 'de']) && { language }) };
+    return {
+      ...(isOneOf(scheme, ['system', 'light', 'dark']) && { scheme }),
+      ...(isOneOf(language, ['en', 'de']) && { language }),
+    };
   } catch {
     return {};
   }

@@ -27,10 +27,23 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
     setBusy(true);
     setFault(null);
     try {
-      const settings = { routes: read.map(({ destination, filter }) => ({ destination, filter })), allowedSenders: sendersOf(senders), maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000) };
-      const { id } = alias === null
-        ? await answered(api.POST('/v1/aliases', { body: { ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }), localPart, ...settings } }))
-        : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
+      const settings = {
+        routes: read.map(({ destination, filter }) => ({ destination, filter })),
+        allowedSenders: sendersOf(senders),
+        maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000),
+      };
+      const { id } =
+        alias === null
+          ? await answered(
+              api.POST('/v1/aliases', {
+                body: {
+                  ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }),
+                  localPart,
+                  ...settings,
+                },
+              }),
+            )
+          : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
       await queries.invalidateQueries({ queryKey: ['alias', env, id] });
       await queries.invalidateQueries({ queryKey: ['aliases', env] });
       onClose();
@@ -42,14 +55,53 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
   };
   return (
     <Dialog title={t(alias === null ? 'alias.new' : 'alias.edit')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void save(); }}>
-        {alias === null && <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />}
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {alias === null && (
+          <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />
+        )}
         <AliasRoutes routes={routes} faults={read.map(({ fault: wrong }) => wrong)} onChange={setRoutes} />
-        <label>{t('alias.senders')}<textarea rows={3} value={senders} onChange={(event) => setSenders(event.target.value)} placeholder={'anna@example.org\n@example.org\n*.example.org'} spellCheck={false} />
-          <span className="quiet">{t('alias.senders-text')}</span></label>
-        <label>{t('alias.max')}<input type="number" min="0.002" max="41" step="any" value={megabytes} onChange={(event) => setMegabytes(event.target.value)} /><span className="quiet">{t('alias.max-text')}</span></label>
+        <label>
+          {t('alias.senders')}
+          <textarea
+            rows={3}
+            value={senders}
+            onChange={(event) => setSenders(event.target.value)}
+            placeholder={'anna@example.org\n@example.org\n*.example.org'}
+            spellCheck={false}
+          />
+          <span className="quiet">{t('alias.senders-text')}</span>
+        </label>
+        <label>
+          {t('alias.max')}
+          <input
+            type="number"
+            min="0.002"
+            max="41"
+            step="any"
+            value={megabytes}
+            onChange={(event) => setMegabytes(event.target.value)}
+          />
+          <span className="quiet">{t('alias.max-text')}</span>
+        </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy || read.some(({ fault: wrong }) => wrong !== null)}>{t(alias === null ? 'create' : 'mail.save')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button
+            type="submit"
+            className="primary"
+            disabled={isBusy || read.some(({ fault: wrong }) => wrong !== null)}
+          >
+            {t(alias === null ? 'create' : 'mail.save')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );
@@ -68,14 +120,31 @@ function Address({ domainId, onDomain, localPart, onLocalPart }: AddressProps): 
   const custom = data?.data.filter(({ kind, state }) => kind === 'email' && state === 'verified') ?? [];
   return (
     <>
-      <label>{t('alias.domain')}
+      <label>
+        {t('alias.domain')}
         <select value={domainId} onChange={(event) => onDomain(event.target.value)}>
           <option value="">{t('alias.platform', { slug: session.organization.slug })}</option>
-          {custom.map(({ id, domain }) => <option key={id} value={id}>@{domain}</option>)}
+          {custom.map(({ id, domain }) => (
+            <option key={id} value={id}>
+              @{domain}
+            </option>
+          ))}
         </select>
       </label>
-      <label>{t('alias.local')}<input required maxLength={64} value={localPart} onChange={(event) => onLocalPart(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="invoices" />
-        <span className="quiet">{t('alias.local-text')}</span></label>
+      <label>
+        {t('alias.local')}
+        <input
+          required
+          maxLength={64}
+          value={localPart}
+          onChange={(event) => onLocalPart(event.target.value)}
+          autoFocus
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="invoices"
+        />
+        <span className="quiet">{t('alias.local-text')}</span>
+      </label>
     </>
   );
 }

@@ -1,3 +1,4 @@
+import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -18,7 +19,6 @@ import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
 import { tellBytes } from './tell-bytes';
-import './mail.css';
 
 /** One address, and what came to it. */
 export function AliasScreen(): ReactNode {
@@ -30,12 +30,21 @@ export function AliasScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.address ?? id} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}><Link to="/$env/inbox" params={{ env }}>← {t('nav.inbox')}</Link></nav>
+      <nav className="mail-back" aria-label={t('neighbours')}>
+        <Link to="/$env/inbox" params={{ env }}>
+          ← {t('nav.inbox')}
+        </Link>
+      </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.address} <CopyButton text={data.address} label={t('copy')} /></h1><Actions alias={data} /></div>
+          <div className="heading">
+            <h1>
+              {data.address} <CopyButton text={data.address} label={t('copy')} />
+            </h1>
+            <Actions alias={data} />
+          </div>
           <Facts alias={data} />
           <Messages alias={data} />
         </>
@@ -49,13 +58,39 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
   const { data } = useDestinationChoices();
   return (
     <dl className="facts">
-      <div><dt>{t('alias.goes-to')}</dt><dd>{alias.routes.length === 0 ? t('alias.kept') : alias.routes.map(({ destination, filter }) => (
-        <div key={destination}>{data?.data.find((each) => each.id === destination)?.name ?? destination}{filter !== null && <span className="tag">{t('alias.filtered')}</span>}</div>
-      ))}</dd></div>
-      <div><dt>{t('alias.senders')}</dt><dd>{alias.allowedSenders.join(', ') || t('alias.everybody')}</dd></div>
-      <div><dt>{t('alias.max')}</dt><dd>{alias.maxSizeBytes === null ? t('alias.max-none') : tellBytes(alias.maxSizeBytes, language)}</dd></div>
-      <div><dt>{t('column.id')}</dt><dd><code>{alias.id}</code> <CopyButton text={alias.id} label={t('copy')} /></dd></div>
-      <div><dt>{t('created')}</dt><dd><Time at={alias.createdAt} /></dd></div>
+      <div>
+        <dt>{t('alias.goes-to')}</dt>
+        <dd>
+          {alias.routes.length === 0
+            ? t('alias.kept')
+            : alias.routes.map(({ destination, filter }) => (
+                <div key={destination}>
+                  {data?.data.find((each) => each.id === destination)?.name ?? destination}
+                  {filter !== null && <span className="tag">{t('alias.filtered')}</span>}
+                </div>
+              ))}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('alias.senders')}</dt>
+        <dd>{alias.allowedSenders.join(', ') || t('alias.everybody')}</dd>
+      </div>
+      <div>
+        <dt>{t('alias.max')}</dt>
+        <dd>{alias.maxSizeBytes === null ? t('alias.max-none') : tellBytes(alias.maxSizeBytes, language)}</dd>
+      </div>
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{alias.id}</code> <CopyButton text={alias.id} label={t('copy')} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('created')}</dt>
+        <dd>
+          <Time at={alias.createdAt} />
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -75,12 +110,29 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
   };
   return (
     <span className="actions">
-      <button type="button" onClick={() => setAsked('edit')}>{t('alias.edit')}</button>
-      <button type="button" onClick={() => setAsked('replay')}>{t('alias.replay')}</button>
-      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      <button type="button" onClick={() => setAsked('edit')}>
+        {t('alias.edit')}
+      </button>
+      <button type="button" onClick={() => setAsked('replay')}>
+        {t('alias.replay')}
+      </button>
+      <button type="button" onClick={() => setAsked('delete')}>
+        {t('delete')}
+      </button>
       {asked === 'edit' && <AliasForm alias={alias} onClose={close} />}
       {asked === 'replay' && <AliasReplay alias={alias} onClose={close} />}
-      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={alias.address} onConfirm={remove} onClose={close}><p>{t('alias.delete')}</p></Confirm>}
+      {asked === 'delete' && (
+        <Confirm
+          title={t('delete')}
+          action={t('delete')}
+          isDangerous
+          typed={alias.address}
+          onConfirm={remove}
+          onClose={close}
+        >
+          <p>{t('alias.delete')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }
@@ -89,25 +141,44 @@ function MessageFilterBar({ filters, alias }: { filters: MessageFilters; alias: 
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const set = (changes: Partial<Record<keyof MessageFilters, string>>): void => {
-    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== '')) as MessageFilters;
+    const search = Object.fromEntries(
+      Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== ''),
+    ) as MessageFilters;
     void navigate({ to: '/$env/inbox/$alias', params: { env, alias }, search });
   };
   return (
     <form className="mail-filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <label>{t('filter.status')}
+      <label>
+        {t('filter.status')}
         <select value={filters.state ?? ''} onChange={(event) => set({ state: event.target.value })}>
           <option value="">{t('filter.any')}</option>
-          {MESSAGE_STATES.map((state) => <option key={state} value={state}>{word('status', state)}</option>)}
+          {MESSAGE_STATES.map((state) => (
+            <option key={state} value={state}>
+              {word('status', state)}
+            </option>
+          ))}
         </select>
       </label>
-      <label>{t('filter.range')}
+      <label>
+        {t('filter.range')}
         <select value={filters.since ?? ''} onChange={(event) => set({ since: event.target.value })}>
           <option value="">{t('filter.all-time')}</option>
-          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
+          {RANGES.map((range) => (
+            <option key={range} value={range}>
+              {t(`range.${range}`)}
+            </option>
+          ))}
         </select>
       </label>
       <TextFilter label={t('alias.from')} value={filters.from ?? ''} onChange={(from) => set({ from })} />
-      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/inbox/$alias', params: { env, alias }, search: {} })}>{t('filter.clear')}</button>}
+      {Object.keys(filters).length > 0 && (
+        <button
+          type="button"
+          onClick={() => void navigate({ to: '/$env/inbox/$alias', params: { env, alias }, search: {} })}
+        >
+          {t('filter.clear')}
+        </button>
+      )}
     </form>
   );
 }
@@ -122,25 +193,61 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
       <h2 id="messages">{t('messages')}</h2>
       <FaultLine fault={error} />
       {(isFiltered || rows.length > 0) && <MessageFilterBar filters={filters} alias={alias.id} />}
-      {data && rows.length === 0 && <p className="empty" role="status">{hasNextPage ? t('emails.none-yet') : isFiltered ? t('alias.none-match') : t('alias.nothing-came', { address: alias.address })}</p>}
+      {data && rows.length === 0 && (
+        <p className="empty" role="status">
+          {hasNextPage
+            ? t('emails.none-yet')
+            : isFiltered
+              ? t('alias.none-match')
+              : t('alias.nothing-came', { address: alias.address })}
+        </p>
+      )}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
           <table className="plain">
-            <thead><tr><th scope="col">{t('mail.subject')}</th><th scope="col">{t('mail.from')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('message.auth')}</th><th scope="col">{t('column.received')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('mail.subject')}</th>
+                <th scope="col">{t('mail.from')}</th>
+                <th scope="col">{t('column.status')}</th>
+                <th scope="col">{t('message.auth')}</th>
+                <th scope="col">{t('column.received')}</th>
+              </tr>
+            </thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
-                  <td className="long"><Link to="/$env/inbox/$alias/$id" params={{ env, alias: alias.id, id: row.id }} preload={false}><bdi>{row.subject || t('mail.no-subject')}</bdi></Link></td>
-                  <td className="long"><bdi>{row.from || '–'}</bdi></td>
-                  <td><Status of={row.state} />{row.reason !== null && <div className="quiet">{word('quarantine', row.reason)}</div>}</td>
-                  <td><Status of={row.auth} kind="scan" /></td><td><Time at={row.received_at} /></td>
+                  <td className="long">
+                    <Link to="/$env/inbox/$alias/$id" params={{ env, alias: alias.id, id: row.id }} preload={false}>
+                      <bdi>{row.subject || t('mail.no-subject')}</bdi>
+                    </Link>
+                  </td>
+                  <td className="long">
+                    <bdi>{row.from || '–'}</bdi>
+                  </td>
+                  <td>
+                    <Status of={row.state} />
+                    {row.reason !== null && <div className="quiet">{word('quarantine', row.reason)}</div>}
+                  </td>
+                  <td>
+                    <Status of={row.auth} kind="scan" />
+                  </td>
+                  <td>
+                    <Time at={row.received_at} />
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -11,9 +12,8 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { EmailTrack } from './EmailTrack';
 import { useLeave } from './leave';
-import { isNamed, MailBody } from './MailBody';
 import { type EmailDetail, useEmail, useEmailContent } from './mail-queries';
-import './mail.css';
+import { isNamed, MailBody } from './MailBody';
 
 /** One email: what became of it with each recipient, the tries, and what it says. */
 export function EmailScreen(): ReactNode {
@@ -26,8 +26,12 @@ export function EmailScreen(): ReactNode {
     <div className="page">
       <title>{`${t('mail.email')} · Posthorn`}</title>
       <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/emails" params={{ env }}>← {t('nav.emails')}</Link>
-        <Link to="/$env/events/$id" params={{ env, id }} preload={false}>{t('mail.event')}</Link>
+        <Link to="/$env/emails" params={{ env }}>
+          ← {t('nav.emails')}
+        </Link>
+        <Link to="/$env/events/$id" params={{ env, id }} preload={false}>
+          {t('mail.event')}
+        </Link>
       </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
@@ -40,7 +44,13 @@ function Shown({ email }: { email: EmailDetail }): ReactNode {
   const sentence = word('email.why', email.status);
   return (
     <>
-      <div className="heading"><h1><bdi>{email.subject || t('mail.no-subject')}</bdi></h1><Status of={email.status} /><Cancel email={email} /></div>
+      <div className="heading">
+        <h1>
+          <bdi>{email.subject || t('mail.no-subject')}</bdi>
+        </h1>
+        <Status of={email.status} />
+        <Cancel email={email} />
+      </div>
       {sentence !== email.status && <p className="why">{sentence}</p>}
       {email.captured && email.status !== 'scheduled' && <p className="quiet">{t('email.captured')}</p>}
       <Facts email={email} />
@@ -51,15 +61,66 @@ function Shown({ email }: { email: EmailDetail }): ReactNode {
 }
 
 function Facts({ email }: { email: EmailDetail }): ReactNode {
-  const people: [label: string, addresses: readonly string[]][] = [[t('mail.from'), [email.from]], [t('mail.to'), email.to], ['Cc', email.cc], ['Bcc', email.bcc], [t('mail.reply-to'), email.reply_to]];
+  const people: [label: string, addresses: readonly string[]][] = [
+    [t('mail.from'), [email.from]],
+    [t('mail.to'), email.to],
+    ['Cc', email.cc],
+    ['Bcc', email.bcc],
+    [t('mail.reply-to'), email.reply_to],
+  ];
   return (
     <dl className="facts">
-      {people.map(([label, addresses]) => addresses.some(Boolean) && <div key={label}><dt>{label}</dt><dd><bdi>{addresses.join(', ')}</bdi></dd></div>)}
-      <div><dt>{t('mail.accepted')}</dt><dd><Time at={email.created_at} /></dd></div>
-      {email.scheduled_at !== undefined && <div><dt>{t('mail.scheduled')}</dt><dd><Time at={email.scheduled_at} /></dd></div>}
-      <div><dt>{t('column.id')}</dt><dd><code>{email.id}</code> <CopyButton text={email.id} label={t('copy')} /></dd></div>
-      {email.message_id && <div><dt>Message-ID</dt><dd><code>{email.message_id}</code> <CopyButton text={email.message_id} label={t('copy')} /></dd></div>}
-      {email.tags.length > 0 && <div><dt>{t('mail.tags')}</dt><dd>{email.tags.map(({ name, value }) => <span className="tag" key={name + value}>{name}: {value}</span>)}</dd></div>}
+      {people.map(
+        ([label, addresses]) =>
+          addresses.some(Boolean) && (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>
+                <bdi>{addresses.join(', ')}</bdi>
+              </dd>
+            </div>
+          ),
+      )}
+      <div>
+        <dt>{t('mail.accepted')}</dt>
+        <dd>
+          <Time at={email.created_at} />
+        </dd>
+      </div>
+      {email.scheduled_at !== undefined && (
+        <div>
+          <dt>{t('mail.scheduled')}</dt>
+          <dd>
+            <Time at={email.scheduled_at} />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{email.id}</code> <CopyButton text={email.id} label={t('copy')} />
+        </dd>
+      </div>
+      {email.message_id && (
+        <div>
+          <dt>Message-ID</dt>
+          <dd>
+            <code>{email.message_id}</code> <CopyButton text={email.message_id} label={t('copy')} />
+          </dd>
+        </div>
+      )}
+      {email.tags.length > 0 && (
+        <div>
+          <dt>{t('mail.tags')}</dt>
+          <dd>
+            {email.tags.map(({ name, value }) => (
+              <span className="tag" key={name + value}>
+                {name}: {value}
+              </span>
+            ))}
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }
@@ -68,16 +129,36 @@ function Content({ email }: { email: EmailDetail }): ReactNode {
   const { api } = useSigned();
   const isComposed = email.size_bytes > 0 && email.erased_at === undefined;
   const { data, error, isLoading } = useEmailContent(email.id, isComposed);
-  if (email.erased_at !== undefined) return <p className="why">{t('mail.erased')} <Time at={email.erased_at} /></p>;
-  if (!isComposed) return <p className="empty">{t(email.status === 'scheduled' ? 'email.not-composed' : 'email.no-bytes')}</p>;
+  if (email.erased_at !== undefined)
+    return (
+      <p className="why">
+        {t('mail.erased')} <Time at={email.erased_at} />
+      </p>
+    );
+  if (!isComposed)
+    return <p className="empty">{t(email.status === 'scheduled' ? 'email.not-composed' : 'email.no-bytes')}</p>;
   return (
     <>
       {isLoading && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
-        <MailBody html={data.html} text={data.text} headers={data.header_lines} isTruncated={data.truncated} rawPath={`v1/emails/${email.id}/raw`}
-          files={data.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }) => ({ name: filename, type, bytes, isInline: isNamed(data.html, cid), path: path.replace(/^\//, '') }))}
-          view={async () => (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id: email.id } } }))).token} />
+        <MailBody
+          html={data.html}
+          text={data.text}
+          headers={data.header_lines}
+          isTruncated={data.truncated}
+          rawPath={`v1/emails/${email.id}/raw`}
+          files={data.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }) => ({
+            name: filename,
+            type,
+            bytes,
+            isInline: isNamed(data.html, cid),
+            path: path.replace(/^\//, ''),
+          }))}
+          view={async () =>
+            (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id: email.id } } }))).token
+          }
+        />
       )}
     </>
   );
@@ -98,8 +179,20 @@ function Cancel({ email }: { email: EmailDetail }): ReactNode {
   };
   return (
     <span className="actions">
-      <button type="button" onClick={() => setAsked(true)}>{t('email.cancel')}</button>
-      {isAsked && <Confirm title={t('email.cancel')} action={t('email.cancel')} isDangerous onConfirm={cancel} onClose={() => setAsked(false)}><p>{t('email.cancel-text')}</p></Confirm>}
+      <button type="button" onClick={() => setAsked(true)}>
+        {t('email.cancel')}
+      </button>
+      {isAsked && (
+        <Confirm
+          title={t('email.cancel')}
+          action={t('email.cancel')}
+          isDangerous
+          onConfirm={cancel}
+          onClose={() => setAsked(false)}
+        >
+          <p>{t('email.cancel-text')}</p>
+        </Confirm>
+      )}
     </span>
   );
 }

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
+import { Time } from '../kit/time/Time';
 import type { EmailDetail } from './mail-queries';
 
 /** What became of an email with each recipient, and the tries to hand it over. */
@@ -12,26 +12,60 @@ export function EmailTrack({ email }: { email: EmailDetail }): ReactNode {
     <>
       <section aria-labelledby="recipients">
         <h2 id="recipients">{t('email.recipients')}</h2>
-        <ul className="mail-track">{email.recipients.map((recipient, index) => <Recipient key={recipient.address + index} recipient={recipient} email={email} />)}</ul>
+        <ul className="mail-track">
+          {email.recipients.map((recipient, index) => (
+            <Recipient key={recipient.address + index} recipient={recipient} email={email} />
+          ))}
+        </ul>
       </section>
       <section aria-labelledby="attempts">
         <h2 id="attempts">{t('attempts')}</h2>
-        {email.attempts.length === 0 ? <p className="quiet">{t('attempts.none')}</p> : <Attempts attempts={email.attempts} />}
+        {email.attempts.length === 0 ? (
+          <p className="quiet">{t('attempts.none')}</p>
+        ) : (
+          <Attempts attempts={email.attempts} />
+        )}
       </section>
     </>
   );
 }
 
-function Recipient({ recipient: { address, status, at, detail }, email }: { recipient: EmailDetail['recipients'][number]; email: EmailDetail }): ReactNode {
+function Recipient({
+  recipient: { address, status, at, detail },
+  email,
+}: {
+  recipient: EmailDetail['recipients'][number];
+  email: EmailDetail;
+}): ReactNode {
   const facts = email.timeline.filter(({ recipient }) => recipient === address);
   return (
     <li>
-      <p className="who"><strong><bdi>{address || t('mail.erased-address')}</bdi></strong><Status of={status} /><span className="quiet"><Time at={at} /></span></p>
+      <p className="who">
+        <strong>
+          <bdi>{address || t('mail.erased-address')}</bdi>
+        </strong>
+        <Status of={status} />
+        <span className="quiet">
+          <Time at={at} />
+        </span>
+      </p>
       {detail !== null && facts.at(-1)?.detail !== detail && <p className="quiet">{detail}</p>}
       {facts.length > 0 && (
         <ol className="mail-line" aria-label={t('email.timeline')}>
           {facts.map(({ type, subtype, at: when, detail: said }, index) => (
-            <li key={index}>{word('fact-type', type)}{subtype !== null && <> <code>{subtype}</code></>} <span className="quiet"><Time at={when} /></span>{said !== null && <div className="quiet">{said}</div>}</li>
+            <li key={index}>
+              {word('fact-type', type)}
+              {subtype !== null && (
+                <>
+                  {' '}
+                  <code>{subtype}</code>
+                </>
+              )}{' '}
+              <span className="quiet">
+                <Time at={when} />
+              </span>
+              {said !== null && <div className="quiet">{said}</div>}
+            </li>
           ))}
         </ol>
       )}
@@ -44,11 +78,25 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label={t('attempts')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('email.attempt')}</th><th scope="col">{t('email.code')}</th><th scope="col">{t('attempt.answer')}</th><th scope="col">{t('email.when')}</th><th scope="col">{t('email.took')}</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t('email.attempt')}</th>
+            <th scope="col">{t('email.code')}</th>
+            <th scope="col">{t('attempt.answer')}</th>
+            <th scope="col">{t('email.when')}</th>
+            <th scope="col">{t('email.took')}</th>
+          </tr>
+        </thead>
         <tbody>
           {attempts.map(({ number, status, response_excerpt: said, at, duration_ms: ms }) => (
             <tr key={number}>
-              <td>{number}</td><td>{codeWord(status)}</td><td className="long">{said ?? '–'}</td><td><Time at={at} /></td><td>{tellDuration(ms, language)}</td>
+              <td>{number}</td>
+              <td>{codeWord(status)}</td>
+              <td className="long">{said ?? '–'}</td>
+              <td>
+                <Time at={at} />
+              </td>
+              <td>{tellDuration(ms, language)}</td>
             </tr>
           ))}
         </tbody>
@@ -59,6 +107,17 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
 
 /** RFC 5321, section 4.2.1: what the first digit says. */
 function codeWord(status: number | null): ReactNode {
-  const [sign, tone, key] = status === null ? ['✕', 'bad', 'smtp.none'] as const : status < 400 ? ['✓', 'good', 'smtp.ok'] as const : status < 500 ? ['↻', 'busy', 'smtp.later'] as const : ['✕', 'bad', 'smtp.no'] as const;
-  return <span className={`status ${tone}`}><span aria-hidden="true">{sign}</span> {status ?? ''} {t(key)}</span>;
+  const [sign, tone, key] =
+    status === null
+      ? (['✕', 'bad', 'smtp.none'] as const)
+      : status < 400
+        ? (['✓', 'good', 'smtp.ok'] as const)
+        : status < 500
+          ? (['↻', 'busy', 'smtp.later'] as const)
+          : (['✕', 'bad', 'smtp.no'] as const);
+  return (
+    <span className={`status ${tone}`}>
+      <span aria-hidden="true">{sign}</span> {status ?? ''} {t(key)}
+    </span>
+  );
 }

@@ -1,16 +1,16 @@
+import './mail.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
-import { TextFilter } from '../kit/TextFilter';
 import { useSigned } from '../session/session';
 import { EMAIL_STATUSES, type EmailFilters } from './mail-filters';
 import { useEmails } from './mail-queries';
 import { Simulator } from './Simulator';
-import './mail.css';
 
 /** Emails that were sent, or are to be. */
 export function EmailsScreen(): ReactNode {
@@ -24,16 +24,37 @@ export function EmailsScreen(): ReactNode {
       <title>{`${t('nav.emails')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.emails')}</h1>
-        {can('write') ? <button type="button" className="primary" onClick={() => setTrying(true)}>{t('simulator.open')}</button> : <span className="quiet">{t('needs-write')}</span>}
+        {can('write') ? (
+          <button type="button" className="primary" onClick={() => setTrying(true)}>
+            {t('simulator.open')}
+          </button>
+        ) : (
+          <span className="quiet">{t('needs-write')}</span>
+        )}
       </div>
       <Filters filters={filters} />
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (isFiltered || hasNextPage ? <p className="empty" role="status">{t(hasNextPage ? 'emails.none-yet' : 'emails.none-match')}</p> : (
-        <section className="empty" aria-labelledby="first-email"><h2 id="first-email">{t('emails.none')}</h2><p>{t('emails.none-text')}</p></section>
-      ))}
+      {data &&
+        rows.length === 0 &&
+        (isFiltered || hasNextPage ? (
+          <p className="empty" role="status">
+            {t(hasNextPage ? 'emails.none-yet' : 'emails.none-match')}
+          </p>
+        ) : (
+          <section className="empty" aria-labelledby="first-email">
+            <h2 id="first-email">{t('emails.none')}</h2>
+            <p>{t('emails.none-text')}</p>
+          </section>
+        ))}
       {rows.length > 0 && <EmailTable rows={rows} />}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
       {isTrying && <Simulator onClose={() => setTrying(false)} />}
     </div>
   );
@@ -44,14 +65,41 @@ function EmailTable({ rows }: { rows: ReturnType<typeof useEmails>['rows'] }): R
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.emails')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('mail.subject')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('mail.to')}</th><th scope="col">{t('mail.from')}</th><th scope="col">{t('mail.accepted')}</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t('mail.subject')}</th>
+            <th scope="col">{t('column.status')}</th>
+            <th scope="col">{t('mail.to')}</th>
+            <th scope="col">{t('mail.from')}</th>
+            <th scope="col">{t('mail.accepted')}</th>
+          </tr>
+        </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
-              <td className="long"><Link to="/$env/emails/$id" params={{ env, id: row.id }} preload={false}><bdi>{row.subject || t('mail.no-subject')}</bdi></Link></td>
-              <td><Status of={row.status} />{row.scheduled_at !== undefined && row.status === 'scheduled' && <div className="quiet"><Time at={row.scheduled_at} /></div>}</td>
-              <td className="long"><bdi>{row.to[0] ?? '–'}</bdi>{row.to.length > 1 && <span className="tag">{t('mail.and-more', { count: row.to.length - 1 })}</span>}</td>
-              <td className="long"><bdi>{row.from || '–'}</bdi></td><td><Time at={row.created_at} /></td>
+              <td className="long">
+                <Link to="/$env/emails/$id" params={{ env, id: row.id }} preload={false}>
+                  <bdi>{row.subject || t('mail.no-subject')}</bdi>
+                </Link>
+              </td>
+              <td>
+                <Status of={row.status} />
+                {row.scheduled_at !== undefined && row.status === 'scheduled' && (
+                  <div className="quiet">
+                    <Time at={row.scheduled_at} />
+                  </div>
+                )}
+              </td>
+              <td className="long">
+                <bdi>{row.to[0] ?? '–'}</bdi>
+                {row.to.length > 1 && <span className="tag">{t('mail.and-more', { count: row.to.length - 1 })}</span>}
+              </td>
+              <td className="long">
+                <bdi>{row.from || '–'}</bdi>
+              </td>
+              <td>
+                <Time at={row.created_at} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -64,28 +112,57 @@ function Filters({ filters }: { filters: EmailFilters }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const set = (changes: Partial<Record<keyof EmailFilters, string | undefined>>): void => {
-    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== '')) as EmailFilters;
+    const search = Object.fromEntries(
+      Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== ''),
+    ) as EmailFilters;
     void navigate({ to: '/$env/emails', params: { env }, search });
   };
-  const isOtherRange = filters.until !== undefined || (filters.since !== undefined && !RANGES.some((range) => range === filters.since));
+  const isOtherRange =
+    filters.until !== undefined || (filters.since !== undefined && !RANGES.some((range) => range === filters.since));
   return (
     <form className="mail-filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <label>{t('filter.status')}
+      <label>
+        {t('filter.status')}
         <select value={filters.status ?? ''} onChange={(event) => set({ status: event.target.value })}>
           <option value="">{t('filter.any')}</option>
-          {EMAIL_STATUSES.map((status) => <option key={status} value={status}>{word('status', status)}</option>)}
+          {EMAIL_STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {word('status', status)}
+            </option>
+          ))}
         </select>
       </label>
-      <label>{t('filter.range')}
-        <select value={isOtherRange ? 'other' : (filters.since ?? '')} onChange={(event) => set({ since: event.target.value, until: undefined })}>
+      <label>
+        {t('filter.range')}
+        <select
+          value={isOtherRange ? 'other' : (filters.since ?? '')}
+          onChange={(event) => set({ since: event.target.value, until: undefined })}
+        >
           <option value="">{t('filter.all-time')}</option>
-          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
+          {RANGES.map((range) => (
+            <option key={range} value={range}>
+              {t(`range.${range}`)}
+            </option>
+          ))}
           {isOtherRange && <option value="other">{[filters.since, filters.until].filter(Boolean).join(' – ')}</option>}
         </select>
       </label>
-      <TextFilter label={t('emails.recipient')} value={filters.recipient ?? ''} onChange={(recipient) => set({ recipient })} />
-      <TextFilter label={t('emails.tag')} value={filters.tag ?? ''} onChange={(tag) => set({ tag })} placeholder={t('emails.tag-hint')} />
-      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/emails', params: { env }, search: {} })}>{t('filter.clear')}</button>}
+      <TextFilter
+        label={t('emails.recipient')}
+        value={filters.recipient ?? ''}
+        onChange={(recipient) => set({ recipient })}
+      />
+      <TextFilter
+        label={t('emails.tag')}
+        value={filters.tag ?? ''}
+        onChange={(tag) => set({ tag })}
+        placeholder={t('emails.tag-hint')}
+      />
+      {Object.keys(filters).length > 0 && (
+        <button type="button" onClick={() => void navigate({ to: '/$env/emails', params: { env }, search: {} })}>
+          {t('filter.clear')}
+        </button>
+      )}
     </form>
   );
 }

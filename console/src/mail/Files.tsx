@@ -4,8 +4,8 @@ import { download } from '../kit/copy';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellBytes } from './tell-bytes';
 import { useSigned } from '../session/session';
+import { tellBytes } from './tell-bytes';
 
 /** A file of a message. */
 export interface MailFile {
@@ -27,7 +27,9 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
   const fetchFile = ({ name, path }: MailFile): void => {
     setFault(null);
     setBusy(path);
-    bytesOf(environment, path).then(({ bytes, contentType }) => download(bytes, name, contentType), setFault).finally(() => setBusy(null));
+    bytesOf(environment, path)
+      .then(({ bytes, contentType }) => download(bytes, name, contentType), setFault)
+      .finally(() => setBusy(null));
   };
   return (
     <>
@@ -35,12 +37,34 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
       <FaultLine fault={fault} />
       <div className="scroll" tabIndex={0} role="group" aria-labelledby="mail-files">
         <table className="plain">
-          <thead><tr><th scope="col">{t('mail.file')}</th><th scope="col">{t('destination.type')}</th><th scope="col">{t('mail.size')}</th><th scope="col">{t('key.actions')}</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('mail.file')}</th>
+              <th scope="col">{t('destination.type')}</th>
+              <th scope="col">{t('mail.size')}</th>
+              <th scope="col">{t('key.actions')}</th>
+            </tr>
+          </thead>
           <tbody>
             {files.map((file) => (
               <tr key={file.path}>
-                <td className="long"><bdi>{file.name}</bdi>{file.isInline && <span className="tag">{t('mail.inline')}</span>}</td><td>{file.type}</td><td>{tellBytes(file.bytes, language)}</td>
-                <td><button type="button" className="small" aria-label={`${t('download')} ${file.name}`} disabled={busy === file.path} onClick={() => fetchFile(file)}>{t('download')}</button></td>
+                <td className="long">
+                  <bdi>{file.name}</bdi>
+                  {file.isInline && <span className="tag">{t('mail.inline')}</span>}
+                </td>
+                <td>{file.type}</td>
+                <td>{tellBytes(file.bytes, language)}</td>
+                <td>
+                  <button
+                    type="button"
+                    className="small"
+                    aria-label={`${t('download')} ${file.name}`}
+                    disabled={busy === file.path}
+                    onClick={() => fetchFile(file)}
+                  >
+                    {t('download')}
+                  </button>
+                </td>
               </tr>
             ))}
           </tbody>

@@ -15,23 +15,41 @@ export function HtmlView({ html, view }: { html: string; view: () => Promise<str
   const ask = useRef(view);
   useEffect(() => {
     let isHere = true;
-    ask.current().then((given) => { if (isHere) setToken(given); }, (error: unknown) => { if (isHere) setFault(error); });
+    ask.current().then(
+      (given) => {
+        if (isHere) setToken(given);
+      },
+      (error: unknown) => {
+        if (isHere) setFault(error);
+      },
+    );
     return () => void (isHere = false);
   }, []);
   return (
     <>
       <div className="mail-views">
         <span role="group" aria-label={t('mail.width')}>
-          <button type="button" className="small" aria-pressed={!isPhone} onClick={() => setPhone(false)}>{t('mail.width.wide')}</button>
-          <button type="button" className="small" aria-pressed={isPhone} onClick={() => setPhone(true)}>{t('mail.width.phone')}</button>
+          <button type="button" className="small" aria-pressed={!isPhone} onClick={() => setPhone(false)}>
+            {t('mail.width.wide')}
+          </button>
+          <button type="button" className="small" aria-pressed={isPhone} onClick={() => setPhone(true)}>
+            {t('mail.width.phone')}
+          </button>
         </span>
-        {(REMOTE.test(html) || LINKS.test(html)) && <span className="quiet">{t(REMOTE.test(html) ? 'mail.remote' : 'mail.links')}</span>}
+        {(REMOTE.test(html) || LINKS.test(html)) && (
+          <span className="quiet">{t(REMOTE.test(html) ? 'mail.remote' : 'mail.links')}</span>
+        )}
       </div>
       <FaultLine fault={fault} />
       {token === null && fault === null && <p role="status">{t('loading')}</p>}
       {token !== null && (
         <div className={isPhone ? 'mail-frame phone' : 'mail-frame'}>
-          <iframe sandbox="" referrerPolicy="no-referrer" title={t('mail.frame')} src={`${SERVICE}v1/mail-views?token=${encodeURIComponent(token)}`} />
+          <iframe
+            sandbox=""
+            referrerPolicy="no-referrer"
+            title={t('mail.frame')}
+            src={`${SERVICE}v1/mail-views?token=${encodeURIComponent(token)}`}
+          />
         </div>
       )}
     </>

@@ -1,14 +1,14 @@
+import './mail.css';
 import { type ReactNode, useState } from 'react';
 import { bytesOf } from '../api/client';
-import { CopyButton } from '../kit/CopyButton';
 import { download } from '../kit/copy';
+import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { textOf } from '../kit/json/text-of';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { Files, type MailFile } from './Files';
 import { HtmlView } from './HtmlView';
-import './mail.css';
 
 /** What a message says, wherever it came from. */
 export interface MailBodyProps {
@@ -30,14 +30,30 @@ const SHOWN_MAX = 200_000;
 /** A message: as it looks, as text, as it is written, its headers, all of it, and its files. */
 export function MailBody({ html, text, headers, files, isTruncated, rawPath, view }: MailBodyProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
-  const tabs: Tab[] = [...(html === null ? [] : ['html'] as const), ...(text === null ? [] : ['text'] as const), ...(html === null ? [] : ['source'] as const), 'headers', 'raw'];
+  const tabs: Tab[] = [
+    ...(html === null ? [] : (['html'] as const)),
+    ...(text === null ? [] : (['text'] as const)),
+    ...(html === null ? [] : (['source'] as const)),
+    'headers',
+    'raw',
+  ];
   const tab = chosen !== null && tabs.includes(chosen) ? chosen : (tabs[0] ?? 'headers');
   return (
     <section aria-labelledby="mail-body">
       <h2 id="mail-body">{t('mail.body')}</h2>
       <div className="mail-views">
         <span role="group" aria-label={t('payload.view')}>
-          {tabs.map((each) => <button key={each} type="button" className="small" aria-pressed={each === tab} onClick={() => setChosen(each)}>{t(`mail.tab.${each}`)}</button>)}
+          {tabs.map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="small"
+              aria-pressed={each === tab}
+              onClick={() => setChosen(each)}
+            >
+              {t(`mail.tab.${each}`)}
+            </button>
+          ))}
         </span>
       </div>
       {isTruncated && <p className="why">{t('mail.truncated')}</p>}
@@ -60,9 +76,20 @@ function LongText({ text, label }: { text: string; label: string }): ReactNode {
   const [isWhole, setWhole] = useState(false);
   return (
     <>
-      <p className="actions"><CopyButton text={text} label={t('copy')} /></p>
-      <pre className="mail-text" tabIndex={0} role="group" aria-label={label}>{isWhole ? text : text.slice(0, SHOWN_MAX)}</pre>
-      {!isWhole && text.length > SHOWN_MAX && <p>{t('payload.cut')} <button type="button" className="small" onClick={() => setWhole(true)}>{t('payload.whole')}</button></p>}
+      <p className="actions">
+        <CopyButton text={text} label={t('copy')} />
+      </p>
+      <pre className="mail-text" tabIndex={0} role="group" aria-label={label}>
+        {isWhole ? text : text.slice(0, SHOWN_MAX)}
+      </pre>
+      {!isWhole && text.length > SHOWN_MAX && (
+        <p>
+          {t('payload.cut')}{' '}
+          <button type="button" className="small" onClick={() => setWhole(true)}>
+            {t('payload.whole')}
+          </button>
+        </p>
+      )}
     </>
   );
 }
@@ -72,8 +99,24 @@ function Headers({ headers }: { headers: MailBodyProps['headers'] }): ReactNode 
   return (
     <div className="scroll mail-text" tabIndex={0} role="group" aria-label={t('mail.tab.headers')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('mail.header')}</th><th scope="col">{t('mail.value')}</th></tr></thead>
-        <tbody>{headers.map(({ name, value }, index) => <tr key={index}><td><code>{name}</code></td><td className="long"><code>{value}</code></td></tr>)}</tbody>
+        <thead>
+          <tr>
+            <th scope="col">{t('mail.header')}</th>
+            <th scope="col">{t('mail.value')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {headers.map(({ name, value }, index) => (
+            <tr key={index}>
+              <td>
+                <code>{name}</code>
+              </td>
+              <td className="long">
+                <code>{value}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -91,8 +134,17 @@ function Raw({ path }: { path: string }): ReactNode {
   return (
     <>
       <p className="actions">
-        {shown === null && <button type="button" onClick={() => fetched((bytes) => setShown(textOf(bytes) ?? new TextDecoder('latin1').decode(bytes)))}>{t('mail.raw.show')}</button>}
-        <button type="button" onClick={() => fetched((bytes) => download(bytes, 'message.eml', 'message/rfc822'))}>{t('mail.raw.download')}</button>
+        {shown === null && (
+          <button
+            type="button"
+            onClick={() => fetched((bytes) => setShown(textOf(bytes) ?? new TextDecoder('latin1').decode(bytes)))}
+          >
+            {t('mail.raw.show')}
+          </button>
+        )}
+        <button type="button" onClick={() => fetched((bytes) => download(bytes, 'message.eml', 'message/rfc822'))}>
+          {t('mail.raw.download')}
+        </button>
       </p>
       <FaultLine fault={fault} />
       {shown !== null && <LongText text={shown} label={t('mail.tab.raw')} />}

@@ -1,3 +1,4 @@
+import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -10,9 +11,8 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { useLeave } from './leave';
-import { isNamed, MailBody } from './MailBody';
 import { type MessageDetail, useMessage } from './mail-queries';
-import './mail.css';
+import { isNamed, MailBody } from './MailBody';
 
 const CHECKS = ['spf', 'dkim', 'dmarc', 'arc', 'spam', 'virus'] as const;
 
@@ -27,8 +27,12 @@ export function MessageScreen(): ReactNode {
     <div className="page">
       <title>{`${t('message')} · Posthorn`}</title>
       <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/inbox/$alias" params={{ env, alias }}>← {data?.alias ?? t('nav.inbox')}</Link>
-        <Link to="/$env/events/$id" params={{ env, id }} preload={false}>{t('mail.event')}</Link>
+        <Link to="/$env/inbox/$alias" params={{ env, alias }}>
+          ← {data?.alias ?? t('nav.inbox')}
+        </Link>
+        <Link to="/$env/events/$id" params={{ env, id }} preload={false}>
+          {t('mail.event')}
+        </Link>
       </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
@@ -43,28 +47,97 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
   const base = `v1/aliases/${encodeURIComponent(alias)}/messages/${message.id}`;
   return (
     <>
-      <div className="heading"><h1><bdi>{message.subject || t('mail.no-subject')}</bdi></h1><Status of={message.status} /><Replay message={message} alias={alias} /></div>
-      {message.status === 'quarantined' && <p className="why">{t('message.quarantined')} {word('quarantine', message.reason ?? '')}</p>}
+      <div className="heading">
+        <h1>
+          <bdi>{message.subject || t('mail.no-subject')}</bdi>
+        </h1>
+        <Status of={message.status} />
+        <Replay message={message} alias={alias} />
+      </div>
+      {message.status === 'quarantined' && (
+        <p className="why">
+          {t('message.quarantined')} {word('quarantine', message.reason ?? '')}
+        </p>
+      )}
       {message.parse_error !== null && <p className="why">{message.parse_error}</p>}
       {message.auto_submitted && <p className="quiet">{t('message.automatic')}</p>}
       <Facts message={message} />
       <Verdicts message={message} />
-      <MailBody html={message.html} text={message.text} headers={message.header_lines} isTruncated={message.truncated} rawPath={`${base}/raw`}
-        files={message.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid }, index) => ({ name: filename, type, bytes, isInline: isNamed(message.html, cid), path: `${base}/attachments/${index}` }))}
-        view={async () => (await answered(api.GET('/v1/aliases/{alias}/messages/{messageId}/view', { params: { path } }))).token} />
+      <MailBody
+        html={message.html}
+        text={message.text}
+        headers={message.header_lines}
+        isTruncated={message.truncated}
+        rawPath={`${base}/raw`}
+        files={message.attachments.map(
+          ({ filename, content_type: type, size_bytes: bytes, content_id: cid }, index) => ({
+            name: filename,
+            type,
+            bytes,
+            isInline: isNamed(message.html, cid),
+            path: `${base}/attachments/${index}`,
+          }),
+        )}
+        view={async () =>
+          (await answered(api.GET('/v1/aliases/{alias}/messages/{messageId}/view', { params: { path } }))).token
+        }
+      />
     </>
   );
 }
 
 function Facts({ message }: { message: MessageDetail }): ReactNode {
-  const people: [label: string, addresses: readonly string[]][] = [[t('mail.from'), [message.from]], [t('mail.to'), message.to], ['Cc', message.cc], [t('mail.reply-to'), message.reply_to], [t('message.recipients'), message.recipients]];
+  const people: [label: string, addresses: readonly string[]][] = [
+    [t('mail.from'), [message.from]],
+    [t('mail.to'), message.to],
+    ['Cc', message.cc],
+    [t('mail.reply-to'), message.reply_to],
+    [t('message.recipients'), message.recipients],
+  ];
   return (
     <dl className="facts">
-      {people.map(([label, addresses]) => addresses.some(Boolean) && <div key={label}><dt>{label}</dt><dd><bdi>{addresses.slice(0, 20).join(', ')}{addresses.length > 20 && ` … (${addresses.length})`}</bdi></dd></div>)}
-      <div><dt>{t('column.received')}</dt><dd><Time at={message.received_at} /></dd></div>
-      {message.date !== null && <div><dt>{t('message.date')}</dt><dd><Time at={message.date} /></dd></div>}
-      <div><dt>{t('column.id')}</dt><dd><code>{message.id}</code> <CopyButton text={message.id} label={t('copy')} /></dd></div>
-      {message.message_id !== null && <div><dt>Message-ID</dt><dd><code>{message.message_id}</code> <CopyButton text={message.message_id} label={t('copy')} /></dd></div>}
+      {people.map(
+        ([label, addresses]) =>
+          addresses.some(Boolean) && (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>
+                <bdi>
+                  {addresses.slice(0, 20).join(', ')}
+                  {addresses.length > 20 && ` … (${addresses.length})`}
+                </bdi>
+              </dd>
+            </div>
+          ),
+      )}
+      <div>
+        <dt>{t('column.received')}</dt>
+        <dd>
+          <Time at={message.received_at} />
+        </dd>
+      </div>
+      {message.date !== null && (
+        <div>
+          <dt>{t('message.date')}</dt>
+          <dd>
+            <Time at={message.date} />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('column.id')}</dt>
+        <dd>
+          <code>{message.id}</code> <CopyButton text={message.id} label={t('copy')} />
+        </dd>
+      </div>
+      {message.message_id !== null && (
+        <div>
+          <dt>Message-ID</dt>
+          <dd>
+            <code>{message.message_id}</code> <CopyButton text={message.message_id} label={t('copy')} />
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }
@@ -75,14 +148,34 @@ function Verdicts({ message: { verdicts } }: { message: MessageDetail }): ReactN
     <section aria-labelledby="verdicts">
       <h2 id="verdicts">{t('verdicts')}</h2>
       <ul className="mail-verdicts">
-        {CHECKS.filter((check) => !['disabled'].includes(verdicts[check]) && (check !== 'arc' || verdicts.arc !== 'none')).map((check) => (
+        {CHECKS.filter(
+          (check) => !['disabled'].includes(verdicts[check]) && (check !== 'arc' || verdicts.arc !== 'none'),
+        ).map((check) => (
           <li key={check}>
-            <p className="name"><span>{t(`verdict.${check}`)}</span><Status of={verdicts[check]} kind="scan" /></p>
-            <p>{sentence(check, verdicts[check])}{check === 'dmarc' && verdicts.dmarc_policy !== null && ` ${t('verdict.policy', { policy: verdicts.dmarc_policy })}`}</p>
+            <p className="name">
+              <span>{t(`verdict.${check}`)}</span>
+              <Status of={verdicts[check]} kind="scan" />
+            </p>
+            <p>
+              {sentence(check, verdicts[check])}
+              {check === 'dmarc' &&
+                verdicts.dmarc_policy !== null &&
+                ` ${t('verdict.policy', { policy: verdicts.dmarc_policy })}`}
+            </p>
           </li>
         ))}
       </ul>
-      {(verdicts.spam === 'disabled' || verdicts.virus === 'disabled') && <p className="quiet">{t(verdicts.spam === verdicts.virus ? 'verdict.no-scanners' : verdicts.spam === 'disabled' ? 'verdict.no-spam' : 'verdict.no-virus')}</p>}
+      {(verdicts.spam === 'disabled' || verdicts.virus === 'disabled') && (
+        <p className="quiet">
+          {t(
+            verdicts.spam === verdicts.virus
+              ? 'verdict.no-scanners'
+              : verdicts.spam === 'disabled'
+                ? 'verdict.no-spam'
+                : 'verdict.no-virus',
+          )}
+        </p>
+      )}
     </section>
   );
 }
@@ -104,8 +197,16 @@ function Replay({ message, alias }: { message: MessageDetail; alias: string }): 
   };
   return (
     <span className="actions">
-      <button type="button" className="primary" onClick={() => setAsked(true)}>{t('replay')}</button>
-      {isAsked && <Confirm title={t('replay')} action={t('replay')} onConfirm={replay} onClose={() => setAsked(false)}><p>{t('event.replay')} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p></Confirm>}
+      <button type="button" className="primary" onClick={() => setAsked(true)}>
+        {t('replay')}
+      </button>
+      {isAsked && (
+        <Confirm title={t('replay')} action={t('replay')} onConfirm={replay} onClose={() => setAsked(false)}>
+          <p>
+            {t('event.replay')} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
+          </p>
+        </Confirm>
+      )}
     </span>
   );
 }

@@ -20,7 +20,13 @@ export function Simulator({ onClose }: { onClose: () => void }): ReactNode {
   );
 }
 
-function Form({ simulator: { host, addresses, captured }, onClose }: { simulator: Schemas['SimulatorDetail']; onClose: () => void }): ReactNode {
+function Form({
+  simulator: { host, addresses, captured },
+  onClose,
+}: {
+  simulator: Schemas['SimulatorDetail'];
+  onClose: () => void;
+}): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -35,7 +41,9 @@ function Form({ simulator: { host, addresses, captured }, onClose }: { simulator
     setFault(null);
     try {
       const html = `<h1>${escaped(subject)}</h1><p>${escaped(text)}</p>`;
-      const { id } = await answered(api.POST('/v1/emails', { body: { from: `Posthorn <console@${host}>`, to, subject, text, html } }));
+      const { id } = await answered(
+        api.POST('/v1/emails', { body: { from: `Posthorn <console@${host}>`, to, subject, text, html } }),
+      );
       await queries.invalidateQueries({ queryKey: ['emails', env] });
       onClose();
       void navigate({ to: '/$env/emails/$id', params: { env, id } });
@@ -45,18 +53,58 @@ function Form({ simulator: { host, addresses, captured }, onClose }: { simulator
     }
   };
   return (
-    <form className="stacked" onSubmit={(event) => { event.preventDefault(); void send(); }}>
-      <label>{t('mail.to')}
+    <form
+      className="stacked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label>
+        {t('mail.to')}
         <select value={to} onChange={(event) => setTo(event.target.value)} autoFocus>
-          <optgroup label={t('simulator.roles')}>{addresses.map(({ role, address }) => <option key={role} value={address}>{`${address}: ${t(`simulator.${role}`)}`}</option>)}</optgroup>
-          {captured && aliases.rows.length > 0 && <optgroup label={t('simulator.aliases')}>{aliases.rows.filter(({ localPart }) => localPart !== '*').map(({ id, address }) => <option key={id} value={address}>{address}</option>)}</optgroup>}
+          <optgroup label={t('simulator.roles')}>
+            {addresses.map(({ role, address }) => (
+              <option key={role} value={address}>{`${address}: ${t(`simulator.${role}`)}`}</option>
+            ))}
+          </optgroup>
+          {captured && aliases.rows.length > 0 && (
+            <optgroup label={t('simulator.aliases')}>
+              {aliases.rows
+                .filter(({ localPart }) => localPart !== '*')
+                .map(({ id, address }) => (
+                  <option key={id} value={address}>
+                    {address}
+                  </option>
+                ))}
+            </optgroup>
+          )}
         </select>
       </label>
-      <label>{t('mail.subject')}<input required maxLength={998} value={subject} onChange={(event) => setSubject(event.target.value)} autoComplete="off" /></label>
-      <label>{t('mail.tab.text')}<textarea required rows={4} maxLength={10_000} value={text} onChange={(event) => setText(event.target.value)} /></label>
+      <label>
+        {t('mail.subject')}
+        <input
+          required
+          maxLength={998}
+          value={subject}
+          onChange={(event) => setSubject(event.target.value)}
+          autoComplete="off"
+        />
+      </label>
+      <label>
+        {t('mail.tab.text')}
+        <textarea required rows={4} maxLength={10_000} value={text} onChange={(event) => setText(event.target.value)} />
+      </label>
       <p className="quiet">{t(captured ? 'simulator.captured' : 'simulator.leaves')}</p>
       <FaultLine fault={fault} />
-      <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('simulator.send')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+      <p className="actions">
+        <button type="submit" className="primary" disabled={isBusy}>
+          {t('simulator.send')}
+        </button>
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
+      </p>
     </form>
   );
 }

@@ -1,3 +1,4 @@
+import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -9,7 +10,6 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { ORIGINS, type SuppressionFilters } from './mail-filters';
 import { type Suppression, useSuppressions } from './mail-queries';
-import './mail.css';
 
 /** Addresses that are not sent to. */
 export function SuppressionsScreen(): ReactNode {
@@ -34,23 +34,71 @@ export function SuppressionsScreen(): ReactNode {
       <title>{`${t('nav.suppressions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.suppressions')}</h1>
-        {can('write') ? <button type="button" className="primary" onClick={() => setAsked('new')}>{t('suppression.new')}</button> : <span className="quiet">{t('needs-write')}</span>}
+        {can('write') ? (
+          <button type="button" className="primary" onClick={() => setAsked('new')}>
+            {t('suppression.new')}
+          </button>
+        ) : (
+          <span className="quiet">{t('needs-write')}</span>
+        )}
       </div>
       <Filters filters={filters} />
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t(Object.keys(filters).length > 0 ? 'suppression.none-match' : 'suppression.none')}</p>}
+      {data && rows.length === 0 && (
+        <p className="empty" role="status">
+          {t(Object.keys(filters).length > 0 ? 'suppression.none-match' : 'suppression.none')}
+        </p>
+      )}
       {rows.length > 0 && <Table rows={rows} onRemove={setAsked} />}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
       {asked === 'new' && (
-        <Confirm title={t('suppression.new')} action={t('suppression.add')} onConfirm={add} onClose={() => setAsked(null)}>
+        <Confirm
+          title={t('suppression.new')}
+          action={t('suppression.add')}
+          onConfirm={add}
+          onClose={() => setAsked(null)}
+        >
           <p>{t('suppression.text')}</p>
-          <p><label>{t('suppression.email')}<input required type="text" inputMode="email" maxLength={254} value={email} onChange={(event) => setEmail(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="customer@example.org" /></label></p>
+          <p>
+            <label>
+              {t('suppression.email')}
+              <input
+                required
+                type="text"
+                inputMode="email"
+                maxLength={254}
+                value={email}
+                onChange={(event) => setEmail(event.target.value)}
+                autoFocus
+                autoComplete="off"
+                spellCheck={false}
+                placeholder="customer@example.org"
+              />
+            </label>
+          </p>
         </Confirm>
       )}
       {asked !== null && asked !== 'new' && (
-        <Confirm title={t('suppression.remove')} action={t('suppression.remove')} isDangerous onConfirm={() => remove(asked)} onClose={() => setAsked(null)}>
-          <p><strong><bdi>{asked.email}</bdi></strong></p><p>{t(asked.origin === 'manual' ? 'suppression.remove-text' : 'suppression.remove-harm')}</p>
+        <Confirm
+          title={t('suppression.remove')}
+          action={t('suppression.remove')}
+          isDangerous
+          onConfirm={() => remove(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            <strong>
+              <bdi>{asked.email}</bdi>
+            </strong>
+          </p>
+          <p>{t(asked.origin === 'manual' ? 'suppression.remove-text' : 'suppression.remove-harm')}</p>
         </Confirm>
       )}
     </div>
@@ -62,14 +110,53 @@ function Table({ rows, onRemove }: { rows: readonly Suppression[]; onRemove: (ro
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.suppressions')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('suppression.email')}</th><th scope="col">{t('suppression.origin')}</th><th scope="col">{t('suppression.source')}</th><th scope="col">{t('suppression.since')}</th><th scope="col">{t('suppression.until')}</th>{can('write') && <th scope="col">{t('key.actions')}</th>}</tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t('suppression.email')}</th>
+            <th scope="col">{t('suppression.origin')}</th>
+            <th scope="col">{t('suppression.source')}</th>
+            <th scope="col">{t('suppression.since')}</th>
+            <th scope="col">{t('suppression.until')}</th>
+            {can('write') && <th scope="col">{t('key.actions')}</th>}
+          </tr>
+        </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
-              <td className="long"><bdi>{row.email}</bdi></td><td>{word('origin', row.origin)}</td>
-              <td>{row.source_id === null ? '–' : <Link to="/$env/emails/$id" params={{ env, id: row.source_id }} preload={false} aria-label={`${t('suppression.source')}: ${row.email}`}>{t('mail.email')}</Link>}</td>
-              <td><Time at={row.created_at} /></td><td>{row.expires_at === null ? '–' : <Time at={row.expires_at} />}</td>
-              {can('write') && <td><button type="button" className="small" aria-label={`${t('suppression.remove')}: ${row.email}`} onClick={() => onRemove(row)}>{t('suppression.remove')}</button></td>}
+              <td className="long">
+                <bdi>{row.email}</bdi>
+              </td>
+              <td>{word('origin', row.origin)}</td>
+              <td>
+                {row.source_id === null ? (
+                  '–'
+                ) : (
+                  <Link
+                    to="/$env/emails/$id"
+                    params={{ env, id: row.source_id }}
+                    preload={false}
+                    aria-label={`${t('suppression.source')}: ${row.email}`}
+                  >
+                    {t('mail.email')}
+                  </Link>
+                )}
+              </td>
+              <td>
+                <Time at={row.created_at} />
+              </td>
+              <td>{row.expires_at === null ? '–' : <Time at={row.expires_at} />}</td>
+              {can('write') && (
+                <td>
+                  <button
+                    type="button"
+                    className="small"
+                    aria-label={`${t('suppression.remove')}: ${row.email}`}
+                    onClick={() => onRemove(row)}
+                  >
+                    {t('suppression.remove')}
+                  </button>
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -84,19 +171,52 @@ function Filters({ filters }: { filters: SuppressionFilters }): ReactNode {
   const [email, setEmail] = useState(filters.email ?? '');
   useEffect(() => setEmail(filters.email ?? ''), [filters.email]);
   const set = (changes: { origin?: string; email?: string }): void => {
-    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== '')) as SuppressionFilters;
+    const search = Object.fromEntries(
+      Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== ''),
+    ) as SuppressionFilters;
     void navigate({ to: '/$env/suppressions', params: { env }, search });
   };
-  const commit = (): void => { if (email.trim() !== (filters.email ?? '')) set({ email: email.trim() }); };
+  const commit = (): void => {
+    if (email.trim() !== (filters.email ?? '')) set({ email: email.trim() });
+  };
   return (
-    <form className="mail-filters" role="search" aria-label={t('filter')} onSubmit={(event) => { event.preventDefault(); commit(); }}>
-      <label>{t('suppression.origin')}
+    <form
+      className="mail-filters"
+      role="search"
+      aria-label={t('filter')}
+      onSubmit={(event) => {
+        event.preventDefault();
+        commit();
+      }}
+    >
+      <label>
+        {t('suppression.origin')}
         <select value={filters.origin ?? ''} onChange={(event) => set({ origin: event.target.value })}>
-          <option value="">{t('filter.any')}</option>{ORIGINS.map((origin) => <option key={origin} value={origin}>{word('origin', origin)}</option>)}
+          <option value="">{t('filter.any')}</option>
+          {ORIGINS.map((origin) => (
+            <option key={origin} value={origin}>
+              {word('origin', origin)}
+            </option>
+          ))}
         </select>
       </label>
-      <label>{t('suppression.email')}<input value={email} size={24} maxLength={254} autoComplete="off" spellCheck={false} onChange={(event) => setEmail(event.target.value)} onBlur={commit} /></label>
-      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/suppressions', params: { env }, search: {} })}>{t('filter.clear')}</button>}
+      <label>
+        {t('suppression.email')}
+        <input
+          value={email}
+          size={24}
+          maxLength={254}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setEmail(event.target.value)}
+          onBlur={commit}
+        />
+      </label>
+      {Object.keys(filters).length > 0 && (
+        <button type="button" onClick={() => void navigate({ to: '/$env/suppressions', params: { env }, search: {} })}>
+          {t('filter.clear')}
+        </button>
+      )}
     </form>
   );
 }

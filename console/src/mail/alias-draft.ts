@@ -9,7 +9,12 @@ export interface DraftRoute {
 }
 
 export function draftRoutes(alias: Pick<Alias, 'routes'> | null): DraftRoute[] {
-  return alias?.routes.map(({ destination, filter }) => ({ destination, filter: filter === null ? '' : JSON.stringify(filter, null, 2) })) ?? [];
+  return (
+    alias?.routes.map(({ destination, filter }) => ({
+      destination,
+      filter: filter === null ? '' : JSON.stringify(filter, null, 2),
+    })) ?? []
+  );
 }
 
 /** A route as the API takes it, and what is wrong with its filter. */

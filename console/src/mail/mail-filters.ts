@@ -1,6 +1,15 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-export const EMAIL_STATUSES = ['scheduled', 'sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
+export const EMAIL_STATUSES = [
+  'scheduled',
+  'sending',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'dlq',
+] as const;
 export const ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
 /** What the list of emails shows, as its address says it. */
@@ -40,8 +49,11 @@ export function readEmailFilters(search: Search): EmailFilters {
   const { since, until, tag } = search;
   const recipient = words(search['recipient']);
   return {
-    ...(status !== undefined && { status }), ...(isRangeTime(since) && { since }), ...(isRangeTime(until) && { until }),
-    ...(typeof tag === 'string' && TAG.test(tag) && { tag }), ...(recipient !== '' && { recipient }),
+    ...(status !== undefined && { status }),
+    ...(isRangeTime(since) && { since }),
+    ...(isRangeTime(until) && { until }),
+    ...(typeof tag === 'string' && TAG.test(tag) && { tag }),
+    ...(recipient !== '' && { recipient }),
   };
 }
 
@@ -67,5 +79,9 @@ export function messageQuery({ since, ...rest }: MessageFilters, nowMs: number):
 
 /** The filters as the API takes them at a moment: relative times become times. */
 export function emailQuery({ since, until, ...rest }: EmailFilters, nowMs: number): EmailFilters {
-  return { ...rest, ...(since !== undefined && { since: rangeTime(since, nowMs) }), ...(until !== undefined && { until: rangeTime(until, nowMs) }) };
+  return {
+    ...rest,
+    ...(since !== undefined && { since: rangeTime(since, nowMs) }),
+    ...(until !== undefined && { until: rangeTime(until, nowMs) }),
+  };
 }

@@ -1,7 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
-import { type EmailFilters, emailQuery, type MessageFilters, messageQuery, type SuppressionFilters } from './mail-filters';
+import {
+  type EmailFilters,
+  emailQuery,
+  type MessageFilters,
+  messageQuery,
+  type SuppressionFilters,
+} from './mail-filters';
 
 export type EmailDetail = Schemas['EmailDetail'];
 export type Alias = Schemas['AliasItem'];
@@ -12,12 +18,19 @@ export type Suppression = Schemas['SuppressionItem'];
 const PAGE = 100;
 const REFRESH_MS = 10_000;
 
-interface Page<Row> { data: Row[]; next_cursor: string | null }
+interface Page<Row> {
+  data: Row[];
+  next_cursor: string | null;
+}
 
 /** A list, a page at a time; while it has one page only, what is new shows by itself. */
-function usePages<Row>(queryKey: readonly unknown[], ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>) {
+function usePages<Row>(
+  queryKey: readonly unknown[],
+  ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
+) {
   const pages = useInfiniteQuery({
-    queryKey, initialPageParam: undefined as string | undefined,
+    queryKey,
+    initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) => ask(cursor === undefined ? {} : { cursor }, signal),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? REFRESH_MS : false),
@@ -27,7 +40,14 @@ function usePages<Row>(queryKey: readonly unknown[], ask: (cursor: { cursor?: st
 
 export function useEmails(filters: EmailFilters) {
   const { api, environment } = useSigned();
-  return usePages(['emails', environment, filters], (cursor, signal) => answered(api.GET('/v1/emails', { params: { query: { ...emailQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } }, signal })));
+  return usePages(['emails', environment, filters], (cursor, signal) =>
+    answered(
+      api.GET('/v1/emails', {
+        params: { query: { ...emailQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } },
+        signal,
+      }),
+    ),
+  );
 }
 
 /** One email; asked again while something of it is still to come: its attempt is written down after what it came to. */
@@ -36,7 +56,12 @@ export function useEmail(id: string) {
   return useQuery({
     queryKey: ['email', environment, id],
     queryFn: ({ signal }) => answered(api.GET('/v1/emails/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state: { data } }) => (data !== undefined && data.status !== 'suppressed' && (['sending', 'scheduled'].includes(data.status) || data.attempts.length === 0) ? 2_000 : 30_000),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined &&
+      data.status !== 'suppressed' &&
+      (['sending', 'scheduled'].includes(data.status) || data.attempts.length === 0)
+        ? 2_000
+        : 30_000,
   });
 }
 
@@ -44,54 +69,85 @@ export function useEmail(id: string) {
 export function useEmailContent(id: string, isComposed: boolean) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['email-content', environment, id], enabled: isComposed, staleTime: Infinity, gcTime: 0,
+    queryKey: ['email-content', environment, id],
+    enabled: isComposed,
+    staleTime: Infinity,
+    gcTime: 0,
     queryFn: ({ signal }) => answered(api.GET('/v1/emails/{id}/content', { params: { path: { id } }, signal })),
   });
 }
 
 export function useSimulator() {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['simulator', environment], staleTime: Infinity, queryFn: () => answered(api.GET('/v1/emails/simulator')) });
+  return useQuery({
+    queryKey: ['simulator', environment],
+    staleTime: Infinity,
+    queryFn: () => answered(api.GET('/v1/emails/simulator')),
+  });
 }
 
 export function useAliases() {
   const { api, environment } = useSigned();
-  return usePages(['aliases', environment], (cursor, signal) => answered(api.GET('/v1/aliases', { params: { query: { ...cursor, limit: PAGE } }, signal })));
+  return usePages(['aliases', environment], (cursor, signal) =>
+    answered(api.GET('/v1/aliases', { params: { query: { ...cursor, limit: PAGE } }, signal })),
+  );
 }
 
 export function useAlias(alias: string) {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['alias', environment, alias], queryFn: ({ signal }) => answered(api.GET('/v1/aliases/{alias}', { params: { path: { alias } }, signal })) });
+  return useQuery({
+    queryKey: ['alias', environment, alias],
+    queryFn: ({ signal }) => answered(api.GET('/v1/aliases/{alias}', { params: { path: { alias } }, signal })),
+  });
 }
 
 export function useMessages(alias: string, filters: MessageFilters) {
   const { api, environment } = useSigned();
-  return usePages(['messages', environment, alias, filters], (cursor, signal) => answered(api.GET('/v1/aliases/{alias}/messages', { params: { path: { alias }, query: { ...messageQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } }, signal })));
+  return usePages(['messages', environment, alias, filters], (cursor, signal) =>
+    answered(
+      api.GET('/v1/aliases/{alias}/messages', {
+        params: { path: { alias }, query: { ...messageQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } },
+        signal,
+      }),
+    ),
+  );
 }
 
 /** One message; asked again until it was read, and while it is delivered. */
 export function useMessage(alias: string, messageId: string) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['message', environment, alias, messageId], gcTime: 0,
-    queryFn: ({ signal }) => answered(api.GET('/v1/aliases/{alias}/messages/{messageId}', { params: { path: { alias, messageId } }, signal })),
+    queryKey: ['message', environment, alias, messageId],
+    gcTime: 0,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/aliases/{alias}/messages/{messageId}', { params: { path: { alias, messageId } }, signal })),
     refetchInterval: ({ state }) => (['received', 'retrying'].includes(state.data?.status ?? '') ? 5_000 : false),
   });
 }
 
 export function useSuppressions(filters: SuppressionFilters) {
   const { api, environment } = useSigned();
-  return usePages(['suppressions', environment, filters], (cursor, signal) => answered(api.GET('/v1/suppressions', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })));
+  return usePages(['suppressions', environment, filters], (cursor, signal) =>
+    answered(api.GET('/v1/suppressions', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  );
 }
 
 /** Destinations by name, the newest hundred. */
 export function useDestinationChoices() {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['destination-names', environment], staleTime: 30_000, queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: PAGE } } })) });
+  return useQuery({
+    queryKey: ['destination-names', environment],
+    staleTime: 30_000,
+    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: PAGE } } })),
+  });
 }
 
 /** Domains that aliases may be under. */
 export function useMailDomains() {
   const { api, environment } = useSigned();
-  return useQuery({ queryKey: ['mail-domains', environment], staleTime: 30_000, queryFn: () => answered(api.GET('/v1/domains', { params: { query: { limit: PAGE } } })) });
+  return useQuery({
+    queryKey: ['mail-domains', environment],
+    staleTime: 30_000,
+    queryFn: () => answered(api.GET('/v1/domains', { params: { query: { limit: PAGE } } })),
+  });
 }

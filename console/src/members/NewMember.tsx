@@ -20,7 +20,9 @@ export function NewMember({ onAdded, onClose }: { onAdded: () => Promise<void>; 
     setBusy(true);
     setFault(null);
     try {
-      await answered(api.POST('/v1/members', { body: { email, role, ...(name.trim() !== '' && { name: name.trim() }) } }));
+      await answered(
+        api.POST('/v1/members', { body: { email, role, ...(name.trim() !== '' && { name: name.trim() }) } }),
+      );
       await onAdded();
       onClose();
     } catch (error) {
@@ -30,13 +32,49 @@ export function NewMember({ onAdded, onClose }: { onAdded: () => Promise<void>; 
   };
   return (
     <Dialog title={t('members.add')} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void add(); }}>
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add();
+        }}
+      >
         <p>{t('members.add-text')}</p>
-        <label>{t('members.email')}<input required type="email" maxLength={254} value={email} onChange={(event) => setEmail(event.target.value)} autoFocus autoComplete="off" /></label>
-        <label>{t('members.name')}<input maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" /></label>
-        <label>{t('members.role')}<select value={role} onChange={(event) => setRole(event.target.value as Role)}>{ROLES.map((each) => <option key={each} value={each}>{word('scope', each)}</option>)}</select></label>
+        <label>
+          {t('members.email')}
+          <input
+            required
+            type="email"
+            maxLength={254}
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+            autoFocus
+            autoComplete="off"
+          />
+        </label>
+        <label>
+          {t('members.name')}
+          <input maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+        </label>
+        <label>
+          {t('members.role')}
+          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
+            {ROLES.map((each) => (
+              <option key={each} value={each}>
+                {word('scope', each)}
+              </option>
+            ))}
+          </select>
+        </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('members.add')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('members.add')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -13,11 +13,17 @@ type Organization = Schemas['OrgItem'];
 /** The organization: its names, and what its environment keeps and tells. */
 export function OrganizationScreen(): ReactNode {
   const { api, environment: env, can } = useSigned();
-  const { data, error, isPending } = useQuery({ queryKey: ['organization', env], queryFn: ({ signal }) => answered(api.GET('/v1/org', { signal })) });
+  const { data, error, isPending } = useQuery({
+    queryKey: ['organization', env],
+    queryFn: ({ signal }) => answered(api.GET('/v1/org', { signal })),
+  });
   return (
     <div className="page">
       <title>{`${t('nav.organization')} · Posthorn`}</title>
-      <div className="heading"><h1>{t('nav.organization')}</h1>{!can('admin') && <span className="quiet">{t('organization.readonly')}</span>}</div>
+      <div className="heading">
+        <h1>{t('nav.organization')}</h1>
+        {!can('admin') && <span className="quiet">{t('organization.readonly')}</span>}
+      </div>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && (can('admin') ? <Settings key={JSON.stringify(data)} of={data} /> : <Facts of={data} />)}
@@ -29,10 +35,26 @@ export function OrganizationScreen(): ReactNode {
 function Facts({ of }: { of: Organization }): ReactNode {
   return (
     <dl className="facts">
-      <div><dt>{t('organization.name')}</dt><dd>{of.name}</dd></div>
-      <div><dt>{t('organization.slug')}</dt><dd><code>{of.slug}</code></dd></div>
-      <div><dt>{t('organization.retention')}</dt><dd>{of.retention_days}</dd></div>
-      <div><dt>{t('organization.system-destination')}</dt><dd>{of.system_destination === null ? t('organization.no-destination') : <IdLink id={of.system_destination} />}</dd></div>
+      <div>
+        <dt>{t('organization.name')}</dt>
+        <dd>{of.name}</dd>
+      </div>
+      <div>
+        <dt>{t('organization.slug')}</dt>
+        <dd>
+          <code>{of.slug}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>{t('organization.retention')}</dt>
+        <dd>{of.retention_days}</dd>
+      </div>
+      <div>
+        <dt>{t('organization.system-destination')}</dt>
+        <dd>
+          {of.system_destination === null ? t('organization.no-destination') : <IdLink id={of.system_destination} />}
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -40,12 +62,17 @@ function Facts({ of }: { of: Organization }): ReactNode {
 function Settings({ of }: { of: Organization }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
-  const [draft, setDraft] = useState<Pick<Organization, 'name' | 'slug' | 'retention_days' | 'public_event_catalog' | 'system_destination'>>(of);
+  const [draft, setDraft] =
+    useState<Pick<Organization, 'name' | 'slug' | 'retention_days' | 'public_event_catalog' | 'system_destination'>>(
+      of,
+    );
   const [fault, setFault] = useState<unknown>(null);
   const [isAsked, setAsked] = useState(false);
   const change = (changes: Partial<typeof draft>): void => setDraft({ ...draft, ...changes });
   const names = ['name', 'slug', 'retention_days', 'public_event_catalog', 'system_destination'] as const;
-  const changes = Object.fromEntries(names.filter((name) => draft[name] !== of[name]).map((name) => [name, draft[name]])) as Schemas['OrgChangesBody'];
+  const changes = Object.fromEntries(
+    names.filter((name) => draft[name] !== of[name]).map((name) => [name, draft[name]]),
+  ) as Schemas['OrgChangesBody'];
   const save = async (): Promise<void> => {
     queries.setQueryData(['organization', env], await answered(api.PATCH('/v1/org', { body: changes })));
   };
@@ -55,31 +82,107 @@ function Settings({ of }: { of: Organization }): ReactNode {
     else setAsked(true);
   };
   return (
-    <form className="stacked settings" onSubmit={(event) => { event.preventDefault(); submit(); }}>
-      <label>{t('organization.name')}<input required maxLength={200} value={draft.name} onChange={(event) => change({ name: event.target.value })} autoComplete="off" /></label>
-      <label>{t('organization.slug')}<input required maxLength={63} value={draft.slug} onChange={(event) => change({ slug: event.target.value })} autoComplete="off" spellCheck={false} /></label>
+    <form
+      className="stacked settings"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <label>
+        {t('organization.name')}
+        <input
+          required
+          maxLength={200}
+          value={draft.name}
+          onChange={(event) => change({ name: event.target.value })}
+          autoComplete="off"
+        />
+      </label>
+      <label>
+        {t('organization.slug')}
+        <input
+          required
+          maxLength={63}
+          value={draft.slug}
+          onChange={(event) => change({ slug: event.target.value })}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
       <fieldset className="stacked">
-        <legend>{t('organization.environment')} <strong>{t(`environment.${env}`)}</strong></legend>
-        <label>{t('organization.retention')}<input required type="number" min={1} value={draft.retention_days} onChange={(event) => change({ retention_days: event.target.valueAsNumber })} /></label>
-        <label className="check-row"><input type="checkbox" checked={draft.public_event_catalog} onChange={(event) => change({ public_event_catalog: event.target.checked })} /> {t('organization.catalogue')}</label>
-        <DestinationChoice value={draft.system_destination} onChange={(system_destination) => change({ system_destination })} />
+        <legend>
+          {t('organization.environment')} <strong>{t(`environment.${env}`)}</strong>
+        </legend>
+        <label>
+          {t('organization.retention')}
+          <input
+            required
+            type="number"
+            min={1}
+            value={draft.retention_days}
+            onChange={(event) => change({ retention_days: event.target.valueAsNumber })}
+          />
+        </label>
+        <label className="check-row">
+          <input
+            type="checkbox"
+            checked={draft.public_event_catalog}
+            onChange={(event) => change({ public_event_catalog: event.target.checked })}
+          />{' '}
+          {t('organization.catalogue')}
+        </label>
+        <DestinationChoice
+          value={draft.system_destination}
+          onChange={(system_destination) => change({ system_destination })}
+        />
       </fieldset>
       <FaultLine fault={fault} />
-      <p className="actions"><button type="submit" className="primary" disabled={Object.keys(changes).length === 0}>{t('save')}</button></p>
-      {isAsked && <Confirm title={t('save')} action={t('save')} isDangerous typed={of.slug} onConfirm={save} onClose={() => setAsked(false)}><p>{t('organization.slug-warning')}</p></Confirm>}
+      <p className="actions">
+        <button type="submit" className="primary" disabled={Object.keys(changes).length === 0}>
+          {t('save')}
+        </button>
+      </p>
+      {isAsked && (
+        <Confirm
+          title={t('save')}
+          action={t('save')}
+          isDangerous
+          typed={of.slug}
+          onConfirm={save}
+          onClose={() => setAsked(false)}
+        >
+          <p>{t('organization.slug-warning')}</p>
+        </Confirm>
+      )}
     </form>
   );
 }
 
-function DestinationChoice({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }): ReactNode {
+function DestinationChoice({
+  value,
+  onChange,
+}: {
+  value: string | null;
+  onChange: (id: string | null) => void;
+}): ReactNode {
   const { api, environment } = useSigned();
-  const { data } = useQuery({ queryKey: ['destination-names', environment], staleTime: 30_000, queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })) });
+  const { data } = useQuery({
+    queryKey: ['destination-names', environment],
+    staleTime: 30_000,
+    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
+  });
   const known = data?.data ?? [];
   return (
-    <label>{t('organization.system-destination')}
+    <label>
+      {t('organization.system-destination')}
       <select value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
         <option value="">{t('organization.no-destination')}</option>
-        {known.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+        {known.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
         {value !== null && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
       </select>
     </label>

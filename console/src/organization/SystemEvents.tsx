@@ -8,7 +8,11 @@ import { useSigned } from '../session/session';
 /** What the service itself tells, and how that looks. */
 export function SystemEvents(): ReactNode {
   const { api } = useSigned();
-  const { data, error } = useQuery({ queryKey: ['system-events'], staleTime: Infinity, queryFn: ({ signal }) => answered(api.GET('/v1/system-events', { signal })) });
+  const { data, error } = useQuery({
+    queryKey: ['system-events'],
+    staleTime: Infinity,
+    queryFn: ({ signal }) => answered(api.GET('/v1/system-events', { signal })),
+  });
   return (
     <div>
       <h2>{t('system.title')}</h2>
@@ -17,12 +21,29 @@ export function SystemEvents(): ReactNode {
       {data && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('system.title')}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('system.type')}</th><th scope="col">{t('system.when')}</th><th scope="col">{t('system.example')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('system.type')}</th>
+                <th scope="col">{t('system.when')}</th>
+                <th scope="col">{t('system.example')}</th>
+              </tr>
+            </thead>
             <tbody>
               {data.data.map(({ type, description, example }) => (
                 <tr key={type}>
-                  <td><code>{type}</code></td><td className="long">{description}</td>
-                  <td><details><summary>{t('system.example')}<span className="offscreen"> {type}</span></summary><pre tabIndex={0}>{JSON.stringify(example, null, 2)}</pre></details></td>
+                  <td>
+                    <code>{type}</code>
+                  </td>
+                  <td className="long">{description}</td>
+                  <td>
+                    <details>
+                      <summary>
+                        {t('system.example')}
+                        <span className="offscreen"> {type}</span>
+                      </summary>
+                      <pre tabIndex={0}>{JSON.stringify(example, null, 2)}</pre>
+                    </details>
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -6,10 +6,17 @@ import { usePreferences } from '../kit/preferences';
 import type { FailingTarget } from './overview-queries';
 
 /** Who failed most in the range. */
-export function FailingTargets({ targets, fault }: { targets: readonly FailingTarget[] | undefined; fault: unknown }): ReactNode {
+export function FailingTargets({
+  targets,
+  fault,
+}: {
+  targets: readonly FailingTarget[] | undefined;
+  fault: unknown;
+}): ReactNode {
   const { language } = usePreferences();
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
-  const share = (value: number): string => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value);
+  const share = (value: number): string =>
+    new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value);
   return (
     <div>
       <h2>{t('overview.targets')}</h2>
@@ -18,11 +25,24 @@ export function FailingTargets({ targets, fault }: { targets: readonly FailingTa
       {targets !== undefined && targets.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('overview.targets')}>
           <table className="plain figures">
-            <thead><tr><th scope="col">{t('overview.target')}</th><th scope="col">{t('overview.failed')}</th><th scope="col">{t('overview.retried')}</th><th scope="col">{t('overview.delivered')}</th><th scope="col">{t('overview.failure-rate')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('overview.target')}</th>
+                <th scope="col">{t('overview.failed')}</th>
+                <th scope="col">{t('overview.retried')}</th>
+                <th scope="col">{t('overview.delivered')}</th>
+                <th scope="col">{t('overview.failure-rate')}</th>
+              </tr>
+            </thead>
             <tbody>
               {targets.map((each) => (
                 <tr key={each.target}>
-                  <td className="long"><IdLink id={each.target}>{each.name}</IdLink></td><td>{number(each.failed + each.dlq)}</td><td>{number(each.retried)}</td><td>{number(each.delivered)}</td>
+                  <td className="long">
+                    <IdLink id={each.target}>{each.name}</IdLink>
+                  </td>
+                  <td>{number(each.failed + each.dlq)}</td>
+                  <td>{number(each.retried)}</td>
+                  <td>{number(each.delivered)}</td>
                   <td>{share(each.failure_rate)}</td>
                 </tr>
               ))}

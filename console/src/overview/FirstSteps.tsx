@@ -24,7 +24,10 @@ export function FirstSteps({ destination, event, onClose }: FirstStepsProps): Re
   const [fault, setFault] = useState<unknown>(null);
   const make = (): void => {
     setFault(null);
-    makeKey().then((made) => { setKey(made); setMade(true); }, setFault);
+    makeKey().then((made) => {
+      setKey(made);
+      setMade(true);
+    }, setFault);
   };
   const commands = firstCommands(SERVICE, env, key);
   const isSent = event !== null;
@@ -33,18 +36,47 @@ export function FirstSteps({ destination, event, onClose }: FirstStepsProps): Re
       <h2 id="steps">{t('first-steps.title')}</h2>
       <p>{t('first-steps.text')}</p>
       <ol>
-        <Step title={t('first-steps.key')} text={can('admin') ? t('first-steps.key-text') : t('first-steps.key-ask')} command={commands.key} isDone={wasMade || destination !== null || isSent}>
+        <Step
+          title={t('first-steps.key')}
+          text={can('admin') ? t('first-steps.key-text') : t('first-steps.key-ask')}
+          command={commands.key}
+          isDone={wasMade || destination !== null || isSent}
+        >
           {can('admin') && (
             <p className="actions">
-              {key === null ? <button type="button" className={wasMade ? '' : 'primary'} onClick={make}>{t('first-steps.key-make')}</button> : <button type="button" onClick={() => setKey(null)}>{t('first-steps.key-hide')}</button>}
+              {key === null ? (
+                <button type="button" className={wasMade ? '' : 'primary'} onClick={make}>
+                  {t('first-steps.key-make')}
+                </button>
+              ) : (
+                <button type="button" onClick={() => setKey(null)}>
+                  {t('first-steps.key-hide')}
+                </button>
+              )}
               <span className="quiet">{key === null ? t('first-steps.key-other') : t('key.once')}</span>
             </p>
           )}
           <FaultLine fault={fault} />
         </Step>
-        <Step title={t('first-steps.destination')} text={t('first-steps.destination-text')} command={commands.destination} isDone={destination !== null || isSent} />
-        <Step title={t('first-steps.event')} text={t('first-steps.event-text')} command={commands.event} isDone={isSent}>
-          {isSent && <p><Link to="/$env/events/$id" params={{ env, id: event.id }}>{t('first-steps.look')}</Link></p>}
+        <Step
+          title={t('first-steps.destination')}
+          text={t('first-steps.destination-text')}
+          command={commands.destination}
+          isDone={destination !== null || isSent}
+        />
+        <Step
+          title={t('first-steps.event')}
+          text={t('first-steps.event-text')}
+          command={commands.event}
+          isDone={isSent}
+        >
+          {isSent && (
+            <p>
+              <Link to="/$env/events/$id" params={{ env, id: event.id }}>
+                {t('first-steps.look')}
+              </Link>
+            </p>
+          )}
         </Step>
       </ol>
       {isSent && (
@@ -53,17 +85,44 @@ export function FirstSteps({ destination, event, onClose }: FirstStepsProps): Re
           <p>{t('first-steps.collect-text')}</p>
           <Command text={commands.collect} of={t('first-steps.collect')} />
           <p>{t('first-steps.next')}</p>
-          <p className="actions"><button type="button" className="primary" onClick={onClose}>{t('first-steps.close')}</button><Link to="/$env/destinations" params={{ env }} className="button">{t('first-steps.next-link')}</Link></p>
+          <p className="actions">
+            <button type="button" className="primary" onClick={onClose}>
+              {t('first-steps.close')}
+            </button>
+            <Link to="/$env/destinations" params={{ env }} className="button">
+              {t('first-steps.next-link')}
+            </Link>
+          </p>
         </>
       )}
     </section>
   );
 }
 
-function Step({ title, text, command, isDone, children }: { title: string; text: string; command: string; isDone: boolean; children?: ReactNode }): ReactNode {
+function Step({
+  title,
+  text,
+  command,
+  isDone,
+  children,
+}: {
+  title: string;
+  text: string;
+  command: string;
+  isDone: boolean;
+  children?: ReactNode;
+}): ReactNode {
   return (
     <li className={isDone ? 'done' : ''}>
-      <h3><span aria-hidden="true" className="tick">{isDone ? '✓' : ''}</span>{title} <span className="offscreen" role="status">{t(isDone ? 'first-steps.done' : 'first-steps.open')}</span></h3>
+      <h3>
+        <span aria-hidden="true" className="tick">
+          {isDone ? '✓' : ''}
+        </span>
+        {title}{' '}
+        <span className="offscreen" role="status">
+          {t(isDone ? 'first-steps.done' : 'first-steps.open')}
+        </span>
+      </h3>
       <p>{text}</p>
       {children}
       <Command text={command} of={title} />
@@ -72,5 +131,12 @@ function Step({ title, text, command, isDone, children }: { title: string; text:
 }
 
 function Command({ text, of }: { text: string; of: string }): ReactNode {
-  return <div className="command"><pre tabIndex={0} aria-label={of}>{text}</pre><CopyButton text={text} label={t('copy')} /></div>;
+  return (
+    <div className="command">
+      <pre tabIndex={0} aria-label={of}>
+        {text}
+      </pre>
+      <CopyButton text={text} label={t('copy')} />
+    </div>
+  );
 }

@@ -1,3 +1,4 @@
+import './overview.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useBeat } from '../kit/beat';
@@ -12,7 +13,6 @@ import { eventsOf, RANGE_DEFAULT, RANGES } from './overview-range';
 import { Plots } from './Plots';
 import { RunningJobs } from './RunningJobs';
 import { Totals } from './Totals';
-import './overview.css';
 
 /** The start: what happened, what is broken, what is under way; of an environment without events how to begin. */
 export function OverviewScreen(): ReactNode {
@@ -21,30 +21,51 @@ export function OverviewScreen(): ReactNode {
   const navigate = useNavigate();
   const { overview, attention, targets, running, tasks } = useOverview(range);
   const figures = overview.data;
-  const isQuiet = figures !== undefined && figures.total.received === 0 && figures.total.attempts === 0 && figures.waiting.count === 0;
+  const isQuiet =
+    figures !== undefined &&
+    figures.total.received === 0 &&
+    figures.total.attempts === 0 &&
+    figures.waiting.count === 0;
   const [isBeginning, setBeginning] = useState(false);
   const [isOver, setOver] = useState(false);
   const first = useFirstSteps(!isOver && (isQuiet || isBeginning));
   if (!isBeginning && isQuiet && first.isKnown && first.event === null) setBeginning(true);
   const isFirst = isBeginning && !isOver;
   useBeat(isFirst ? [...first.tasks, ...tasks.slice(0, 2)] : tasks);
-  const openEvents = (fromMs: number, toMs: number): void => void navigate({ to: '/$env/events', params: { env }, search: eventsOf(fromMs, toMs) });
+  const openEvents = (fromMs: number, toMs: number): void =>
+    void navigate({ to: '/$env/events', params: { env }, search: eventsOf(fromMs, toMs) });
   return (
     <div className="overview page wide">
       <title>{`${t('nav.overview')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.overview')}</h1>
-        {!isFirst && <nav className="ranges" aria-label={t('overview.range')}>
-          {RANGES.map((each) => (
-            <Link key={each} to="/$env/overview" params={{ env }} search={{ range: each }} replace className="button" aria-current={each === range ? 'true' : undefined}>{t(`overview.range.${each}`)}</Link>
-          ))}
-        </nav>}
+        {!isFirst && (
+          <nav className="ranges" aria-label={t('overview.range')}>
+            {RANGES.map((each) => (
+              <Link
+                key={each}
+                to="/$env/overview"
+                params={{ env }}
+                search={{ range: each }}
+                replace
+                className="button"
+                aria-current={each === range ? 'true' : undefined}
+              >
+                {t(`overview.range.${each}`)}
+              </Link>
+            ))}
+          </nav>
+        )}
       </div>
       <FaultLine fault={figures === undefined ? overview.error : null} />
       {overview.isPending && <p role="status">{t('loading')}</p>}
       {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={() => setOver(true)} />}
       {figures && !isFirst && <Totals of={figures} />}
-      <AttentionPanel concerns={attention.data?.data} truncated={attention.data?.truncated ?? []} fault={attention.error} />
+      <AttentionPanel
+        concerns={attention.data?.data}
+        truncated={attention.data?.truncated ?? []}
+        fault={attention.error}
+      />
       {figures && !isFirst && (
         <>
           <Plots of={figures} onRange={openEvents} />

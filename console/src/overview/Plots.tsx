@@ -10,36 +10,69 @@ import { windowMsOf } from './overview-range';
 const CURSOR = 'overview';
 
 /** What happened over time, in four plots with one cursor. */
-export function Plots({ of: { data, total, window }, onRange }: { of: Overview; onRange: (fromMs: number, toMs: number) => void }): ReactNode {
+export function Plots({
+  of: { data, total, window },
+  onRange,
+}: {
+  of: Overview;
+  onRange: (fromMs: number, toMs: number) => void;
+}): ReactNode {
   const { language } = usePreferences();
   const startsMs = useMemo(() => data.map(({ start }) => Date.parse(start)), [data]);
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
-  const count = (name: 'received' | 'delivered' | 'failed' | 'dlq' | 'retried', label: string, drawn: Omit<Series, 'label' | 'values' | 'summary'>): Series => ({
-    label, values: data.map((each) => each[name]), summary: number(total[name]), ...drawn,
+  const count = (
+    name: 'received' | 'delivered' | 'failed' | 'dlq' | 'retried',
+    label: string,
+    drawn: Omit<Series, 'label' | 'values' | 'summary'>,
+  ): Series => ({
+    label,
+    values: data.map((each) => each[name]),
+    summary: number(total[name]),
+    ...drawn,
   });
-  const latency = (name: 'p50' | 'p95' | 'p99', label: string, drawn: Omit<Series, 'label' | 'values' | 'summary'>): Series => ({
-    label, values: data.map(({ latency_ms: ms }) => ms?.[name] ?? null), summary: total.latency_ms === null ? '–' : tellDuration(total.latency_ms[name], language), ...drawn,
+  const latency = (
+    name: 'p50' | 'p95' | 'p99',
+    label: string,
+    drawn: Omit<Series, 'label' | 'values' | 'summary'>,
+  ): Series => ({
+    label,
+    values: data.map(({ latency_ms: ms }) => ms?.[name] ?? null),
+    summary: total.latency_ms === null ? '–' : tellDuration(total.latency_ms[name], language),
+    ...drawn,
   });
-  const series = useMemo(() => ({
-    accepted: [count('received', t('overview.accepted'), { tone: 'accent', kind: 'bars' })],
-    delivered: [count('delivered', t('overview.delivered'), { tone: 'good', kind: 'bars' })],
-    failed: [
-      count('retried', t('overview.retried'), { tone: 'busy', kind: 'line', dash: 'dotted' }), count('dlq', t('overview.dlq'), { tone: 'bad', kind: 'bars' }),
-      count('failed', t('overview.no-retry'), { tone: 'bad', kind: 'line', dash: 'dashed' }),
-    ],
-    latency: [
-      latency('p50', '50 %', { tone: 'accent', kind: 'line' }), latency('p95', '95 %', { tone: 'busy', kind: 'line', dash: 'dashed' }), latency('p99', '99 %', { tone: 'bad', kind: 'line', dash: 'dotted' }),
-    ],
-  }), [data, total, language]);
+  const series = useMemo(
+    () => ({
+      accepted: [count('received', t('overview.accepted'), { tone: 'accent', kind: 'bars' })],
+      delivered: [count('delivered', t('overview.delivered'), { tone: 'good', kind: 'bars' })],
+      failed: [
+        count('retried', t('overview.retried'), { tone: 'busy', kind: 'line', dash: 'dotted' }),
+        count('dlq', t('overview.dlq'), { tone: 'bad', kind: 'bars' }),
+        count('failed', t('overview.no-retry'), { tone: 'bad', kind: 'line', dash: 'dashed' }),
+      ],
+      latency: [
+        latency('p50', '50 %', { tone: 'accent', kind: 'line' }),
+        latency('p95', '95 %', { tone: 'busy', kind: 'line', dash: 'dashed' }),
+        latency('p99', '99 %', { tone: 'bad', kind: 'line', dash: 'dotted' }),
+      ],
+    }),
+    [data, total, language],
+  );
   const shared = { startsMs, windowMs: windowMsOf(window), cursorKey: CURSOR, onRange };
   return (
     <section aria-label={t('overview.range')}>
-      <p className="quiet">{t('overview.drag')} {t('overview.window-note')}</p>
+      <p className="quiet">
+        {t('overview.drag')} {t('overview.window-note')}
+      </p>
       <div className="plots">
         <Plot {...shared} title={t('overview.accepted')} series={series.accepted} />
         <Plot {...shared} title={t('overview.delivered')} series={series.delivered} />
         <Plot {...shared} title={t('overview.failed')} series={series.failed} />
-        <Plot {...shared} title={t('overview.latency')} series={series.latency} format={(ms) => tellDuration(ms, language)} />
+        <Plot
+          {...shared}
+          title={t('overview.latency')}
+          series={series.latency}
+          format={(ms) => tellDuration(ms, language)}
+        />
       </div>
     </section>
   );

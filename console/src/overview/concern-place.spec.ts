@@ -4,13 +4,34 @@ const places = (id: string): string | null => (id.startsWith('dst_') || id.start
 
 describe('placeOfConcern', () => {
   it.each([
-    [{ type: 'deliveries.overdue', subject: null, url: '/v1/events?status=retrying' }, { to: '/live/events', search: { status: 'retrying' } }],
-    [{ type: 'circuit.open', subject: 'dst_1', url: '' }, { to: '/live/x/dst_1', search: {} }],
-    [{ type: 'target.disabled', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' }, { to: '/live/events', search: { application: 'app_7' } }],
-    [{ type: 'dead_letters.growing', subject: 'dst_1', url: '' }, { to: '/live/events', search: { destination: 'dst_1', status: 'dlq' } }],
-    [{ type: 'dead_letters.growing', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' }, { to: '/live/events', search: { application: 'app_7', status: 'dlq' } }],
-    [{ type: 'verification.failing', subject: 'ep_1', url: '/v1/endpoints/ep_1' }, { to: '/live/events', search: { endpoint: 'ep_1', status: 'quarantined' } }],
-    [{ type: 'job.failed', subject: 'rpj_1', url: '/v1/replays/rpj_1' }, { to: '/live/x/rpj_1', search: {} }],
+    [
+      { type: 'deliveries.overdue', subject: null, url: '/v1/events?status=retrying' },
+      { to: '/live/events', search: { status: 'retrying' } },
+    ],
+    [
+      { type: 'circuit.open', subject: 'dst_1', url: '' },
+      { to: '/live/x/dst_1', search: {} },
+    ],
+    [
+      { type: 'target.disabled', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' },
+      { to: '/live/events', search: { application: 'app_7' } },
+    ],
+    [
+      { type: 'dead_letters.growing', subject: 'dst_1', url: '' },
+      { to: '/live/events', search: { destination: 'dst_1', status: 'dlq' } },
+    ],
+    [
+      { type: 'dead_letters.growing', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' },
+      { to: '/live/events', search: { application: 'app_7', status: 'dlq' } },
+    ],
+    [
+      { type: 'verification.failing', subject: 'ep_1', url: '/v1/endpoints/ep_1' },
+      { to: '/live/events', search: { endpoint: 'ep_1', status: 'quarantined' } },
+    ],
+    [
+      { type: 'job.failed', subject: 'rpj_1', url: '/v1/replays/rpj_1' },
+      { to: '/live/x/rpj_1', search: {} },
+    ],
     [{ type: 'domain.records_lost', subject: 'dom_1', url: '/v1/domains/dom_1' }, null],
   ] as const)('%j: %j', (concern, expected) => {
     expect(placeOfConcern(concern, 'live', places)).toEqual(expected);

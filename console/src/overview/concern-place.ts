@@ -3,14 +3,24 @@ import type { Environment, Schemas } from '../api/client';
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
 /** Where one looks at a concern: the screen of what is broken, or the events that tell of it. Null where no screen shows it. */
-export function placeOfConcern({ type, subject, url }: Concern, env: Environment, placeOf: (id: string) => string | null): { to: string; search: Record<string, string> } | null {
-  const events = (search: Record<string, string>): { to: string; search: Record<string, string> } => ({ to: `/${env}/events`, search });
+export function placeOfConcern(
+  { type, subject, url }: Concern,
+  env: Environment,
+  placeOf: (id: string) => string | null,
+): { to: string; search: Record<string, string> } | null {
+  const events = (search: Record<string, string>): { to: string; search: Record<string, string> } => ({
+    to: `/${env}/events`,
+    search,
+  });
   if (subject === null) return events({ status: 'retrying' });
   if (type === 'verification.failing') return events({ endpoint: subject, status: 'quarantined' });
-  if (type === 'dead_letters.growing' && subject.startsWith('dst_')) return events({ destination: subject, status: 'dlq' });
+  if (type === 'dead_letters.growing' && subject.startsWith('dst_'))
+    return events({ destination: subject, status: 'dlq' });
   const place = placeOf(subject);
   if (place !== null) return { to: place, search: {} };
   // An endpoint of an application: its events are the application's.
   const application = /\/v1\/app\/(app_[0-9A-Z]+)\//.exec(url)?.[1];
-  return application === undefined ? null : events({ application, ...(type === 'dead_letters.growing' && { status: 'dlq' }) });
+  return application === undefined
+    ? null
+    : events({ application, ...(type === 'dead_letters.growing' && { status: 'dlq' }) });
 }

@@ -11,42 +11,84 @@ export type FailingTarget = Schemas['FailingTargetItem'];
 export type Job = Schemas['ReplayJobItem'];
 
 /** Asked once when the screen opens; from then on the beat asks, and nothing else does. */
-const BY_THE_BEAT = { staleTime: Infinity, refetchOnMount: 'always', refetchOnWindowFocus: false, refetchOnReconnect: false, retry: false } as const;
+const BY_THE_BEAT = {
+  staleTime: Infinity,
+  refetchOnMount: 'always',
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
+  retry: false,
+} as const;
 const JOBS_MAX = 20;
 
 /** Everything that the overview shows, kept fresh by one call in five seconds at most. */
 export function useOverview(range: Range) {
   const { api, environment: env } = useSigned();
   const overview = useQuery({
-    ...BY_THE_BEAT, queryKey: ['overview', env, range], placeholderData: keepPreviousData,
+    ...BY_THE_BEAT,
+    queryKey: ['overview', env, range],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) => answered(api.GET('/v1/metrics/overview', { params: { query: { range } }, signal })),
   });
-  const attention = useQuery({ ...BY_THE_BEAT, queryKey: ['attention', env], queryFn: ({ signal }) => answered(api.GET('/v1/attention', { signal })) });
+  const attention = useQuery({
+    ...BY_THE_BEAT,
+    queryKey: ['attention', env],
+    queryFn: ({ signal }) => answered(api.GET('/v1/attention', { signal })),
+  });
   const targets = useQuery({
-    ...BY_THE_BEAT, queryKey: ['failing-targets', env, range], placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => answered(api.GET('/v1/metrics/targets', { params: { query: { range, limit: 5 } }, signal })),
+    ...BY_THE_BEAT,
+    queryKey: ['failing-targets', env, range],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/metrics/targets', { params: { query: { range, limit: 5 } }, signal })),
   });
   const running = useQuery({
-    ...BY_THE_BEAT, queryKey: ['running-jobs', env],
-    queryFn: ({ signal }) => answered(api.GET('/v1/replays', { params: { query: { state: 'running', limit: JOBS_MAX } }, signal })),
+    ...BY_THE_BEAT,
+    queryKey: ['running-jobs', env],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/replays', { params: { query: { state: 'running', limit: JOBS_MAX } }, signal })),
   });
-  const [figures, concerns, failing, jobs] = [overview, attention, targets, running].map(({ refetch }): BeatTask => async () => waitAfter((await refetch()).error));
-  return { overview, attention, targets, running, tasks: [figures, concerns, figures, jobs, figures, failing].filter((task) => task !== undefined) };
+  const [figures, concerns, failing, jobs] = [overview, attention, targets, running].map(
+    ({ refetch }): BeatTask =>
+      async () =>
+        waitAfter((await refetch()).error),
+  );
+  return {
+    overview,
+    attention,
+    targets,
+    running,
+    tasks: [figures, concerns, figures, jobs, figures, failing].filter((task) => task !== undefined),
+  };
 }
 
 /** Whether anything was ever sent here, and whether there is somewhere to send it; asked only while figures say that there was nothing. */
 export function useFirstSteps(isAsked: boolean) {
   const { api, environment: env } = useSigned();
   const events = useQuery({
-    ...BY_THE_BEAT, queryKey: ['first-event', env], enabled: isAsked,
-    queryFn: async ({ signal }) => (await answered(api.GET('/v1/events', { params: { query: { limit: 1 } }, signal }))).data[0] ?? null,
+    ...BY_THE_BEAT,
+    queryKey: ['first-event', env],
+    enabled: isAsked,
+    queryFn: async ({ signal }) =>
+      (await answered(api.GET('/v1/events', { params: { query: { limit: 1 } }, signal }))).data[0] ?? null,
   });
   const destinations = useQuery({
-    ...BY_THE_BEAT, queryKey: ['first-destination', env], enabled: isAsked,
-    queryFn: async ({ signal }) => (await answered(api.GET('/v1/destinations', { params: { query: { limit: 1 } }, signal }))).data[0] ?? null,
+    ...BY_THE_BEAT,
+    queryKey: ['first-destination', env],
+    enabled: isAsked,
+    queryFn: async ({ signal }) =>
+      (await answered(api.GET('/v1/destinations', { params: { query: { limit: 1 } }, signal }))).data[0] ?? null,
   });
-  const tasks = [events, destinations].map(({ refetch }): BeatTask => async () => waitAfter((await refetch()).error));
-  return { event: events.data ?? null, destination: destinations.data ?? null, isKnown: events.isSuccess && destinations.isSuccess, tasks };
+  const tasks = [events, destinations].map(
+    ({ refetch }): BeatTask =>
+      async () =>
+        waitAfter((await refetch()).error),
+  );
+  return {
+    event: events.data ?? null,
+    destination: destinations.data ?? null,
+    isKnown: events.isSuccess && destinations.isSuccess,
+    tasks,
+  };
 }
 
 /** A key for the commands of the first steps. It is in no cache: whoever asked for it shows it. */
@@ -54,7 +96,9 @@ export function useFirstKey(): () => Promise<string> {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   return async () => {
-    const { key } = await answered(api.POST('/v1/keys', { body: { name: 'First steps', scope: 'write', expires_at: null } }));
+    const { key } = await answered(
+      api.POST('/v1/keys', { body: { name: 'First steps', scope: 'write', expires_at: null } }),
+    );
     await queries.invalidateQueries({ queryKey: ['keys', env] });
     return key;
   };

@@ -1,13 +1,23 @@
 import { eventsOf, readRange, windowMsOf } from './overview-range';
 
 describe('readRange', () => {
-  it.each([[{ range: '7d' }, { range: '7d' }], [{ range: '2d' }, {}], [{ range: 7 }, {}], [{}, {}], [{ range: '1h', other: 'x' }, { range: '1h' }]])('%j: %j', (search, expected) => {
+  it.each([
+    [{ range: '7d' }, { range: '7d' }],
+    [{ range: '2d' }, {}],
+    [{ range: 7 }, {}],
+    [{}, {}],
+    [{ range: '1h', other: 'x' }, { range: '1h' }],
+  ])('%j: %j', (search, expected) => {
     expect(readRange(search)).toEqual(expected);
   });
 });
 
 describe('windowMsOf', () => {
-  it.each([['1m', 60_000], ['1h', 3_600_000], ['1d', 86_400_000]])('%s: %i ms', (window, ms) => {
+  it.each([
+    ['1m', 60_000],
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+  ])('%s: %i ms', (window, ms) => {
     expect(windowMsOf(window)).toBe(ms);
   });
 });

@@ -24,5 +24,8 @@ export function windowMsOf(window: string): number {
 
 /** A range that was dragged over, as the list of events takes it: full seconds that hold all of it. */
 export function eventsOf(fromMs: number, toMs: number): { since: string; until: string } {
-  return { since: new Date(Math.floor(fromMs / 1000) * 1000).toISOString(), until: new Date(Math.ceil(toMs / 1000) * 1000).toISOString() };
+  return {
+    since: new Date(Math.floor(fromMs / 1000) * 1000).toISOString(),
+    until: new Date(Math.ceil(toMs / 1000) * 1000).toISOString(),
+  };
 }

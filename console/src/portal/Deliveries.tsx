@@ -22,47 +22,117 @@ export function Deliveries({ of }: { of: string }): ReactNode {
   const searched = data?.pages.at(-1)?.searched_to;
   return (
     <section>
-      <div className="heading"><h2>{p('deliveries.title')}</h2></div>
-      <Filters endpoints={endpoints} status={status} onStatus={setStatus} endpoint={of} onEndpoint={(endpoint) => go(endpoint === '' ? { at: 'deliveries' } : { at: 'deliveries', endpoint })} />
+      <div className="heading">
+        <h2>{p('deliveries.title')}</h2>
+      </div>
+      <Filters
+        endpoints={endpoints}
+        status={status}
+        onStatus={setStatus}
+        endpoint={of}
+        onEndpoint={(endpoint) => go(endpoint === '' ? { at: 'deliveries' } : { at: 'deliveries', endpoint })}
+      />
       {isPending && <p role="status">{p('loading')}</p>}
       <FaultLine fault={error} />
-      {!isPending && rows.length === 0 && !hasNextPage && (status === '' && of === '' ? <div className="empty"><h3>{p('deliveries.empty')}</h3><p>{p('deliveries.empty-text')}</p></div> : <p className="empty">{p('deliveries.none-match')}</p>)}
+      {!isPending &&
+        rows.length === 0 &&
+        !hasNextPage &&
+        (status === '' && of === '' ? (
+          <div className="empty">
+            <h3>{p('deliveries.empty')}</h3>
+            <p>{p('deliveries.empty-text')}</p>
+          </div>
+        ) : (
+          <p className="empty">{p('deliveries.none-match')}</p>
+        ))}
       {rows.length > 0 && (
         <div className="scroll" role="region" aria-label={p('deliveries.title')} tabIndex={0}>
           <table className="plain">
-            <thead><tr><th scope="col">{p('column.event')}</th><th scope="col">{p('column.status')}</th><th scope="col" className="wide-only">{p('column.answer')}</th><th scope="col" className="wide-only">{p('column.endpoint')}</th><th scope="col">{p('column.time')}</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{p('column.event')}</th>
+                <th scope="col">{p('column.status')}</th>
+                <th scope="col" className="wide-only">
+                  {p('column.answer')}
+                </th>
+                <th scope="col" className="wide-only">
+                  {p('column.endpoint')}
+                </th>
+                <th scope="col">{p('column.time')}</th>
+              </tr>
+            </thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
-                  <td><button type="button" className="link" onClick={() => go({ at: 'delivery', id: row.id, ...(of !== '' && { endpoint: of }) })}>{row.event_type}</button></td>
-                  <td><Status of={row.status} /></td>
-                  <td className="wide-only">{row.last_attempt === null ? '–' : (row.last_attempt.status ?? word('error', row.last_attempt.error ?? ''))}</td>
+                  <td>
+                    <button
+                      type="button"
+                      className="link"
+                      onClick={() => go({ at: 'delivery', id: row.id, ...(of !== '' && { endpoint: of }) })}
+                    >
+                      {row.event_type}
+                    </button>
+                  </td>
+                  <td>
+                    <Status of={row.status} />
+                  </td>
+                  <td className="wide-only">
+                    {row.last_attempt === null
+                      ? '–'
+                      : (row.last_attempt.status ?? word('error', row.last_attempt.error ?? ''))}
+                  </td>
                   <td className="long wide-only">{endpointName(row.endpoint, endpoints)}</td>
-                  <td><Time at={row.received_at} /></td>
+                  <td>
+                    <Time at={row.received_at} />
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {searched !== undefined && <p className="quiet">{p('deliveries.searched', { time: tellTime(searched, preferences().language).local })}</p>}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>{p('more')}</button></p>}
+      {searched !== undefined && (
+        <p className="quiet">{p('deliveries.searched', { time: tellTime(searched, preferences().language).local })}</p>
+      )}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
+            {p('more')}
+          </button>
+        </p>
+      )}
     </section>
   );
 }
 
-interface FilterProps { endpoints: readonly Endpoint[]; status: Shown; onStatus: (status: Shown) => void; endpoint: string; onEndpoint: (endpoint: string) => void }
+interface FilterProps {
+  endpoints: readonly Endpoint[];
+  status: Shown;
+  onStatus: (status: Shown) => void;
+  endpoint: string;
+  onEndpoint: (endpoint: string) => void;
+}
 
 function Filters({ endpoints, status, onStatus, endpoint, onEndpoint }: FilterProps): ReactNode {
   const [first, second] = [useId(), useId()];
   return (
     <p className="actions filters">
       <label htmlFor={first}>{p('deliveries.status')}</label>
-      <select id={first} value={status} onChange={(event) => onStatus(event.target.value as Shown)}>{SHOWN.map((each) => <option key={each} value={each}>{each === '' ? p('deliveries.any') : word('status', each.split(',')[0] ?? '')}</option>)}</select>
+      <select id={first} value={status} onChange={(event) => onStatus(event.target.value as Shown)}>
+        {SHOWN.map((each) => (
+          <option key={each} value={each}>
+            {each === '' ? p('deliveries.any') : word('status', each.split(',')[0] ?? '')}
+          </option>
+        ))}
+      </select>
       <label htmlFor={second}>{p('deliveries.endpoint')}</label>
       <select id={second} value={endpoint} onChange={(event) => onEndpoint(event.target.value)}>
         <option value="">{p('deliveries.any')}</option>
-        {endpoints.map((each) => <option key={each.id} value={each.id}>{nameOf(each)}</option>)}
+        {endpoints.map((each) => (
+          <option key={each.id} value={each.id}>
+            {nameOf(each)}
+          </option>
+        ))}
       </select>
     </p>
   );

@@ -11,9 +11,9 @@ import { Status } from '../kit/status/Status';
 import { tellDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { usePortal } from './context';
-import type { Place } from './places';
 import { nameOf } from './Endpoints';
 import { payloadText } from './payload-text';
+import type { Place } from './places';
 import { type Delivery, useDelivery, useEndpoints } from './portal-queries';
 import { p } from './texts';
 
@@ -24,14 +24,27 @@ export function DeliveryView({ id, back }: { id: string; back: Place }): ReactNo
   const next = data?.event.deliveries.find(({ next_attempt_at: at }) => at !== null)?.next_attempt_at ?? null;
   return (
     <section>
-      <p><button type="button" className="link" onClick={() => go(back)}>← {p('nav.deliveries')}</button></p>
+      <p>
+        <button type="button" className="link" onClick={() => go(back)}>
+          ← {p('nav.deliveries')}
+        </button>
+      </p>
       {isPending && <p role="status">{p('loading')}</p>}
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h2>{data.event.event_type}</h2><Status of={data.event.status} /></div>
-          <p className="quiet"><Time at={data.event.received_at} /> · <code>{data.event.webhook_id}</code></p>
-          {next !== null && <p className="why">{p('delivery.next')}: <Time at={next} /></p>}
+          <div className="heading">
+            <h2>{data.event.event_type}</h2>
+            <Status of={data.event.status} />
+          </div>
+          <p className="quiet">
+            <Time at={data.event.received_at} /> · <code>{data.event.webhook_id}</code>
+          </p>
+          {next !== null && (
+            <p className="why">
+              {p('delivery.next')}: <Time at={next} />
+            </p>
+          )}
           {can('resend') && data.event.endpoint !== null && <Resend event={data.event} />}
           <Request event={data.event} text={payloadText(data.text)} />
           <Attempts event={data.event} />
@@ -49,12 +62,25 @@ function Resend({ event }: { event: Delivery }): ReactNode {
   const resend = (): void => {
     setFault(null);
     setSent(false);
-    answered(portalApi.POST('/v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend', { params: { path: { app, message: event.message_id ?? '', endpoint: event.endpoint ?? '' } } }))
-      .then(() => { setSent(true); return queries.invalidateQueries({ queryKey: ['delivery', event.id] }); }).catch(setFault);
+    answered(
+      portalApi.POST('/v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend', {
+        params: { path: { app, message: event.message_id ?? '', endpoint: event.endpoint ?? '' } },
+      }),
+    )
+      .then(() => {
+        setSent(true);
+        return queries.invalidateQueries({ queryKey: ['delivery', event.id] });
+      })
+      .catch(setFault);
   };
   return (
     <>
-      <p className="actions"><button type="button" onClick={resend}>{p('delivery.resend')}</button><span role="status">{isSent && p('delivery.resent')}</span></p>
+      <p className="actions">
+        <button type="button" onClick={resend}>
+          {p('delivery.resend')}
+        </button>
+        <span role="status">{isSent && p('delivery.resent')}</span>
+      </p>
       <FaultLine fault={fault} />
     </>
   );
@@ -63,14 +89,34 @@ function Resend({ event }: { event: Delivery }): ReactNode {
 function Request({ event, text }: { event: Delivery; text: string | null }): ReactNode {
   const { data: endpoints = [] } = useEndpoints();
   const endpoint = endpoints.find(({ id }) => id === event.endpoint);
-  const headers = { 'content-type': 'application/json', 'webhook-id': event.webhook_id, 'webhook-event-type': event.event_type, ...event.headers };
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': event.webhook_id,
+    'webhook-event-type': event.event_type,
+    ...event.headers,
+  };
   return (
     <div className="panel">
       <h3>{p('delivery.request')}</h3>
-      {endpoint && <p>POST <code>{endpoint.url ?? nameOf(endpoint)}</code></p>}
-      <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-      <div className="heading"><h4>{p('delivery.payload')}</h4>{text !== null && <CopyButton text={text} label={p('copy')} />}</div>
-      {text === null ? <p className="quiet">{p(event.payload_erased_at === undefined ? 'delivery.too-large' : 'delivery.erased')}</p> : <pre className="payload">{formatJson(text) ?? text}</pre>}
+      {endpoint && (
+        <p>
+          POST <code>{endpoint.url ?? nameOf(endpoint)}</code>
+        </p>
+      )}
+      <pre>
+        {Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')}
+      </pre>
+      <div className="heading">
+        <h4>{p('delivery.payload')}</h4>
+        {text !== null && <CopyButton text={text} label={p('copy')} />}
+      </div>
+      {text === null ? (
+        <p className="quiet">{p(event.payload_erased_at === undefined ? 'delivery.too-large' : 'delivery.erased')}</p>
+      ) : (
+        <pre className="payload">{formatJson(text) ?? text}</pre>
+      )}
     </div>
   );
 }
@@ -87,10 +133,21 @@ function Attempts({ event: { attempts } }: { event: Delivery }): ReactNode {
           return (
             <li key={`${attempt.delivery} ${attempt.number}`}>
               <p>
-                <span className={`status ${isGood ? 'good' : 'bad'}`}><span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {attempt.status === null ? word('error', attempt.error ?? '') : `HTTP ${attempt.status}`}</span>
-                {' '}<span className="quiet">{p('delivery.attempt', { number: attempt.number })}{attempt.replayed && ` (${p('delivery.replayed')})`} · <Time at={attempt.at} /> · {p('delivery.took', { duration: tellDuration(attempt.duration_ms, language) })}</span>
+                <span className={`status ${isGood ? 'good' : 'bad'}`}>
+                  <span aria-hidden="true">{isGood ? '✓' : '✕'}</span>{' '}
+                  {attempt.status === null ? word('error', attempt.error ?? '') : `HTTP ${attempt.status}`}
+                </span>{' '}
+                <span className="quiet">
+                  {p('delivery.attempt', { number: attempt.number })}
+                  {attempt.replayed && ` (${p('delivery.replayed')})`} · <Time at={attempt.at} /> ·{' '}
+                  {p('delivery.took', { duration: tellDuration(attempt.duration_ms, language) })}
+                </span>
               </p>
-              {attempt.response_excerpt ? <pre>{attempt.response_excerpt}</pre> : <p className="quiet">{p('delivery.empty-answer')}</p>}
+              {attempt.response_excerpt ? (
+                <pre>{attempt.response_excerpt}</pre>
+              ) : (
+                <p className="quiet">{p('delivery.empty-answer')}</p>
+              )}
             </li>
           );
         })}

@@ -18,10 +18,22 @@ const FILTER_EXAMPLE = '{"path": "$.amount", "op": "gte", "value": "1000"}';
 const HEADER_EXAMPLE = 'x-team: billing';
 
 /** What is entered, as texts. */
-interface Draft { url: string; description: string; types: string[]; filter: string; headers: string }
+interface Draft {
+  url: string;
+  description: string;
+  types: string[];
+  filter: string;
+  headers: string;
+}
 
 /** Adds an endpoint, or changes one. `onDone` is told its id, or null when nothing came of it. */
-export function EndpointForm({ endpoint, onDone }: { endpoint: Endpoint | null; onDone: (id: string | null) => void }): ReactNode {
+export function EndpointForm({
+  endpoint,
+  onDone,
+}: {
+  endpoint: Endpoint | null;
+  onDone: (id: string | null) => void;
+}): ReactNode {
   const { app } = usePortal();
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => draftOf(endpoint));
@@ -32,7 +44,12 @@ export function EndpointForm({ endpoint, onDone }: { endpoint: Endpoint | null; 
     const body = bodyOf(draft, endpoint);
     const saved = await (endpoint === null
       ? answered(portalApi.POST('/v1/app/{app}/endpoints', { params: { path: { app } }, body: body as never }))
-      : answered(portalApi.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint: endpoint.id } }, body: body as never })));
+      : answered(
+          portalApi.PATCH('/v1/app/{app}/endpoints/{endpoint}', {
+            params: { path: { app, endpoint: endpoint.id } },
+            body: body as never,
+          }),
+        ));
     tellHost({ type: 'changed', endpoint: saved.id });
     await queries.invalidateQueries();
     onDone(saved.id);
@@ -40,35 +57,96 @@ export function EndpointForm({ endpoint, onDone }: { endpoint: Endpoint | null; 
   const submit = (): void => {
     setBusy(true);
     setFault(null);
-    save().catch(setFault).finally(() => setBusy(false));
+    save()
+      .catch(setFault)
+      .finally(() => setBusy(false));
   };
   return (
-    <form className="panel stacked" onSubmit={(event) => { event.preventDefault(); submit(); }}>
+    <form
+      className="panel stacked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
       <h2>{p(endpoint === null ? 'new.title' : 'edit.title')}</h2>
       {endpoint?.url !== null && <UrlField value={draft.url} onChange={(url) => set({ url })} />}
-      <label>{p('description')}<input value={draft.description} maxLength={500} placeholder={p('description.hint')} onChange={(event) => set({ description: event.target.value })} /></label>
+      <label>
+        {p('description')}
+        <input
+          value={draft.description}
+          maxLength={500}
+          placeholder={p('description.hint')}
+          onChange={(event) => set({ description: event.target.value })}
+        />
+      </label>
       <EventTypePicker value={draft.types} onChange={(types) => set({ types })} />
-      <Advanced draft={draft} set={set} isOpen={draft.filter !== '' || draft.headers !== ''} hasHeaders={endpoint?.url !== null} />
+      <Advanced
+        draft={draft}
+        set={set}
+        isOpen={draft.filter !== '' || draft.headers !== ''}
+        hasHeaders={endpoint?.url !== null}
+      />
       <FaultLine fault={fault} />
       <p className="actions">
-        <button type="submit" className="primary" disabled={isBusy}>{p(endpoint === null ? 'endpoints.add' : 'save')}</button>
-        <button type="button" onClick={() => onDone(endpoint?.id ?? null)}>{p('cancel')}</button>
+        <button type="submit" className="primary" disabled={isBusy}>
+          {p(endpoint === null ? 'endpoints.add' : 'save')}
+        </button>
+        <button type="button" onClick={() => onDone(endpoint?.id ?? null)}>
+          {p('cancel')}
+        </button>
       </p>
     </form>
   );
 }
 
-function Advanced({ draft, set, isOpen, hasHeaders }: { draft: Draft; set: (changes: Partial<Draft>) => void; isOpen: boolean; hasHeaders: boolean }): ReactNode {
+function Advanced({
+  draft,
+  set,
+  isOpen,
+  hasHeaders,
+}: {
+  draft: Draft;
+  set: (changes: Partial<Draft>) => void;
+  isOpen: boolean;
+  hasHeaders: boolean;
+}): ReactNode {
   const [opened] = useState(isOpen);
   const [filterHint, headersHint] = [useId(), useId()];
   return (
     <details open={opened}>
       <summary>{p('advanced')}</summary>
       <div className="stacked">
-        <label>{p('filter')}<textarea rows={3} value={draft.filter} spellCheck={false} aria-describedby={filterHint} onChange={(event) => set({ filter: event.target.value })} /></label>
-        <p className="quiet" id={filterHint}>{p('filter.hint', { example: FILTER_EXAMPLE })}</p>
-        {hasHeaders && <label>{p('headers')}<textarea rows={3} value={draft.headers} spellCheck={false} aria-describedby={headersHint} onChange={(event) => set({ headers: event.target.value })} /></label>}
-        {hasHeaders && <p className="quiet" id={headersHint}>{p('headers.hint', { example: HEADER_EXAMPLE })}</p>}
+        <label>
+          {p('filter')}
+          <textarea
+            rows={3}
+            value={draft.filter}
+            spellCheck={false}
+            aria-describedby={filterHint}
+            onChange={(event) => set({ filter: event.target.value })}
+          />
+        </label>
+        <p className="quiet" id={filterHint}>
+          {p('filter.hint', { example: FILTER_EXAMPLE })}
+        </p>
+        {hasHeaders && (
+          <label>
+            {p('headers')}
+            <textarea
+              rows={3}
+              value={draft.headers}
+              spellCheck={false}
+              aria-describedby={headersHint}
+              onChange={(event) => set({ headers: event.target.value })}
+            />
+          </label>
+        )}
+        {hasHeaders && (
+          <p className="quiet" id={headersHint}>
+            {p('headers.hint', { example: HEADER_EXAMPLE })}
+          </p>
+        )}
       </div>
     </details>
   );
@@ -76,7 +154,13 @@ function Advanced({ draft, set, isOpen, hasHeaders }: { draft: Draft; set: (chan
 
 function draftOf(endpoint: Endpoint | null): Draft {
   const { url = '', description = '', event_types: types = [], filter = null, headers = {} } = endpoint ?? {};
-  return { url: url ?? '', description, types: [...types], filter: filter === null ? '' : JSON.stringify(filter, null, 2), headers: toLines(headers) };
+  return {
+    url: url ?? '',
+    description,
+    types: [...types],
+    filter: filter === null ? '' : JSON.stringify(filter, null, 2),
+    headers: toLines(headers),
+  };
 }
 
 /** What is sent: of an endpoint that is there, what is another thing than before. Throws what is wrong with the texts. */
@@ -84,11 +168,25 @@ function bodyOf(draft: Draft, endpoint: Endpoint | null): object {
   const before = draftOf(endpoint);
   const headers = fromLines(draft.headers);
   if (typeof headers === 'number') throw new Error(p('headers.broken', { line: headers }));
-  const all = { url: draft.url.trim(), description: draft.description, event_types: draft.types, filter: filterOf(draft.filter), headers };
-  if (endpoint === null) return { ...all, ...(all.filter === null && { filter: undefined }), ...(draft.headers.trim() === '' && { headers: undefined }) };
+  const all = {
+    url: draft.url.trim(),
+    description: draft.description,
+    event_types: draft.types,
+    filter: filterOf(draft.filter),
+    headers,
+  };
+  if (endpoint === null)
+    return {
+      ...all,
+      ...(all.filter === null && { filter: undefined }),
+      ...(draft.headers.trim() === '' && { headers: undefined }),
+    };
   return {
-    ...(draft.url !== before.url && { url: all.url }), ...(draft.description !== before.description && { description: all.description }),
-    ...(draft.types.join() !== before.types.join() && { event_types: all.event_types }), ...(draft.filter !== before.filter && { filter: all.filter }), ...(draft.headers !== before.headers && { headers: all.headers }),
+    ...(draft.url !== before.url && { url: all.url }),
+    ...(draft.description !== before.description && { description: all.description }),
+    ...(draft.types.join() !== before.types.join() && { event_types: all.event_types }),
+    ...(draft.filter !== before.filter && { filter: all.filter }),
+    ...(draft.headers !== before.headers && { headers: all.headers }),
   };
 }
 

@@ -14,12 +14,26 @@ export function Endpoints(): ReactNode {
     <section>
       <div className="heading">
         <h2>{p('endpoints.title')}</h2>
-        {can('manage') && <button type="button" className="primary" onClick={() => go({ at: 'new' })}>{p('endpoints.add')}</button>}
+        {can('manage') && (
+          <button type="button" className="primary" onClick={() => go({ at: 'new' })}>
+            {p('endpoints.add')}
+          </button>
+        )}
       </div>
       {isPending && <p role="status">{p('loading')}</p>}
       <FaultLine fault={error} />
-      {data?.length === 0 && <div className="empty"><h3>{p('endpoints.empty')}</h3><p>{p('endpoints.empty-text')}</p>{!can('manage') && <p>{p('endpoints.none-may')}</p>}</div>}
-      <ul className="cards">{data?.map((endpoint) => <Card key={endpoint.id} endpoint={endpoint} />)}</ul>
+      {data?.length === 0 && (
+        <div className="empty">
+          <h3>{p('endpoints.empty')}</h3>
+          <p>{p('endpoints.empty-text')}</p>
+          {!can('manage') && <p>{p('endpoints.none-may')}</p>}
+        </div>
+      )}
+      <ul className="cards">
+        {data?.map((endpoint) => (
+          <Card key={endpoint.id} endpoint={endpoint} />
+        ))}
+      </ul>
     </section>
   );
 }
@@ -28,10 +42,17 @@ function Card({ endpoint }: { endpoint: Endpoint }): ReactNode {
   const { go } = usePortal();
   return (
     <li className="card">
-      <button type="button" className="card-link" onClick={() => go({ at: 'endpoint', id: endpoint.id })}>{nameOf(endpoint)}</button>
-      <Status of={endpoint.circuit?.state === 'open' && endpoint.status === 'active' ? 'open' : endpoint.status} kind={endpoint.circuit?.state === 'open' && endpoint.status === 'active' ? 'circuit' : 'status'} />
+      <button type="button" className="card-link" onClick={() => go({ at: 'endpoint', id: endpoint.id })}>
+        {nameOf(endpoint)}
+      </button>
+      <Status
+        of={endpoint.circuit?.state === 'open' && endpoint.status === 'active' ? 'open' : endpoint.status}
+        kind={endpoint.circuit?.state === 'open' && endpoint.status === 'active' ? 'circuit' : 'status'}
+      />
       {endpoint.description !== '' && <code className="card-url">{endpoint.url ?? ''}</code>}
-      <p className="quiet">{typesOf(endpoint)} · <Health id={endpoint.id} /></p>
+      <p className="quiet">
+        {typesOf(endpoint)} · <Health id={endpoint.id} />
+      </p>
     </li>
   );
 }
@@ -41,9 +62,24 @@ export function Health({ id }: { id: string }): ReactNode {
   const { data } = useStats(id);
   if (data === undefined) return null;
   const count = data.delivered + data.failed + data.dlq;
-  const rate = data.success_rate === null ? null : new Intl.NumberFormat(preferences().language, { style: 'percent', maximumFractionDigits: 1 }).format(data.success_rate);
-  const said = rate !== null ? p('health.rate', { rate, count }) : data.received > 0 ? p('health.all-wait', { count: data.received }) : p('health.none');
-  return <span>{said}{data.waiting.count > 0 && ` · ${p('health.waiting', { count: data.waiting.count })}`}</span>;
+  const rate =
+    data.success_rate === null
+      ? null
+      : new Intl.NumberFormat(preferences().language, { style: 'percent', maximumFractionDigits: 1 }).format(
+          data.success_rate,
+        );
+  const said =
+    rate !== null
+      ? p('health.rate', { rate, count })
+      : data.received > 0
+        ? p('health.all-wait', { count: data.received })
+        : p('health.none');
+  return (
+    <span>
+      {said}
+      {data.waiting.count > 0 && ` · ${p('health.waiting', { count: data.waiting.count })}`}
+    </span>
+  );
 }
 
 /** What people know an endpoint by. */

@@ -23,11 +23,17 @@ export function EventTypePicker({ value, onChange }: Choice): ReactNode {
   return (
     <fieldset>
       <legend>{p('types')}</legend>
-      <label className="choice"><input type="radio" name={group} checked={!isSome} onChange={() => choose(false)} /> {p('types.all')}</label>
-      <label className="choice"><input type="radio" name={group} checked={isSome} onChange={() => choose(true)} /> {p('types.some')}</label>
+      <label className="choice">
+        <input type="radio" name={group} checked={!isSome} onChange={() => choose(false)} /> {p('types.all')}
+      </label>
+      <label className="choice">
+        <input type="radio" name={group} checked={isSome} onChange={() => choose(true)} /> {p('types.some')}
+      </label>
       {isSome && (
         <div className="types">
-          {tree.map((node) => <Node key={node.pattern} node={node} value={value} onChange={onChange} />)}
+          {tree.map((node) => (
+            <Node key={node.pattern} node={node} value={value} onChange={onChange} />
+          ))}
           <Others value={value} known={known} onChange={onChange} />
         </div>
       )}
@@ -39,7 +45,13 @@ function Node({ node, value, onChange }: Choice & { node: TypeNode }): ReactNode
   return (
     <div className="type-group">
       <Check node={node} value={value} onChange={onChange} />
-      {node.children.length > 0 && <div className="type-children">{node.children.map((child) => <Check key={child.pattern} node={child} value={value} onChange={onChange} />)}</div>}
+      {node.children.length > 0 && (
+        <div className="type-children">
+          {node.children.map((child) => (
+            <Check key={child.pattern} node={child} value={value} onChange={onChange} />
+          ))}
+        </div>
+      )}
     </div>
   );
 }
@@ -48,8 +60,19 @@ function Check({ node, value, onChange }: Choice & { node: TypeNode }): ReactNod
   const isBelow = !value.includes(node.pattern) && isCovered(node.pattern, value);
   return (
     <label className="choice">
-      <input type="checkbox" checked={isBelow || value.includes(node.pattern)} disabled={isBelow} onChange={() => onChange(toggled(node.pattern, value))} />
-      <span><code>{node.label}</code>{node.children.length > 0 && <span className="quiet"> {p('types.below', { name: node.pattern.slice(0, -1) })}</span>}{node.description !== null && <span className="quiet"> {node.description}</span>}</span>
+      <input
+        type="checkbox"
+        checked={isBelow || value.includes(node.pattern)}
+        disabled={isBelow}
+        onChange={() => onChange(toggled(node.pattern, value))}
+      />
+      <span>
+        <code>{node.label}</code>
+        {node.children.length > 0 && (
+          <span className="quiet"> {p('types.below', { name: node.pattern.slice(0, -1) })}</span>
+        )}
+        {node.description !== null && <span className="quiet"> {node.description}</span>}
+      </span>
     </label>
   );
 }
@@ -65,12 +88,42 @@ function Others({ value, known, onChange }: Choice & { known: ReadonlySet<string
   };
   return (
     <>
-      {others.length > 0 && <ul className="chips">{others.map((pattern) => <li key={pattern}><code>{pattern}</code> <button type="button" className="small" aria-label={p('types.remove', { name: pattern })} onClick={() => onChange(toggled(pattern, value))}>×</button></li>)}</ul>}
+      {others.length > 0 && (
+        <ul className="chips">
+          {others.map((pattern) => (
+            <li key={pattern}>
+              <code>{pattern}</code>{' '}
+              <button
+                type="button"
+                className="small"
+                aria-label={p('types.remove', { name: pattern })}
+                onClick={() => onChange(toggled(pattern, value))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <label htmlFor={field}>{p('types.other')}</label>
       <div className="actions">
-        <input id={field} value={text} onChange={(event) => setText(event.target.value)} placeholder="invoice.*" spellCheck={false} autoComplete="off"
-          onKeyDown={(event) => { if (event.key === 'Enter') { event.preventDefault(); add(); } }} />
-        <button type="button" onClick={add} disabled={text.trim() === ''}>{p('types.add')}</button>
+        <input
+          id={field}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="invoice.*"
+          spellCheck={false}
+          autoComplete="off"
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') {
+              event.preventDefault();
+              add();
+            }
+          }}
+        />
+        <button type="button" onClick={add} disabled={text.trim() === ''}>
+          {p('types.add')}
+        </button>
       </div>
     </>
   );

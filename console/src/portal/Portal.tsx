@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { hasToken, onEnded, ownPortal, type OwnPortal, portalNowMs, renew } from '../api/portal';
+import { hasToken, onEnded, type OwnPortal, ownPortal, portalNowMs, renew } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
 import { preferHere, usePreferences } from '../kit/preferences';
 import { isFramed, onToken, tellHeight, tellHost } from '../session/host';
@@ -26,7 +26,14 @@ export function Portal(): ReactNode {
   useEffect(() => (frame.current === null ? undefined : tellHeight(frame.current)), []);
   return (
     <div ref={frame} className={isFramed() ? 'portal framed' : 'portal'}>
-      {portal === null && (fault === null && !isEnded ? <p role="status" className="empty">{p('loading')}</p> : <Closed fault={fault} />)}
+      {portal === null &&
+        (fault === null && !isEnded ? (
+          <p role="status" className="empty">
+            {p('loading')}
+          </p>
+        ) : (
+          <Closed fault={fault} />
+        ))}
       {portal !== null && <Shown portal={portal} isEnded={isEnded} />}
     </div>
   );
@@ -49,20 +56,34 @@ function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: bo
   }, []);
   useEffect(() => onEnded(() => setEnded(true)), []);
   useEffect(() => {
-    if (hasToken()) ownPortal().then((own) => { begin(own); tellHost({ type: 'ready' }); }, setFault);
+    if (hasToken())
+      ownPortal().then((own) => {
+        begin(own);
+        tellHost({ type: 'ready' });
+      }, setFault);
   }, [begin]);
-  useEffect(() => onToken((token) => void renew(token, application).then((next) => {
-    if (next === null) return;
-    begin(next);
-    void queries.invalidateQueries();
-  })), [application, begin, queries]);
+  useEffect(
+    () =>
+      onToken(
+        (token) =>
+          void renew(token, application).then((next) => {
+            if (next === null) return;
+            begin(next);
+            void queries.invalidateQueries();
+          }),
+      ),
+    [application, begin, queries],
+  );
   useEffect(() => {
     if (isEnded) tellHost({ type: 'expired' });
   }, [isEnded]);
   useEffect(() => {
     if (portal === null || isEnded) return;
     const leftMs = Date.parse(portal.expires_at) - portalNowMs();
-    const timers = [setTimeout(() => tellHost({ type: 'expired' }), Math.max(leftMs - ASK_BEFORE_MS, 0)), setTimeout(() => setEnded(true), Math.max(leftMs, 0))];
+    const timers = [
+      setTimeout(() => tellHost({ type: 'expired' }), Math.max(leftMs - ASK_BEFORE_MS, 0)),
+      setTimeout(() => setEnded(true), Math.max(leftMs, 0)),
+    ];
     return () => timers.forEach(clearTimeout);
   }, [portal, isEnded]);
   return { portal, fault, isEnded };
@@ -87,12 +108,15 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
     // The focus goes where the content is, as it does when a page is loaded.
     main.current?.focus();
   }, []);
-  const go = useCallback((next: Place): void => {
-    // Back does not lead to the form of an endpoint that was made.
-    if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
-    else history.pushState(stateOf(next), '');
-    show(next);
-  }, [show]);
+  const go = useCallback(
+    (next: Place): void => {
+      // Back does not lead to the form of an endpoint that was made.
+      if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
+      else history.pushState(stateOf(next), '');
+      show(next);
+    },
+    [show],
+  );
   useEffect(() => {
     const back = ({ state }: PopStateEvent): void => show(placeOf(state));
     window.addEventListener('popstate', back);
@@ -106,10 +130,21 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
       {isEnded && <Ended />}
       <main ref={main} tabIndex={-1}>
         {place.at === 'endpoints' && <Endpoints />}
-        {place.at === 'new' && <EndpointForm endpoint={null} onDone={(id) => go(id === null ? { at: 'endpoints' } : { at: 'endpoint', id, isNew: true })} />}
+        {place.at === 'new' && (
+          <EndpointForm
+            endpoint={null}
+            onDone={(id) => go(id === null ? { at: 'endpoints' } : { at: 'endpoint', id, isNew: true })}
+          />
+        )}
         {place.at === 'endpoint' && <EndpointView key={place.id} id={place.id} isNew={place.isNew === true} />}
         {place.at === 'deliveries' && <Deliveries of={place.endpoint ?? ''} />}
-        {place.at === 'delivery' && <DeliveryView key={place.id} id={place.id} back={place.endpoint === undefined ? { at: 'deliveries' } : { at: 'deliveries', endpoint: place.endpoint }} />}
+        {place.at === 'delivery' && (
+          <DeliveryView
+            key={place.id}
+            id={place.id}
+            back={place.endpoint === undefined ? { at: 'deliveries' } : { at: 'deliveries', endpoint: place.endpoint }}
+          />
+        )}
         {place.at === 'catalogue' && <Catalogue />}
       </main>
     </PortalProvider>
@@ -123,24 +158,50 @@ function Ended(): ReactNode {
     const timer = setTimeout(() => setWaiting(false), ASK_BEFORE_MS);
     return () => clearTimeout(timer);
   }, []);
-  return <p className="notice" role="status">{p(isWaiting ? 'renewing' : 'ended')}</p>;
+  return (
+    <p className="notice" role="status">
+      {p(isWaiting ? 'renewing' : 'ended')}
+    </p>
+  );
 }
 
 function Heading({ portal, place, go }: { portal: OwnPortal; place: Place; go: (place: Place) => void }): ReactNode {
-  const { theme: { logo }, return_url: back, environment } = portal;
-  const tabs = [['endpoints', ['endpoints', 'endpoint', 'new']], ['deliveries', ['deliveries', 'delivery']], ['catalogue', ['catalogue']]] as const;
+  const {
+    theme: { logo },
+    return_url: back,
+    environment,
+  } = portal;
+  const tabs = [
+    ['endpoints', ['endpoints', 'endpoint', 'new']],
+    ['deliveries', ['deliveries', 'delivery']],
+    ['catalogue', ['catalogue']],
+  ] as const;
   return (
     <header className="portal-head">
       <div className="brand">
         {logo !== null && <img src={logo} alt={portal.organization} />}
         <h1>{portal.application.name || p('title')}</h1>
         {environment === 'test' && <span className="tag">{p('test-mark')}</span>}
-        {back !== null && <a className="back" href={back} target="_top" rel="noreferrer noopener">← {p('back')}</a>}
+        {back !== null && (
+          <a className="back" href={back} target="_top" rel="noreferrer noopener">
+            ← {p('back')}
+          </a>
+        )}
       </div>
       <nav aria-label={p('sections')}>
         {tabs.map(([at, places]) => {
           const isHere = (places as readonly string[]).includes(place.at);
-          return <button key={at} type="button" className="tab" {...(isHere && { 'aria-current': 'page' as const })} onClick={() => go({ at })}>{p(`nav.${at}`)}</button>;
+          return (
+            <button
+              key={at}
+              type="button"
+              className="tab"
+              {...(isHere && { 'aria-current': 'page' as const })}
+              onClick={() => go({ at })}
+            >
+              {p(`nav.${at}`)}
+            </button>
+          );
         })}
       </nav>
     </header>

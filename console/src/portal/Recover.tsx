@@ -5,7 +5,11 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { usePortal } from './context';
 import { p } from './texts';
 
-const SPANS = [[3_600, 'recover.hour'], [86_400, 'recover.day'], [604_800, 'recover.week']] as const;
+const SPANS = [
+  [3_600, 'recover.hour'],
+  [86_400, 'recover.day'],
+  [604_800, 'recover.week'],
+] as const;
 
 /** Sends again what failed at one endpoint since a time. */
 export function Recover({ endpoint }: { endpoint: string }): ReactNode {
@@ -20,8 +24,14 @@ export function Recover({ endpoint }: { endpoint: string }): ReactNode {
     setFault(null);
     setSaid(null);
     const since = new Date(portalNowMs() - span * 1000).toISOString();
-    answered(portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/recover', { params: { path: { app, endpoint } }, body: { since } as never }))
-      .then((job) => setSaid(p('recover.started', { count: job.total_estimate })), setFault).finally(() => setBusy(false));
+    answered(
+      portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/recover', {
+        params: { path: { app, endpoint } },
+        body: { since } as never,
+      }),
+    )
+      .then((job) => setSaid(p('recover.started', { count: job.total_estimate })), setFault)
+      .finally(() => setBusy(false));
   };
   return (
     <div className="panel">
@@ -29,8 +39,16 @@ export function Recover({ endpoint }: { endpoint: string }): ReactNode {
       <p className="quiet">{p('recover.text')}</p>
       <p className="actions">
         <label htmlFor={field}>{p('recover.since')}</label>
-        <select id={field} value={span} onChange={(event) => setSpan(Number(event.target.value))}>{SPANS.map(([seconds, label]) => <option key={seconds} value={seconds}>{p(label)}</option>)}</select>
-        <button type="button" onClick={start} disabled={isBusy}>{p('recover.start')}</button>
+        <select id={field} value={span} onChange={(event) => setSpan(Number(event.target.value))}>
+          {SPANS.map(([seconds, label]) => (
+            <option key={seconds} value={seconds}>
+              {p(label)}
+            </option>
+          ))}
+        </select>
+        <button type="button" onClick={start} disabled={isBusy}>
+          {p('recover.start')}
+        </button>
       </p>
       <p role="status">{said}</p>
       <FaultLine fault={fault} />

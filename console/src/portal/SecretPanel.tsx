@@ -8,7 +8,12 @@ import { SAMPLES } from './samples';
 import { p } from './texts';
 
 const SHOWN_MS = 60_000;
-const GRACES = [[0, 'grace.now'], [3_600, 'grace.hour'], [86_400, 'grace.day'], [604_800, 'grace.week']] as const;
+const GRACES = [
+  [0, 'grace.now'],
+  [3_600, 'grace.hour'],
+  [86_400, 'grace.day'],
+  [604_800, 'grace.week'],
+] as const;
 
 /** The signing secret, asked for by a click and gone after a minute or when one looks away; its rotation; and how to verify with it. */
 export function SecretPanel({ endpoint }: { endpoint: string }): ReactNode {
@@ -16,7 +21,9 @@ export function SecretPanel({ endpoint }: { endpoint: string }): ReactNode {
   useEffect(() => {
     if (shown === null) return;
     const hide = (): void => setShown(null);
-    const look = (): void => { if (document.hidden) hide(); };
+    const look = (): void => {
+      if (document.hidden) hide();
+    };
     const timer = setTimeout(hide, SHOWN_MS);
     document.addEventListener('visibilitychange', look);
     return () => {
@@ -28,15 +35,34 @@ export function SecretPanel({ endpoint }: { endpoint: string }): ReactNode {
     <div className="panel">
       <h3>{p('secret')}</h3>
       <p className="quiet">{p('secret.text')}</p>
-      {shown !== null && <p role="status">{p('secret.shown')} <code className="secret">{shown}</code></p>}
-      {shown !== null && <p className="actions"><CopyButton text={shown} label={p('copy')} /><button type="button" className="small" onClick={() => setShown(null)}>{p('secret.hide')}</button></p>}
+      {shown !== null && (
+        <p role="status">
+          {p('secret.shown')} <code className="secret">{shown}</code>
+        </p>
+      )}
+      {shown !== null && (
+        <p className="actions">
+          <CopyButton text={shown} label={p('copy')} />
+          <button type="button" className="small" onClick={() => setShown(null)}>
+            {p('secret.hide')}
+          </button>
+        </p>
+      )}
       <Ask endpoint={endpoint} isShown={shown !== null} onSecret={setShown} />
       <Samples />
     </div>
   );
 }
 
-function Ask({ endpoint, isShown, onSecret }: { endpoint: string; isShown: boolean; onSecret: (secret: string) => void }): ReactNode {
+function Ask({
+  endpoint,
+  isShown,
+  onSecret,
+}: {
+  endpoint: string;
+  isShown: boolean;
+  onSecret: (secret: string) => void;
+}): ReactNode {
   const { app } = usePortal();
   const [fault, setFault] = useState<unknown>(null);
   const [isRotating, setRotating] = useState(false);
@@ -44,26 +70,60 @@ function Ask({ endpoint, isShown, onSecret }: { endpoint: string; isShown: boole
   const params = { path: { app, endpoint } };
   const show = (): void => {
     setFault(null);
-    answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}/secret', { params })).then(({ secret }) => onSecret(secret), setFault);
+    answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}/secret', { params })).then(
+      ({ secret }) => onSecret(secret),
+      setFault,
+    );
   };
   const rotate = (): void => {
     setFault(null);
-    answered(portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/secret/rotate', { params, body: { grace_seconds: grace } as never }))
-      .then(({ secret }) => { setRotating(false); onSecret(secret); }, setFault);
+    answered(
+      portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/secret/rotate', {
+        params,
+        body: { grace_seconds: grace } as never,
+      }),
+    ).then(({ secret }) => {
+      setRotating(false);
+      onSecret(secret);
+    }, setFault);
   };
   return (
     <>
       <p className="actions">
-        {!isShown && <button type="button" onClick={show}>{p('secret.show')}</button>}
-        {!isRotating && <button type="button" onClick={() => setRotating(true)}>{p('secret.rotate')}</button>}
+        {!isShown && (
+          <button type="button" onClick={show}>
+            {p('secret.show')}
+          </button>
+        )}
+        {!isRotating && (
+          <button type="button" onClick={() => setRotating(true)}>
+            {p('secret.rotate')}
+          </button>
+        )}
       </p>
       {isRotating && (
         <div className="why">
           <p>{p('secret.rotate-text')}</p>
           <p className="actions">
-            <label>{p('secret.grace')}<select value={grace} onChange={(event) => setGrace(Number(event.target.value))}>{GRACES.map(([seconds, label]) => <option key={seconds} value={seconds}>{p(label)}</option>)}</select></label>
+            <label>
+              {p('secret.grace')}
+              <select value={grace} onChange={(event) => setGrace(Number(event.target.value))}>
+                {GRACES.map(([seconds, label]) => (
+                  <option key={seconds} value={seconds}>
+                    {p(label)}
+                  </option>
+                ))}
+              </select>
+            </label>
           </p>
-          <p className="actions"><button type="button" className="danger" onClick={rotate}>{p('secret.rotate')}</button><button type="button" onClick={() => setRotating(false)}>{p('cancel')}</button></p>
+          <p className="actions">
+            <button type="button" className="danger" onClick={rotate}>
+              {p('secret.rotate')}
+            </button>
+            <button type="button" onClick={() => setRotating(false)}>
+              {p('cancel')}
+            </button>
+          </p>
         </div>
       )}
       <FaultLine fault={fault} />
@@ -80,9 +140,23 @@ function Samples(): ReactNode {
       <summary>{p('verify')}</summary>
       <p className="actions">
         <label htmlFor={field}>{p('verify.text')}</label>
-        <select id={field} value={name} onChange={(event) => setName(event.target.value)}>{SAMPLES.map((each) => <option key={each.name}>{each.name}</option>)}</select>
+        <select id={field} value={name} onChange={(event) => setName(event.target.value)}>
+          {SAMPLES.map((each) => (
+            <option key={each.name}>{each.name}</option>
+          ))}
+        </select>
       </p>
-      {sample && <><pre><code>{sample.install}</code></pre><pre><code>{sample.code}</code></pre><CopyButton text={sample.code} label={p('copy')} /></>}
+      {sample && (
+        <>
+          <pre>
+            <code>{sample.install}</code>
+          </pre>
+          <pre>
+            <code>{sample.code}</code>
+          </pre>
+          <CopyButton text={sample.code} label={p('copy')} />
+        </>
+      )}
     </details>
   );
 }

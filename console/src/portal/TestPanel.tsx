@@ -24,19 +24,37 @@ export function TestPanel({ endpoint: { id } }: { endpoint: Endpoint }): ReactNo
     setBusy(true);
     setFault(null);
     setSent(null);
-    answered(portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params: { path: { app, endpoint: id } }, body: (type === '' ? {} : { event_type: type }) as never }))
-      .then((said) => { setSent(said); return queries.invalidateQueries({ queryKey: ['deliveries'] }); }).catch(setFault).finally(() => setBusy(false));
+    answered(
+      portalApi.POST('/v1/app/{app}/endpoints/{endpoint}/test', {
+        params: { path: { app, endpoint: id } },
+        body: (type === '' ? {} : { event_type: type }) as never,
+      }),
+    )
+      .then((said) => {
+        setSent(said);
+        return queries.invalidateQueries({ queryKey: ['deliveries'] });
+      })
+      .catch(setFault)
+      .finally(() => setBusy(false));
   };
   return (
     <div className="panel">
       <h3>{p('test')}</h3>
       <div className="actions">
-        <label htmlFor={field} className="offscreen">{p('test.type')}</label>
+        <label htmlFor={field} className="offscreen">
+          {p('test.type')}
+        </label>
         <select id={field} value={type} onChange={(event) => setType(event.target.value)}>
           <option value="">posthorn.test</option>
-          {types.map(({ name }) => <option key={name} value={name}>{name}</option>)}
+          {types.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
         </select>
-        <button type="button" onClick={send} disabled={isBusy}>{p('test.send')}</button>
+        <button type="button" onClick={send} disabled={isBusy}>
+          {p('test.send')}
+        </button>
       </div>
       <p role="status">{sent !== null && resultOf(sent)}</p>
       {sent?.attempt?.response_excerpt && <pre>{sent.attempt.response_excerpt}</pre>}
@@ -48,5 +66,8 @@ export function TestPanel({ endpoint: { id } }: { endpoint: Endpoint }): ReactNo
 function resultOf({ attempt }: Schemas['TestSent']): string {
   if (attempt === null) return p('test.waits');
   if (attempt.status === null) return p('test.failed', { answer: word('error', attempt.error ?? '') });
-  return p('test.sent', { status: String(attempt.status), duration: tellDuration(attempt.duration_ms, preferences().language) });
+  return p('test.sent', {
+    status: String(attempt.status),
+    duration: tellDuration(attempt.duration_ms, preferences().language),
+  });
 }

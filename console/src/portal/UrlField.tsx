@@ -14,19 +14,47 @@ export function UrlField({ value, onChange }: { value: string; onChange: (url: s
   const check = (): void => {
     setSaid('checking');
     setFault(null);
-    answered(portalApi.POST('/v1/app/{app}/endpoints/check', { params: { path: { app } }, body: { url: value.trim() } })).then(setSaid, (why: unknown) => { setSaid(null); setFault(why); });
+    answered(
+      portalApi.POST('/v1/app/{app}/endpoints/check', { params: { path: { app } }, body: { url: value.trim() } }),
+    ).then(setSaid, (why: unknown) => {
+      setSaid(null);
+      setFault(why);
+    });
   };
   return (
     <div className="field">
       <label htmlFor={field}>{p('url')}</label>
       <div className="actions">
-        <input id={field} className="grow" type="url" required value={value} placeholder={p('url.hint')} maxLength={2048} spellCheck={false} autoComplete="off" aria-describedby={result}
-          onChange={(event) => { onChange(event.target.value); setSaid(null); }} />
-        <button type="button" onClick={check} disabled={value.trim() === '' || said === 'checking'}>{p('url.check')}</button>
+        <input
+          id={field}
+          className="grow"
+          type="url"
+          required
+          value={value}
+          placeholder={p('url.hint')}
+          maxLength={2048}
+          spellCheck={false}
+          autoComplete="off"
+          aria-describedby={result}
+          onChange={(event) => {
+            onChange(event.target.value);
+            setSaid(null);
+          }}
+        />
+        <button type="button" onClick={check} disabled={value.trim() === '' || said === 'checking'}>
+          {p('url.check')}
+        </button>
       </div>
       <p id={result} role="status" className="quiet">
         {said === 'checking' && p('url.checking')}
-        {said !== null && said !== 'checking' && <><span className={`status ${said.ok ? 'good' : 'bad'}`}><span aria-hidden="true">{said.ok ? '✓' : '✕'}</span> {p(said.ok ? 'url.ok' : 'url.not-ok')}</span> {said.detail}</>}
+        {said !== null && said !== 'checking' && (
+          <>
+            <span className={`status ${said.ok ? 'good' : 'bad'}`}>
+              <span aria-hidden="true">{said.ok ? '✓' : '✕'}</span> {p(said.ok ? 'url.ok' : 'url.not-ok')}
+            </span>{' '}
+            {said.detail}
+          </>
+        )}
       </p>
       <FaultLine fault={fault} />
     </div>

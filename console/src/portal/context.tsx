@@ -13,8 +13,19 @@ export interface InPortal {
 
 const Context = createContext<InPortal | null>(null);
 
-export function PortalProvider({ portal, go, children }: { portal: OwnPortal; go: (place: Place) => void; children: ReactNode }): ReactNode {
-  const value = useMemo<InPortal>(() => ({ portal, app: portal.application.id, can: (permission) => portal.permissions.includes(permission), go }), [portal, go]);
+export function PortalProvider({
+  portal,
+  go,
+  children,
+}: {
+  portal: OwnPortal;
+  go: (place: Place) => void;
+  children: ReactNode;
+}): ReactNode {
+  const value = useMemo<InPortal>(
+    () => ({ portal, app: portal.application.id, can: (permission) => portal.permissions.includes(permission), go }),
+    [portal, go],
+  );
   return <Context value={value}>{children}</Context>;
 }
 

@@ -7,15 +7,22 @@ describe('typeTree', () => {
     const tree = typeTree([type('ping'), type('invoice.sent'), type('customer.created'), type('invoice.paid')]);
 
     expect(tree.map(({ pattern, children }) => [pattern, children.map((child) => child.pattern)])).toEqual([
-      ['customer.*', ['customer.created']], ['invoice.*', ['invoice.paid', 'invoice.sent']], ['ping', []],
+      ['customer.*', ['customer.created']],
+      ['invoice.*', ['invoice.paid', 'invoice.sent']],
+      ['ping', []],
     ]);
   });
 });
 
 describe('isCovered', () => {
   it.each([
-    ['invoice.paid', ['invoice.*'], true], ['invoice.paid', ['invoice.paid'], true], ['invoice.paid.late', ['invoice.*'], true], ['invoices.paid', ['invoice.*'], false],
-    ['invoice.*', ['invoice.*'], true], ['invoice.*', ['invoice.paid'], false], ['invoice.paid', [], false],
+    ['invoice.paid', ['invoice.*'], true],
+    ['invoice.paid', ['invoice.paid'], true],
+    ['invoice.paid.late', ['invoice.*'], true],
+    ['invoices.paid', ['invoice.*'], false],
+    ['invoice.*', ['invoice.*'], true],
+    ['invoice.*', ['invoice.paid'], false],
+    ['invoice.paid', [], false],
   ])('%s by %j: %s', (pattern, patterns, expected) => {
     expect(isCovered(pattern, patterns)).toBe(expected);
   });
@@ -23,7 +30,10 @@ describe('isCovered', () => {
 
 describe('toggled', () => {
   it('a wildcard takes the place of what is below it', () => {
-    expect(toggled('invoice.*', ['customer.created', 'invoice.paid', 'invoice.sent'])).toEqual(['customer.created', 'invoice.*']);
+    expect(toggled('invoice.*', ['customer.created', 'invoice.paid', 'invoice.sent'])).toEqual([
+      'customer.created',
+      'invoice.*',
+    ]);
     expect(toggled('invoice.*', ['invoice.*'])).toEqual([]);
   });
 });

@@ -22,13 +22,17 @@ export function typeTree(types: readonly { name: string; description: string | n
 
 /** Whether a pattern of the list takes what `pattern` names. No patterns take everything. */
 export function isCovered(pattern: string, patterns: readonly string[]): boolean {
-  return patterns.some((each) => each === pattern || (each.endsWith('.*') && pattern !== each && pattern.startsWith(each.slice(0, -1))));
+  return patterns.some(
+    (each) => each === pattern || (each.endsWith('.*') && pattern !== each && pattern.startsWith(each.slice(0, -1))),
+  );
 }
 
 /** The list with a pattern put in or taken out; with `invoice.*` in it, what is below needs no mention. */
 export function toggled(pattern: string, patterns: readonly string[]): string[] {
   if (patterns.includes(pattern)) return patterns.filter((each) => each !== pattern);
-  const rest = pattern.endsWith('.*') ? patterns.filter((each) => !each.startsWith(pattern.slice(0, -1))) : [...patterns];
+  const rest = pattern.endsWith('.*')
+    ? patterns.filter((each) => !each.startsWith(pattern.slice(0, -1)))
+    : [...patterns];
   return [...rest, pattern].sort();
 }
 

@@ -1,6 +1,8 @@
 /** Headers as lines that people write: `name: value`. */
 export function toLines(headers: Readonly<Record<string, string>>): string {
-  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n');
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }
 
 /** The headers of such lines, or the number of the first one that is none. */

@@ -18,7 +18,8 @@ function memberAt(text: string): number | null {
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') depth -= 1;
-    else if (depth === 1 && token === '"payload"' && text.startsWith(MEMBER, index - 1)) return index - 1 + MEMBER.length;
+    else if (depth === 1 && token === '"payload"' && text.startsWith(MEMBER, index - 1))
+      return index - 1 + MEMBER.length;
   }
   return null;
 }

@@ -1,7 +1,11 @@
 /** Where in the portal somebody is. The address does not say it: an entry of the browser's history does, for Back and reloads. */
 export type Place =
-  | { at: 'endpoints' } | { at: 'new' } | { at: 'endpoint'; id: string; isNew?: boolean }
-  | { at: 'deliveries'; endpoint?: string } | { at: 'delivery'; id: string; endpoint?: string } | { at: 'catalogue' };
+  | { at: 'endpoints' }
+  | { at: 'new' }
+  | { at: 'endpoint'; id: string; isNew?: boolean }
+  | { at: 'deliveries'; endpoint?: string }
+  | { at: 'delivery'; id: string; endpoint?: string }
+  | { at: 'catalogue' };
 
 const ID = /^[a-z]+_[0-9A-Za-z]{26}$/;
 

@@ -20,19 +20,31 @@ export function useEndpoints() {
   const { app } = usePortal();
   return useQuery({
     queryKey: ['endpoints'],
-    queryFn: async () => (await answered(portalApi.GET('/v1/app/{app}/endpoints', { params: { path: { app }, query: { limit: 100 } } }))).data,
+    queryFn: async () =>
+      (await answered(portalApi.GET('/v1/app/{app}/endpoints', { params: { path: { app }, query: { limit: 100 } } })))
+        .data,
     refetchInterval: 4 * REFRESH_MS,
   });
 }
 
 export function useEndpoint(endpoint: string) {
   const { app } = usePortal();
-  return useQuery({ queryKey: ['endpoint', endpoint], queryFn: () => answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint } } })), refetchInterval: 2 * REFRESH_MS });
+  return useQuery({
+    queryKey: ['endpoint', endpoint],
+    queryFn: () =>
+      answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint } } })),
+    refetchInterval: 2 * REFRESH_MS,
+  });
 }
 
 export function useStats(endpoint: string) {
   const { app } = usePortal();
-  return useQuery({ queryKey: ['stats', endpoint], queryFn: () => answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params: { path: { app, endpoint } } })), refetchInterval: 4 * REFRESH_MS });
+  return useQuery({
+    queryKey: ['stats', endpoint],
+    queryFn: () =>
+      answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params: { path: { app, endpoint } } })),
+    refetchInterval: 4 * REFRESH_MS,
+  });
 }
 
 /** What was sent, newest first. */
@@ -41,13 +53,21 @@ export function useDeliveries(status: Shown, endpoint: string) {
   return useInfiniteQuery({
     queryKey: ['deliveries', status, endpoint],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => answered(portalApi.GET('/v1/app/{app}/events', {
-      params: {
-        path: { app },
-        query: { limit: PAGE, ...(status !== '' && { status: status.split(',') as ('failed' | 'dlq')[] }), ...(endpoint !== '' && { endpoint }), ...(pageParam !== '' && { cursor: pageParam }) },
-      },
-      querySerializer: { array: { style: 'form', explode: false } },
-    })),
+    queryFn: ({ pageParam }) =>
+      answered(
+        portalApi.GET('/v1/app/{app}/events', {
+          params: {
+            path: { app },
+            query: {
+              limit: PAGE,
+              ...(status !== '' && { status: status.split(',') as ('failed' | 'dlq')[] }),
+              ...(endpoint !== '' && { endpoint }),
+              ...(pageParam !== '' && { cursor: pageParam }),
+            },
+          },
+          querySerializer: { array: { style: 'form', explode: false } },
+        }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     placeholderData: keepPreviousData,
     // Of several pages the first alone is no longer the whole list: whoever reads on is left alone.
@@ -59,8 +79,15 @@ export function useDelivery(event: string) {
   const { app } = usePortal();
   return useQuery({
     queryKey: ['delivery', event],
-    queryFn: () => answered(portalApi.GET('/v1/app/{app}/events/{event}', { params: { path: { app, event } }, parseAs: 'text' }) as unknown as Promise<{ data?: string; response: Response; error?: unknown }>).then((text) => ({ text, event: JSON.parse(text) as Delivery })),
-    refetchInterval: ({ state }) => (state.data === undefined || state.data.event.status === 'retrying' ? REFRESH_MS : 4 * REFRESH_MS),
+    queryFn: () =>
+      answered(
+        portalApi.GET('/v1/app/{app}/events/{event}', {
+          params: { path: { app, event } },
+          parseAs: 'text',
+        }) as unknown as Promise<{ data?: string; response: Response; error?: unknown }>,
+      ).then((text) => ({ text, event: JSON.parse(text) as Delivery })),
+    refetchInterval: ({ state }) =>
+      state.data === undefined || state.data.event.status === 'retrying' ? REFRESH_MS : 4 * REFRESH_MS,
   });
 }
 
@@ -72,7 +99,11 @@ export function useEventTypes() {
     queryFn: async () => {
       const found: EventType[] = [];
       for (let cursor: string | null | undefined, pages = 0; cursor !== null && pages < TYPE_PAGES_MAX; pages += 1) {
-        const page: { data: EventType[]; next_cursor: string | null } = await answered(portalApi.GET('/v1/event-types', { params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } } }));
+        const page: { data: EventType[]; next_cursor: string | null } = await answered(
+          portalApi.GET('/v1/event-types', {
+            params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } },
+          }),
+        );
         found.push(...page.data);
         cursor = page.next_cursor;
       }
@@ -82,5 +113,10 @@ export function useEventTypes() {
 }
 
 export function useEventType(name: string, isWanted: boolean) {
-  return useQuery({ queryKey: ['type', name], enabled: isWanted, staleTime: 60_000, queryFn: () => answered(portalApi.GET('/v1/event-types/{name}', { params: { path: { name } } })) });
+  return useQuery({
+    queryKey: ['type', name],
+    enabled: isWanted,
+    staleTime: 60_000,
+    queryFn: () => answered(portalApi.GET('/v1/event-types/{name}', { params: { path: { name } } })),
+  });
 }

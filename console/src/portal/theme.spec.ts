@@ -3,13 +3,16 @@ import { contrast, readable, rgbOf } from './theme';
 const GROUNDS = { light: '#f3f5f8', dark: '#252b33' } as const;
 
 describe('readable', () => {
-  it.each(['#ffff00', '#ffffff', '#000000', '#0a58b5', '#ff0000', '#00ff88', '#808080', '#123456'])('%s can be read in both schemes, and so can what stands on it', (accent) => {
-    for (const scheme of ['light', 'dark'] as const) {
-      const tones = readable(accent, scheme);
-      expect(contrast(rgbOf(tones.accent), rgbOf(GROUNDS[scheme]))).toBeGreaterThanOrEqual(4.5);
-      expect(contrast(rgbOf(tones.accent), rgbOf(tones.onAccent))).toBeGreaterThanOrEqual(4.5);
-    }
-  });
+  it.each(['#ffff00', '#ffffff', '#000000', '#0a58b5', '#ff0000', '#00ff88', '#808080', '#123456'])(
+    '%s can be read in both schemes, and so can what stands on it',
+    (accent) => {
+      for (const scheme of ['light', 'dark'] as const) {
+        const tones = readable(accent, scheme);
+        expect(contrast(rgbOf(tones.accent), rgbOf(GROUNDS[scheme]))).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(rgbOf(tones.accent), rgbOf(tones.onAccent))).toBeGreaterThanOrEqual(4.5);
+      }
+    },
+  );
 
   it('a colour that can be read stays as it is', () => {
     expect(readable('#0a58b5', 'light').accent).toBe('#0a58b5');

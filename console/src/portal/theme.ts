@@ -25,7 +25,8 @@ export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   const own = rgbOf(accent);
   const end = scheme === 'light' ? BLACK : WHITE;
   let tone = own;
-  for (let step = 0; step <= 20 && contrast(tone, GROUNDS[scheme]) < CONTRAST_MIN; step += 1) tone = mixed(own, end, step / 20);
+  for (let step = 0; step <= 20 && contrast(tone, GROUNDS[scheme]) < CONTRAST_MIN; step += 1)
+    tone = mixed(own, end, step / 20);
   return { accent: text(tone), onAccent: text(contrast(tone, WHITE) >= contrast(tone, BLACK) ? WHITE : BLACK) };
 }
 
@@ -36,7 +37,8 @@ export function dress(root: HTMLElement, { accent, radius }: Theme): void {
     root.style.setProperty('--accent', `light-dark(${light.accent}, ${dark.accent})`);
     root.style.setProperty('--on-accent', `light-dark(${light.onAccent}, ${dark.onAccent})`);
   }
-  if (radius !== null && Number.isInteger(radius) && radius >= 0 && radius <= 24) root.style.setProperty('--radius', `${radius}px`);
+  if (radius !== null && Number.isInteger(radius) && radius >= 0 && radius <= 24)
+    root.style.setProperty('--radius', `${radius}px`);
 }
 
 /** WCAG 2.2: the ratio of the relative luminances. */
@@ -51,7 +53,9 @@ export function rgbOf(hex: string): Rgb {
 }
 
 function luminance(colour: Rgb): number {
-  const [r = 0, g = 0, b = 0] = colour.map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  const [r = 0, g = 0, b = 0] = colour.map((part) =>
+    part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 

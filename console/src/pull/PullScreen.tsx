@@ -18,8 +18,12 @@ const REFRESH_MS = 10_000;
 export function PullScreen(): ReactNode {
   const { api, environment } = useSigned();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['pull-positions', environment], initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/pull', { params: { query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryKey: ['pull-positions', environment],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answered(
+        api.GET('/v1/pull', { params: { query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal }),
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? REFRESH_MS : false),
   });
@@ -27,13 +31,25 @@ export function PullScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${t('nav.pull')} · Posthorn`}</title>
-      <div className="heading"><h1>{t('nav.pull')}</h1></div>
+      <div className="heading">
+        <h1>{t('nav.pull')}</h1>
+      </div>
       <p className="quiet">{t('pull.text')}</p>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t('pull.none')}</p>}
+      {data && rows.length === 0 && (
+        <p className="empty" role="status">
+          {t('pull.none')}
+        </p>
+      )}
       {rows.length > 0 && <PositionTable rows={rows} />}
-      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
     </div>
   );
 }
@@ -43,19 +59,64 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.pull')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('pull.destination')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('pull.consumer')}</th><th scope="col">{t('pull.backlog')}</th><th scope="col">{t('pull.oldest')}</th><th scope="col">{t('pull.position')}</th><th scope="col">{t('pull.moved')}</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t('pull.destination')}</th>
+            <th scope="col">{t('column.status')}</th>
+            <th scope="col">{t('pull.consumer')}</th>
+            <th scope="col">{t('pull.backlog')}</th>
+            <th scope="col">{t('pull.oldest')}</th>
+            <th scope="col">{t('pull.position')}</th>
+            <th scope="col">{t('pull.moved')}</th>
+          </tr>
+        </thead>
         <tbody>
-          {rows.map(({ destination, name, status, endpoint, backlog, committed_through: through, committed_at: at }) => (
-            <tr key={`${destination} ${endpoint ?? ''}`}>
-              <td><PathLink to={`/${env}/destinations/${destination}`}>{name}</PathLink></td>
-              <td><Status of={status} /></td>
-              <td>{endpoint === null ? t('pull.everything') : <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>} <CopyButton text={`/v1/pull/${endpoint ?? destination}`} label={t('pull.copy')} name={t('pull.copy-of', { id: endpoint ?? destination })} /></td>
-              <td>{backlog.is_capped ? t('pull.at-least', { count: backlog.count }) : t('pull.count', { count: backlog.count })}</td>
-              <td>{backlog.oldest_event === null || backlog.oldest_at === null ? '–' : <PathLink to={`/${env}/events/${backlog.oldest_event}`}><Time at={backlog.oldest_at} /></PathLink>}</td>
-              <td className="long">{through === null ? t('pull.nothing-yet') : <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>}</td>
-              <td>{at === null ? '–' : <Time at={at} />}</td>
-            </tr>
-          ))}
+          {rows.map(
+            ({ destination, name, status, endpoint, backlog, committed_through: through, committed_at: at }) => (
+              <tr key={`${destination} ${endpoint ?? ''}`}>
+                <td>
+                  <PathLink to={`/${env}/destinations/${destination}`}>{name}</PathLink>
+                </td>
+                <td>
+                  <Status of={status} />
+                </td>
+                <td>
+                  {endpoint === null ? (
+                    t('pull.everything')
+                  ) : (
+                    <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>
+                  )}{' '}
+                  <CopyButton
+                    text={`/v1/pull/${endpoint ?? destination}`}
+                    label={t('pull.copy')}
+                    name={t('pull.copy-of', { id: endpoint ?? destination })}
+                  />
+                </td>
+                <td>
+                  {backlog.is_capped
+                    ? t('pull.at-least', { count: backlog.count })
+                    : t('pull.count', { count: backlog.count })}
+                </td>
+                <td>
+                  {backlog.oldest_event === null || backlog.oldest_at === null ? (
+                    '–'
+                  ) : (
+                    <PathLink to={`/${env}/events/${backlog.oldest_event}`}>
+                      <Time at={backlog.oldest_at} />
+                    </PathLink>
+                  )}
+                </td>
+                <td className="long">
+                  {through === null ? (
+                    t('pull.nothing-yet')
+                  ) : (
+                    <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>
+                  )}
+                </td>
+                <td>{at === null ? '–' : <Time at={at} />}</td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </div>

@@ -9,7 +9,15 @@ import { IdLink } from '../kit/places';
 import { useSigned } from '../session/session';
 
 /** What uses a secret; what nothing uses can be deleted. */
-export function SecretUse({ of, onChanged, onClose }: { of: Schemas['SecretItem']; onChanged: () => Promise<void>; onClose: () => void }): ReactNode {
+export function SecretUse({
+  of,
+  onChanged,
+  onClose,
+}: {
+  of: Schemas['SecretItem'];
+  onChanged: () => Promise<void>;
+  onClose: () => void;
+}): ReactNode {
   const { api, environment, can } = useSigned();
   const [isDeleting, setDeleting] = useState(false);
   const { data, error, isPending } = useQuery({
@@ -21,17 +29,43 @@ export function SecretUse({ of, onChanged, onClose }: { of: Schemas['SecretItem'
     await onChanged();
   };
   const users = data?.used_by ?? [];
-  if (isDeleting) return <Confirm title={`${t('delete')}: ${of.name}`} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={onClose}><p>{t('secrets.delete-text')}</p></Confirm>;
+  if (isDeleting)
+    return (
+      <Confirm
+        title={`${t('delete')}: ${of.name}`}
+        action={t('delete')}
+        isDangerous
+        typed={of.name}
+        onConfirm={remove}
+        onClose={onClose}
+      >
+        <p>{t('secrets.delete-text')}</p>
+      </Confirm>
+    );
   return (
     <Dialog title={`${t('secrets.where')}: ${of.name}`} onClose={onClose}>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
       {data && users.length === 0 && <p>{t('secrets.unused')}</p>}
-      {users.length > 0 && <ul>{users.map(({ id, kind }) => <li key={`${kind} ${id}`}><IdLink id={id} /></li>)}</ul>}
+      {users.length > 0 && (
+        <ul>
+          {users.map(({ id, kind }) => (
+            <li key={`${kind} ${id}`}>
+              <IdLink id={id} />
+            </li>
+          ))}
+        </ul>
+      )}
       {users.length > 0 && <p className="quiet">{t('secrets.in-use')}</p>}
       <p className="actions">
-        {data && users.length === 0 && can('write') && <button type="button" className="danger" onClick={() => setDeleting(true)}>{t('delete')}</button>}
-        <button type="button" onClick={onClose}>{t('close')}</button>
+        {data && users.length === 0 && can('write') && (
+          <button type="button" className="danger" onClick={() => setDeleting(true)}>
+            {t('delete')}
+          </button>
+        )}
+        <button type="button" onClick={onClose}>
+          {t('close')}
+        </button>
       </p>
     </Dialog>
   );

@@ -6,7 +6,15 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
 /** A new secret, or a new value of one. */
-export function SecretValue({ of, onChanged, onClose }: { of: Schemas['SecretItem'] | null; onChanged: () => Promise<void>; onClose: () => void }): ReactNode {
+export function SecretValue({
+  of,
+  onChanged,
+  onClose,
+}: {
+  of: Schemas['SecretItem'] | null;
+  onChanged: () => Promise<void>;
+  onClose: () => void;
+}): ReactNode {
   const { api } = useSigned();
   const [name, setName] = useState('');
   const [description, setDescription] = useState(of?.description ?? '');
@@ -19,7 +27,10 @@ export function SecretValue({ of, onChanged, onClose }: { of: Schemas['SecretIte
     try {
       const said = description.trim() === '' ? null : description.trim();
       if (of === null) await answered(api.POST('/v1/secrets', { body: { name, value, description: said } }));
-      else await answered(api.PUT('/v1/secrets/{id}', { params: { path: { id: of.id } }, body: { value, description: said } }));
+      else
+        await answered(
+          api.PUT('/v1/secrets/{id}', { params: { path: { id: of.id } }, body: { value, description: said } }),
+        );
       await onChanged();
       onClose();
     } catch (error) {
@@ -29,14 +40,60 @@ export function SecretValue({ of, onChanged, onClose }: { of: Schemas['SecretIte
   };
   return (
     <Dialog title={of === null ? t('secrets.new') : `${t('secrets.rotate')}: ${of.name}`} onClose={onClose}>
-      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void store(); }}>
-        {of === null && <label>{t('secrets.name')}<input required maxLength={64} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="CRM_TOKEN" /></label>}
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void store();
+        }}
+      >
+        {of === null && (
+          <label>
+            {t('secrets.name')}
+            <input
+              required
+              maxLength={64}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              autoFocus
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="CRM_TOKEN"
+            />
+          </label>
+        )}
         {of !== null && <p>{t('secrets.rotate-text')}</p>}
-        <label>{t('secrets.value')}<input required type="password" value={value} onChange={(event) => setValue(event.target.value)} autoFocus={of !== null} autoComplete="new-password" spellCheck={false} /></label>
+        <label>
+          {t('secrets.value')}
+          <input
+            required
+            type="password"
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+            autoFocus={of !== null}
+            autoComplete="new-password"
+            spellCheck={false}
+          />
+        </label>
         <p className="quiet">{t('secrets.value-hint')}</p>
-        <label>{t('description')}<input maxLength={500} value={description} onChange={(event) => setDescription(event.target.value)} autoComplete="off" /></label>
+        <label>
+          {t('description')}
+          <input
+            maxLength={500}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+            autoComplete="off"
+          />
+        </label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('save')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions">
+          <button type="submit" className="primary" disabled={isBusy}>
+            {t('save')}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        </p>
       </form>
     </Dialog>
   );

@@ -1,5 +1,6 @@
 /** What the portal tells the page that shows it in a frame; never anything of its contents. */
-export type Told = { type: 'ready' } | { type: 'resize'; height: number } | { type: 'expired' } | { type: 'changed'; endpoint: string };
+export type Told =
+  { type: 'ready' } | { type: 'resize'; height: number } | { type: 'expired' } | { type: 'changed'; endpoint: string };
 
 const META = 'meta[name="posthorn-portal-origins"]';
 

@@ -15,10 +15,24 @@ export interface Signed {
 const Context = createContext<Signed | null>(null);
 
 /** Tells everything below who is signed in. */
-export function SignedProvider({ session, environment, children }: { session: OwnSession; environment: Environment; children: ReactNode }): ReactNode {
-  const signed = useMemo<Signed>(() => ({
-    session, environment, api: apiOf(environment), can: (scope) => SCOPES.indexOf(session.scope) >= SCOPES.indexOf(scope),
-  }), [session, environment]);
+export function SignedProvider({
+  session,
+  environment,
+  children,
+}: {
+  session: OwnSession;
+  environment: Environment;
+  children: ReactNode;
+}): ReactNode {
+  const signed = useMemo<Signed>(
+    () => ({
+      session,
+      environment,
+      api: apiOf(environment),
+      can: (scope) => SCOPES.indexOf(session.scope) >= SCOPES.indexOf(scope),
+    }),
+    [session, environment],
+  );
   return <Context value={signed}>{children}</Context>;
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DeliveryListener, Metrics, type AttemptReport, type FailedAttemptReport } from 'posthorn';
+import { type AttemptReport, DeliveryListener, type FailedAttemptReport, Metrics } from 'posthorn';
 
 /** Counts attempts for `/metrics`, by type and by what came of them. */
 @Injectable()
@@ -8,7 +8,10 @@ export class AttemptCounts extends DeliveryListener {
 
   constructor(metrics: Metrics) {
     super();
-    const counter = metrics.counter('nats_sample_attempts_total', 'Attempts that the sample extension heard of.', ['type', 'outcome']);
+    const counter = metrics.counter('nats_sample_attempts_total', 'Attempts that the sample extension heard of.', [
+      'type',
+      'outcome',
+    ]);
     this.count = (type, outcome) => counter.inc({ type, outcome });
   }
 

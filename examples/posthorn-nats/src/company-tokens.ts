@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, TokenAuthenticator, type Identity } from 'posthorn';
+import { Clock, type Identity, TokenAuthenticator } from 'posthorn';
 
 type Claims = Record<string, unknown>;
 

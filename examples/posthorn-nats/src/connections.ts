@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Dialer, type Id } from 'posthorn';
-import { connectThrough, type ConnectOptions } from './gated-connection.js';
+import { type ConnectOptions, connectThrough } from './gated-connection.js';
 
 /** Whose connection: a destination, with what it connects by. */
 export interface ConnectionOwner extends Pick<ConnectOptions, 'servers' | 'credentials'> {
@@ -69,10 +69,23 @@ export class Connections implements OnApplicationShutdown {
   private connect(key: string, owner: ConnectionOwner): Entry {
     if (this.entries.size >= CONNECTIONS_MAX) this.evict();
     const connecting = connectThrough(this.dialer, { ...owner, timeoutMs: CONNECT_TIMEOUT_MS });
-    const entry: Entry = { owner: ownerOf(owner), connecting, inUse: 0, usedAtMs: this.clock.nowMs(), idle: null, isRetired: false };
+    const entry: Entry = {
+      owner: ownerOf(owner),
+      connecting,
+      inUse: 0,
+      usedAtMs: this.clock.nowMs(),
+      idle: null,
+      isRetired: false,
+    };
     this.entries.set(key, entry);
     // A connection that has ended, or never came to be, is not kept: the next delivery makes another one.
-    connecting.then((connection) => connection.closed(), () => undefined).finally(() => this.forget(key, entry)).catch(() => undefined);
+    connecting
+      .then(
+        (connection) => connection.closed(),
+        () => undefined,
+      )
+      .finally(() => this.forget(key, entry))
+      .catch(() => undefined);
     return entry;
   }
 
@@ -86,7 +99,9 @@ export class Connections implements OnApplicationShutdown {
 
   /** When all are in use the bound gives way: deliveries in flight are bounded elsewhere. */
   private evict(): void {
-    const idle = [...this.entries].filter(([, { inUse }]) => inUse === 0).sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    const idle = [...this.entries]
+      .filter(([, { inUse }]) => inUse === 0)
+      .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
     if (idle[0]) this.release(...idle[0]);
   }
 
@@ -112,6 +127,8 @@ function ownerOf({ environmentId, destinationId }: Pick<ConnectionOwner, 'enviro
 
 /** A hash: credentials are not kept in keys that an inspector or a heap dump shows. */
 function keyOf(owner: ConnectionOwner): string {
-  const what = createHash('sha256').update(JSON.stringify([owner.servers, owner.credentials])).digest('base64');
+  const what = createHash('sha256')
+    .update(JSON.stringify([owner.servers, owner.credentials]))
+    .digest('base64');
   return `${ownerOf(owner)}:${what}`;
 }

@@ -15,7 +15,11 @@ export class Counting implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly store: NatsStore,
     private readonly clock: Clock,
   ) {
-    this.sweep = new Loop('NATS counts', () => this.turn(), () => clock.nowMs());
+    this.sweep = new Loop(
+      'NATS counts',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
   }
 
   onApplicationBootstrap(): void {

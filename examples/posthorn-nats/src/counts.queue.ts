@@ -1,5 +1,5 @@
 import { InjectQueue } from '@nestjs/bullmq';
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 
 export const COUNTS_QUEUE = 'nats-counts';
@@ -21,9 +21,11 @@ export class CountsQueue implements BeforeApplicationShutdown {
     if (!this.isAsleep) return;
     this.isAsleep = false;
     setTimeout(() => (this.isAsleep = true), DELAY_MS).unref();
-    this.queue.add('count', {}, { delay: DELAY_MS, removeOnComplete: true, removeOnFail: true }).catch((error: unknown) => {
-      this.logger.warn(`The queue took no job: ${(error as Error).message}`);
-    });
+    this.queue
+      .add('count', {}, { delay: DELAY_MS, removeOnComplete: true, removeOnFail: true })
+      .catch((error: unknown) => {
+        this.logger.warn(`The queue took no job: ${(error as Error).message}`);
+      });
   }
 
   async beforeApplicationShutdown(): Promise<void> {

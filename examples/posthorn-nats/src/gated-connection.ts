@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { NatsConnectionImpl, setTransportFactory, type NatsConnection } from '@nats-io/nats-core/internal';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type NatsConnection, NatsConnectionImpl, setTransportFactory } from '@nats-io/nats-core/internal';
 import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js';
 import type { Dialer } from 'posthorn';
 import { NATS_PORT, type ServerAddress } from './settings.js';
@@ -31,7 +31,10 @@ let doorsMade = 0;
 class GatedTransport extends NodeTransport {
   private door: Door;
 
-  override async connect({ hostname }: { hostname: string }, options: Parameters<NodeTransport['connect']>[1]): Promise<void> {
+  override async connect(
+    { hostname }: { hostname: string },
+    options: Parameters<NodeTransport['connect']>[1],
+  ): Promise<void> {
     const door = DOORS.get(hostname);
     if (door === undefined) throw new Error('This door is closed.');
     this.door = door;
@@ -49,7 +52,10 @@ class GatedTransport extends NodeTransport {
  * Connects to the first server that takes us. The connection never connects again by itself and follows no server that
  * a cluster tells of: a new one is made through here. Rejects with `DialFailed`, or with what the client or server said.
  */
-export async function connectThrough(dialer: Dialer, { servers, credentials, timeoutMs }: ConnectOptions): Promise<NatsConnection> {
+export async function connectThrough(
+  dialer: Dialer,
+  { servers, credentials, timeoutMs }: ConnectOptions,
+): Promise<NatsConnection> {
   const deadlineMs = performance.now() + timeoutMs;
   let failure: unknown;
   for (const [index, server] of servers.entries()) {
@@ -63,10 +69,19 @@ export async function connectThrough(dialer: Dialer, { servers, credentials, tim
   throw failure;
 }
 
-async function connectOnce(dialer: Dialer, server: ServerAddress, credentials: ConnectOptions['credentials'], timeoutMs: number): Promise<NatsConnection> {
+async function connectOnce(
+  dialer: Dialer,
+  server: ServerAddress,
+  credentials: ConnectOptions['credentials'],
+  timeoutMs: number,
+): Promise<NatsConnection> {
   doorsMade += 1;
   const name = `door-${doorsMade}.invalid`;
-  const door: Door = { server, open: () => dialer.open({ ...server, protocolPort: NATS_PORT }, { timeoutMs }), socket: null };
+  const door: Door = {
+    server,
+    open: () => dialer.open({ ...server, protocolPort: NATS_PORT }, { timeoutMs }),
+    socket: null,
+  };
   DOORS.set(name, door);
   setTransportFactory({ factory: () => new GatedTransport() });
   try {
@@ -98,5 +113,7 @@ export function streamsOf(connection: NatsConnection, timeoutMs: number): Promis
 
 function signIn(credentials: ConnectOptions['credentials']): { user?: string; pass?: string; token?: string } {
   if (credentials === null) return {};
-  return credentials['token'] === undefined ? { user: credentials['user'], pass: credentials['password'] } : { token: credentials['token'] };
+  return credentials['token'] === undefined
+    ? { user: credentials['user'], pass: credentials['password'] }
+    : { token: credentials['token'] };
 }

@@ -1,5 +1,5 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Module, type DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { Extension, type Role } from 'posthorn';
 import { AttemptCounts } from './attempt-counts.js';
 import { CompanyTokens } from './company-tokens.js';
@@ -31,8 +31,17 @@ export default class NatsModule {
       imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],
       controllers: [NatsController],
       providers: [
-        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, NatsTools, PublishLog,
-        StreamPatience, StreamPolicy,
+        CompanyTokens,
+        Connections,
+        CountsQueue,
+        DestinationChanges,
+        NatsAdapter,
+        NatsService,
+        NatsStore,
+        NatsTools,
+        PublishLog,
+        StreamPatience,
+        StreamPolicy,
         ...(role === 'api' ? [] : [AttemptCounts, Counting, CountsProcessor, Outages]),
       ],
     };

@@ -1,14 +1,23 @@
 import { jetstream, type PubAck } from '@nats-io/jetstream';
 import { headers as natsHeaders, type MsgHdrs, type NatsConnection } from '@nats-io/nats-core';
 import {
-  Adapter, DestinationAdapter, Dialer, signatureHeader, Withheld,
-  type DeliveryAnswer, type Draft, type Fault, type Outgoing, type ProbeReport, type Target,
+  Adapter,
+  type DeliveryAnswer,
+  DestinationAdapter,
+  Dialer,
+  type Draft,
+  type Fault,
+  type Outgoing,
+  type ProbeReport,
+  signatureHeader,
+  type Target,
+  Withheld,
 } from 'posthorn';
 import { Connections } from './connections.js';
 import { explain, type Explained } from './failures.js';
 import { connectThrough, streamsOf } from './gated-connection.js';
 import { PublishLog } from './publish-log.js';
-import { NATS_PORT, readSettings, subjectOf, type NatsSettings } from './settings.js';
+import { NATS_PORT, type NatsSettings, readSettings, subjectOf } from './settings.js';
 
 const PROBE_TIMEOUT_MS = 8_000;
 /** An event type that stands for all of them when a destination is probed. */
@@ -41,7 +50,11 @@ export class NatsAdapter extends DestinationAdapter {
     const { settings } = readSettings(draft);
     try {
       const { servers } = settings;
-      const connection = await connectThrough(this.dialer, { servers, credentials: draft.credentials, timeoutMs: PROBE_TIMEOUT_MS });
+      const connection = await connectThrough(this.dialer, {
+        servers,
+        credentials: draft.credentials,
+        timeoutMs: PROBE_TIMEOUT_MS,
+      });
       try {
         return await this.findStream(connection, settings);
       } finally {
@@ -54,11 +67,17 @@ export class NatsAdapter extends DestinationAdapter {
 
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const startedAtMs = performance.now();
-    const ended = (answer: DeliveryAnswer['answer'], excerpt: string): DeliveryAnswer =>
-      ({ answer, durationMs: Math.round(performance.now() - startedAtMs), excerpt });
+    const ended = (answer: DeliveryAnswer['answer'], excerpt: string): DeliveryAnswer => ({
+      answer,
+      durationMs: Math.round(performance.now() - startedAtMs),
+      excerpt,
+    });
     try {
       const { stream, seq, subject } = await this.publish(outgoing, target);
-      return ended({ kind: 'response', status: 200, retryAfter: null }, `Stored in ${stream} as ${seq}, subject ${subject}.`);
+      return ended(
+        { kind: 'response', status: 200, retryAfter: null },
+        `Stored in ${stream} as ${seq}, subject ${subject}.`,
+      );
     } catch (error) {
       if (error instanceof Withheld) throw error;
       const { answer, detail } = explain(error);
@@ -80,7 +99,13 @@ export class NatsAdapter extends DestinationAdapter {
         timeout: timeoutMs,
         ...(settings.stream === null ? {} : { expect: { streamName: settings.stream } }),
       });
-      this.log.note({ environmentId, stream: acknowledgement.stream, subject, bytes: Buffer.byteLength(outgoing.body), atMs: outgoing.atMs });
+      this.log.note({
+        environmentId,
+        stream: acknowledgement.stream,
+        subject,
+        bytes: Buffer.byteLength(outgoing.body),
+        atMs: outgoing.atMs,
+      });
       return { ...acknowledgement, subject };
     });
     return within(timeoutMs, stored);
@@ -90,12 +115,13 @@ export class NatsAdapter extends DestinationAdapter {
   private async findStream(connection: NatsConnection, { stream, subject }: NatsSettings): Promise<ProbeReport> {
     try {
       const { streams } = await streamsOf(connection, PROBE_TIMEOUT_MS / 2);
-      const name = stream ?? await streams.find(subjectOf(subject, SAMPLE_EVENT_TYPE));
+      const name = stream ?? (await streams.find(subjectOf(subject, SAMPLE_EVENT_TYPE)));
       await streams.info(name);
       return { ok: true, detail: `The stream ${name} stores what is delivered.` };
     } catch (error) {
       const explained = explain(error);
-      if (explained.isForbidden) return { ok: true, detail: 'The server can be reached; the account may not look for the stream.' };
+      if (explained.isForbidden)
+        return { ok: true, detail: 'The server can be reached; the account may not look for the stream.' };
       return reportOf(explained);
     }
   }
@@ -106,7 +132,10 @@ export class NatsAdapter extends DestinationAdapter {
  * its acknowledgement was lost. It names the destination too, as two may feed one stream; a replay has none, since it
  * is meant to be stored once more.
  */
-export function headersOf(outgoing: Outgoing, target: Pick<Target, 'headers' | 'targetId' | 'signingKeys' | 'privateKeys'>): MsgHdrs {
+export function headersOf(
+  outgoing: Outgoing,
+  target: Pick<Target, 'headers' | 'targetId' | 'signingKeys' | 'privateKeys'>,
+): MsgHdrs {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const fields: Record<string, string> = { 'content-type': 'application/json', ...target.headers, ...outgoing.headers };
@@ -115,7 +144,13 @@ export function headersOf(outgoing: Outgoing, target: Pick<Target, 'headers' | '
   fields['webhook-id'] = webhookId;
   fields['webhook-event-type'] = eventType;
   fields['webhook-timestamp'] = String(timestampSeconds);
-  fields['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
+  fields['webhook-signature'] = signatureHeader(
+    target.signingKeys,
+    webhookId,
+    timestampSeconds,
+    body,
+    target.privateKeys,
+  );
   if (replayed) fields['webhook-replayed'] = 'true';
   else fields['Nats-Msg-Id'] = `${webhookId}:${target.targetId}`;
   if (traceparent !== null) fields['traceparent'] = traceparent;

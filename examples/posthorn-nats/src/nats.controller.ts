@@ -1,7 +1,13 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { CurrentTenant, Scope, Section, type Tenant } from 'posthorn';
-import { NatsSubjectPage, NatsSubjectPreview, NatsSubjectPreviewBody, NatsSubjectsQuery, presentSubject } from './nats.dto.js';
+import {
+  NatsSubjectPage,
+  NatsSubjectPreview,
+  NatsSubjectPreviewBody,
+  NatsSubjectsQuery,
+  presentSubject,
+} from './nats.dto.js';
 import { NatsService } from './nats.service.js';
 
 /** Handlers' names are operation ids: the extension's name in them keeps them apart from everybody else's. */
@@ -12,9 +18,15 @@ export class NatsController {
 
   @Get('subjects')
   @Scope('read')
-  @ApiOperation({ summary: 'List what was published', description: 'Messages per subject and hour of the last 30 days, newest first.' })
+  @ApiOperation({
+    summary: 'List what was published',
+    description: 'Messages per subject and hour of the last 30 days, newest first.',
+  })
   @ApiOkResponse({ type: NatsSubjectPage, description: 'One page of counts.' })
-  async listNatsSubjects(@CurrentTenant() tenant: Tenant, @Query() { cursor, limit = 50 }: NatsSubjectsQuery): Promise<NatsSubjectPage> {
+  async listNatsSubjects(
+    @CurrentTenant() tenant: Tenant,
+    @Query() { cursor, limit = 50 }: NatsSubjectsQuery,
+  ): Promise<NatsSubjectPage> {
     const { rows, nextCursor } = await this.nats.list(tenant, { cursor, limit });
     return { data: rows.map(presentSubject), next_cursor: nextCursor };
   }

@@ -7,11 +7,23 @@ import type { NatsSubjectHourEntity } from './nats.entities.js';
 /** Where in the list of counts. */
 export class NatsSubjectsQuery {
   @ApiProperty({
-    required: false, type: String, maxLength: 2048, description: 'Where to go on: the `next_cursor` of the page before.', example: 'WyIyMDI2Il0.c2ln',
+    required: false,
+    type: String,
+    maxLength: 2048,
+    description: 'Where to go on: the `next_cursor` of the page before.',
+    example: 'WyIyMDI2Il0.c2ln',
   })
   cursor?: string;
 
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, description: 'How many to return.', example: 50 })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 50,
+    description: 'How many to return.',
+    example: 50,
+  })
   limit?: number;
 }
 
@@ -23,7 +35,12 @@ export class NatsSubjectItem {
   @ApiProperty({ type: String, description: 'The subject.', example: 'orders.invoice.paid' })
   subject: string;
 
-  @ApiProperty({ type: String, format: 'date-time', description: 'When the hour began.', example: '2026-11-21T09:00:00.000Z' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    description: 'When the hour began.',
+    example: '2026-11-21T09:00:00.000Z',
+  })
   hour: string;
 
   @ApiProperty({ type: 'integer', description: 'How many messages were stored.', example: 1200 })
@@ -38,16 +55,33 @@ export class NatsSubjectPage {
   @ApiProperty({ type: [NatsSubjectItem], description: 'The counts of this page.' })
   data: NatsSubjectItem[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'Pass it as `cursor` for the next page; null on the last one.', example: null })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Pass it as `cursor` for the next page; null on the last one.',
+    example: null,
+  })
   next_cursor: string | null;
 }
 
 /** A subject to try. */
 export class NatsSubjectPreviewBody {
-  @ApiProperty({ type: String, minLength: 1, maxLength: 255, description: 'A subject as in `config.subject`.', example: 'orders.{event_type}' })
+  @ApiProperty({
+    type: String,
+    minLength: 1,
+    maxLength: 255,
+    description: 'A subject as in `config.subject`.',
+    example: 'orders.{event_type}',
+  })
   subject: string;
 
-  @ApiProperty({ type: String, minLength: 1, maxLength: 255, description: 'The type of an event.', example: 'invoice.paid' })
+  @ApiProperty({
+    type: String,
+    minLength: 1,
+    maxLength: 255,
+    description: 'The type of an event.',
+    example: 'invoice.paid',
+  })
   event_type: string;
 }
 

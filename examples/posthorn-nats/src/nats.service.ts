@@ -15,18 +15,27 @@ export class NatsService {
   ) {}
 
   /** Throws 400 for a cursor that is not of this list and tenant. */
-  async list(tenant: Tenant, { cursor, limit }: { cursor?: string; limit: number }): Promise<{ rows: NatsSubjectHourEntity[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit }: { cursor?: string; limit: number },
+  ): Promise<{ rows: NatsSubjectHourEntity[]; nextCursor: string | null }> {
     const after = cursor === undefined ? null : placeIn(this.cursors.read(tenant, LIST, cursor));
     const rows = await this.store.list(tenant.environmentId, { after, limit: limit + 1 });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const isMore = rows.length > limit && last !== undefined;
-    return { rows: page, nextCursor: isMore ? this.cursors.issue(tenant, LIST, JSON.stringify([last.hour, last.stream, last.subject])) : null };
+    return {
+      rows: page,
+      nextCursor: isMore
+        ? this.cursors.issue(tenant, LIST, JSON.stringify([last.hour, last.stream, last.subject]))
+        : null,
+    };
   }
 
   /** Throws 422 for what is no subject. */
   preview(template: string, eventType: string): string {
-    if (!isSubjectTemplate(template)) throw invalid([{ path: 'subject', message: 'must be a subject without wildcards' }]);
+    if (!isSubjectTemplate(template))
+      throw invalid([{ path: 'subject', message: 'must be a subject without wildcards' }]);
     return subjectOf(template, eventType);
   }
 }

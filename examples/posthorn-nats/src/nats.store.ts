@@ -46,7 +46,13 @@ export class NatsStore {
   async append(publishes: readonly Publish[]): Promise<void> {
     const column = <K extends keyof Publish>(key: K): Publish[K][] => publishes.map((publish) => publish[key]);
     const times = publishes.map(({ atMs }) => new Date(atMs));
-    await this.database.query(APPEND, [column('environmentId'), column('stream'), column('subject'), column('bytes'), times]);
+    await this.database.query(APPEND, [
+      column('environmentId'),
+      column('stream'),
+      column('subject'),
+      column('bytes'),
+      times,
+    ]);
   }
 
   /** Counts at most `limit` messages and returns how many there were. */
@@ -56,10 +62,16 @@ export class NatsStore {
   }
 
   /** An environment's counts behind a place, newest first. Index nats_subject_hours_pkey. */
-  async list(environmentId: number, { after, limit }: { after: Place | null; limit: number }): Promise<NatsSubjectHourEntity[]> {
+  async list(
+    environmentId: number,
+    { after, limit }: { after: Place | null; limit: number },
+  ): Promise<NatsSubjectHourEntity[]> {
     const rows = this.database.manager().createQueryBuilder(NatsSubjectHourEntity, 'counts').where({ environmentId });
     if (after) rows.andWhere('(counts.hour, counts.stream, counts.subject) < (:hour, :stream, :subject)', after);
-    return rows.orderBy({ 'counts.hour': 'DESC', 'counts.stream': 'DESC', 'counts.subject': 'DESC' }).limit(limit).getMany();
+    return rows
+      .orderBy({ 'counts.hour': 'DESC', 'counts.stream': 'DESC', 'counts.subject': 'DESC' })
+      .limit(limit)
+      .getMany();
   }
 
   /** Drops the counts of hours that are long gone. Index nats_subject_hours_hour_idx. */

@@ -25,7 +25,10 @@ const CONFIG_KEYS = new Set(['servers', 'subject', 'stream']);
 const EVENT_TYPE = '{event_type}';
 
 /** Settings and their faults: without faults the settings are whole. */
-export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | 'config' | 'credentials'>): { settings: NatsSettings; faults: Fault[] } {
+export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | 'config' | 'credentials'>): {
+  settings: NatsSettings;
+  faults: Fault[];
+} {
   const faults: Fault[] = [];
   const fault = (path: string, message: string): void => void faults.push({ path, message });
   if (url !== null) fault('url', 'A nats destination has none: name its servers in config.servers.');
@@ -33,7 +36,10 @@ export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | '
   const servers = readServers(config['servers'], fault);
   const { subject, stream = null } = config;
   if (!isSubjectTemplate(subject)) {
-    fault('config.subject', `must be a subject of at most ${SUBJECT_CHARACTERS_MAX} characters without wildcards, such as orders.${EVENT_TYPE}`);
+    fault(
+      'config.subject',
+      `must be a subject of at most ${SUBJECT_CHARACTERS_MAX} characters without wildcards, such as orders.${EVENT_TYPE}`,
+    );
   }
   if (stream !== null && !isStreamName(stream)) fault('config.stream', 'must be the name of a stream');
   if (!areCredentials(credentials)) fault('credentials', 'must be {user, password} or {token}');
@@ -63,26 +69,39 @@ function hasControls(text: string): boolean {
 
 function readServers(value: unknown, fault: (path: string, message: string) => void): ServerAddress[] {
   const texts: unknown[] = Array.isArray(value) ? value : [value];
-  if (texts.length === 0 || texts.length > SERVERS_MAX) fault('config.servers', `must be 1 to ${SERVERS_MAX} addresses`);
+  if (texts.length === 0 || texts.length > SERVERS_MAX)
+    fault('config.servers', `must be 1 to ${SERVERS_MAX} addresses`);
   return texts.slice(0, SERVERS_MAX).flatMap((text, index) => {
     const address = addressOf(text);
-    if (address === null) fault(Array.isArray(value) ? `config.servers.${index}` : 'config.servers', 'must be nats://host:port or tls://host:port');
+    if (address === null)
+      fault(
+        Array.isArray(value) ? `config.servers.${index}` : 'config.servers',
+        'must be nats://host:port or tls://host:port',
+      );
     return address ?? [];
   });
 }
 
 /** The scheme is not one that URLs have rules for: read as https, host names and addresses take their usual form. */
 function addressOf(text: unknown): ServerAddress | null {
-  const [, scheme, rest] = (typeof text === 'string' && text.length <= 300 ? /^(nats|tls):\/\/([^/?#@\\\s]+)\/?$/i.exec(text) : null) ?? [];
+  const [, scheme, rest] =
+    (typeof text === 'string' && text.length <= 300 ? /^(nats|tls):\/\/([^/?#@\\\s]+)\/?$/i.exec(text) : null) ?? [];
   if (scheme === undefined || rest === undefined || !URL.canParse(`https://${rest}`)) return null;
   const { hostname, port } = new URL(`https://${rest}`);
   const isHttpsPort = port === '' && rest.endsWith(':443');
-  return { hostname: hostname.replace(/^\[|\]$/g, ''), port: isHttpsPort ? 443 : Number(port || NATS_PORT), isEncrypted: scheme.toLowerCase() === 'tls' };
+  return {
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: isHttpsPort ? 443 : Number(port || NATS_PORT),
+    isEncrypted: scheme.toLowerCase() === 'tls',
+  };
 }
 
 function areCredentials(credentials: Record<string, string> | null): boolean {
   if (credentials === null) return true;
   const keys = Object.keys(credentials).sort().join();
   const texts = Object.values(credentials);
-  return (keys === 'token' || keys === 'password,user') && texts.every((text) => text !== '' && text.length <= CREDENTIAL_CHARACTERS_MAX);
+  return (
+    (keys === 'token' || keys === 'password,user') &&
+    texts.every((text) => text !== '' && text.length <= CREDENTIAL_CHARACTERS_MAX)
+  );
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NamedRetryPolicy, type FailedAttempt } from 'posthorn';
+import { type FailedAttempt, NamedRetryPolicy } from 'posthorn';
 
 const RESTART_ATTEMPTS = 5;
 
@@ -7,7 +7,8 @@ const RESTART_ATTEMPTS = 5;
 @Injectable()
 export class StreamPatience extends NamedRetryPolicy {
   override readonly name = 'nats-streams';
-  override readonly description = 'Quick while a server restarts, then up to an hour apart for most of a day; gives up at once on what is too large.';
+  override readonly description =
+    'Quick while a server restarts, then up to an hour apart for most of a day; gives up at once on what is too large.';
   override readonly maxAttempts = 20;
   override readonly scheduleSeconds = [0, 5, 30, 300, 1_200, 3_600];
 

@@ -1,7 +1,11 @@
 import { ExchangeFailed } from '#egress/aws-sdk.js';
 import { entryFault, requestFault } from './faults.js';
 
-const CREDENTIALS = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG', sessionToken: 'IQoJb3JpZ2lu' };
+const CREDENTIALS = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG',
+  sessionToken: 'IQoJb3JpZ2lu',
+};
 
 /** An error as the SDK throws it. */
 const sdkError = (name: string, status: number | undefined, message = 'Told by SQS.'): Error =>
@@ -11,7 +15,13 @@ describe('requestFault', () => {
   // Names and statuses as AWS gives them: the SQS API reference, and "Common errors" there.
   it.each<[string, number, string, string, boolean]>([
     ['InvalidClientTokenId', 403, 'The security token included in the request is invalid.', 'failed', true],
-    ['SignatureDoesNotMatch', 403, 'The request signature we calculated does not match the signature you provided.', 'failed', true],
+    [
+      'SignatureDoesNotMatch',
+      403,
+      'The request signature we calculated does not match the signature you provided.',
+      'failed',
+      true,
+    ],
     ['InvalidSignatureException', 403, 'Credential should be scoped to a valid region.', 'failed', true],
     ['AccessDenied', 403, 'User: arn:aws:iam::1:user/a is not authorized to perform: sqs:sendmessage', 'failed', true],
     ['AccessDeniedException', 400, 'User is not authorized', 'failed', true],
@@ -29,20 +39,33 @@ describe('requestFault', () => {
     ['InternalFailure', 500, '', 'failed', false],
     ['InvalidMessageContents', 400, 'The message contains characters outside the allowed set.', 'refused', false],
     ['BatchRequestTooLong', 400, 'Batch requests cannot be longer than 262144 bytes.', 'refused', false],
-    ['InvalidParameterValue', 400, 'One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes.', 'refused', false],
+    [
+      'InvalidParameterValue',
+      400,
+      'One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes.',
+      'refused',
+      false,
+    ],
     ['InvalidParameterValue', 400, 'The queue should either have ContentBasedDeduplication enabled', 'failed', false],
     ['MissingParameter', 400, 'The request must contain the parameter MessageGroupId.', 'failed', false],
     ['KmsDisabled', 400, '', 'failed', false],
     ['Gone', 410, '', 'failed', false],
   ])('%s with %i (%j) is %s, about the credentials: %s', (name, status, message, outcome, isCredentials) => {
     expect(requestFault(sdkError(name, status, message), CREDENTIALS)).toMatchObject({
-      answer: { kind: 'response', status, outcome }, isCredentials,
+      answer: { kind: 'response', status, outcome },
+      isCredentials,
     });
   });
 
-  it.each(['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol'] as const)('an exchange that ended with %s says so', (failure) => {
-    expect(requestFault(new ExchangeFailed(failure, 'It broke.'), CREDENTIALS)).toMatchObject({ answer: { kind: 'error', error: failure }, detail: 'It broke.' });
-  });
+  it.each(['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol'] as const)(
+    'an exchange that ended with %s says so',
+    (failure) => {
+      expect(requestFault(new ExchangeFailed(failure, 'It broke.'), CREDENTIALS)).toMatchObject({
+        answer: { kind: 'error', error: failure },
+        detail: 'It broke.',
+      });
+    },
+  );
 
   it.each<[string, unknown]>([
     ['an error in a success', sdkError('SyntaxError', 200, 'Unexpected token < in JSON')],
@@ -56,7 +79,10 @@ describe('requestFault', () => {
   });
 
   it('repeats no credential that a server sends back, and at most 1 KB', () => {
-    const { detail } = requestFault(sdkError('Odd', 400, `${Object.values(CREDENTIALS).join(' ')} ${'x'.repeat(5000)}`), CREDENTIALS);
+    const { detail } = requestFault(
+      sdkError('Odd', 400, `${Object.values(CREDENTIALS).join(' ')} ${'x'.repeat(5000)}`),
+      CREDENTIALS,
+    );
 
     for (const value of Object.values(CREDENTIALS)) expect(detail).not.toContain(value);
     expect(detail).toContain('*** *** ***');
@@ -74,11 +100,19 @@ describe('entryFault', () => {
     ['RequestThrottled', true, '', 400, 'throttled'],
     ['KMS.ThrottlingException', false, '', 500, 'throttled'],
     ['AccessDenied', true, '', 400, 'failed'],
-  ])('%s, the sender\'s fault: %s, %j, is status %i and %s', (Code, SenderFault, Message, status, outcome) => {
-    expect(entryFault({ Id: '0', Code, SenderFault, Message }, CREDENTIALS).answer).toEqual({ kind: 'response', status, retryAfter: null, outcome });
+  ])("%s, the sender's fault: %s, %j, is status %i and %s", (Code, SenderFault, Message, status, outcome) => {
+    expect(entryFault({ Id: '0', Code, SenderFault, Message }, CREDENTIALS).answer).toEqual({
+      kind: 'response',
+      status,
+      retryAfter: null,
+      outcome,
+    });
   });
 
   it('without anything it is a failure', () => {
-    expect(entryFault({}, CREDENTIALS)).toMatchObject({ answer: { status: 500, outcome: 'failed' }, detail: 'Unknown.' });
+    expect(entryFault({}, CREDENTIALS)).toMatchObject({
+      answer: { status: 500, outcome: 'failed' },
+      detail: 'Unknown.',
+    });
   });
 });

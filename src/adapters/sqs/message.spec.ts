@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import type { Outgoing, Target } from '#modules/destinations/contract.js';
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import type { Outgoing, Target } from '#modules/destinations/contract.js';
 import { BYTES_MAX, messageOf, type QueueMessage } from './message.js';
 
 const KEY = Buffer.alloc(32, 1);
@@ -43,7 +43,11 @@ const TARGET: Target = {
   failureThreshold: 10,
 };
 
-function sent(outgoing: Partial<Outgoing> = {}, target: Partial<Target> = {}, settings: Parameters<typeof messageOf>[2] = STANDARD): QueueMessage {
+function sent(
+  outgoing: Partial<Outgoing> = {},
+  target: Partial<Target> = {},
+  settings: Parameters<typeof messageOf>[2] = STANDARD,
+): QueueMessage {
   const message = messageOf({ ...OUTGOING, ...outgoing }, { ...TARGET, ...target }, settings);
   if ('refusal' in message) throw new Error(message.refusal);
   return message;
@@ -72,16 +76,24 @@ describe('messageOf: attributes', () => {
     expect(valueOf(message, 'content-type')).toBe('text/csv');
   });
 
-  it('there are ten at most: ours first, then the destination\'s, then the message\'s', () => {
+  it("there are ten at most: ours first, then the destination's, then the message's", () => {
     const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 4) });
 
     expect(namesOf(message)).toEqual([
-      'webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type',
-      'x-fixed-0', 'x-fixed-1', 'x-fixed-2', 'x-fixed-3', 'x-message-0', 'x-message-1',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'webhook-event-type',
+      'x-fixed-0',
+      'x-fixed-1',
+      'x-fixed-2',
+      'x-fixed-3',
+      'x-message-0',
+      'x-message-1',
     ]);
   });
 
-  it('a company\'s old signature comes before what only may be of use', () => {
+  it("a company's old signature comes before what only may be of use", () => {
     const legacySignature = { ...DEFAULT_LEGACY_SCHEME, header: 'x-signature', key: KEY };
 
     const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 9), legacySignature });
@@ -90,8 +102,11 @@ describe('messageOf: attributes', () => {
     expect(valueOf(message, 'x-signature')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('of one name the message\'s value wins over the destination\'s, and ours over both', () => {
-    const message = sent({ headers: { 'x-tenant': 'message', 'webhook-id': 'forged' } }, { headers: { 'x-tenant': 'fixed' } });
+  it("of one name the message's value wins over the destination's, and ours over both", () => {
+    const message = sent(
+      { headers: { 'x-tenant': 'message', 'webhook-id': 'forged' } },
+      { headers: { 'x-tenant': 'fixed' } },
+    );
 
     expect(valueOf(message, 'x-tenant')).toBe('message');
     expect(valueOf(message, 'webhook-id')).toBe(OUTGOING.webhookId);
@@ -108,14 +123,26 @@ describe('messageOf: attributes', () => {
   });
 
   it('a name like a property of objects is a name', () => {
-    expect(valueOf(sent({ headers: Object.fromEntries([['__proto__', 'p'], ['constructor', 'c']]) }), 'constructor')).toBe('c');
+    expect(
+      valueOf(
+        sent({
+          headers: Object.fromEntries([
+            ['__proto__', 'p'],
+            ['constructor', 'c'],
+          ]),
+        }),
+        'constructor',
+      ),
+    ).toBe('c');
   });
 });
 
 describe('messageOf: the body', () => {
-  it('is the payload\'s very characters, and verifies with the attributes', () => {
+  it("is the payload's very characters, and verifies with the attributes", () => {
     const message = sent({ body: '{"a": "\u00e9\u{1f600}", "b":1 }', atMs: Date.now() });
-    const headers = Object.fromEntries(Object.entries(message.attributes).map(([name, { StringValue = '' }]) => [name, StringValue]));
+    const headers = Object.fromEntries(
+      Object.entries(message.attributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
+    );
 
     expect(message.body).toBe('{"a": "\u00e9\u{1f600}", "b":1 }');
     expect(() => new Webhook(KEY.toString('base64')).verify(message.body, headers)).not.toThrow();
@@ -136,13 +163,18 @@ describe('messageOf: the body', () => {
   });
 
   it('holds only what XML holds, whatever the payload', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', minLength: 1 }), (body) => {
-      const message = sent({ body });
-      const decoded = valueOf(message, 'content-encoding') === 'base64' ? Buffer.from(message.body, 'base64').toString() : message.body;
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (body) => {
+        const message = sent({ body });
+        const decoded =
+          valueOf(message, 'content-encoding') === 'base64'
+            ? Buffer.from(message.body, 'base64').toString()
+            : message.body;
 
-      expect(message.body).toMatch(/^[\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
-      expect(decoded).toBe(Buffer.from(body).toString());
-    }));
+        expect(message.body).toMatch(/^[\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
+        expect(decoded).toBe(Buffer.from(body).toString());
+      }),
+    );
   });
 
   it('is refused when it is empty', () => {
@@ -151,12 +183,17 @@ describe('messageOf: the body', () => {
 
   it('is refused above 1 MiB with its attributes, in bytes, and taken up to that', () => {
     const overhead = sent({ body: 'a' }).bytes - 1;
-    const sized = (bytes: number): ReturnType<typeof messageOf> => messageOf({ ...OUTGOING, body: 'a'.repeat(bytes - overhead) }, TARGET, STANDARD);
+    const sized = (bytes: number): ReturnType<typeof messageOf> =>
+      messageOf({ ...OUTGOING, body: 'a'.repeat(bytes - overhead) }, TARGET, STANDARD);
 
     expect(sized(BYTES_MAX)).toMatchObject({ bytes: 1_048_576 });
     expect(sized(BYTES_MAX + 1)).toEqual({ refusal: expect.stringMatching(/1048577 bytes.*at most 1048576/) });
-    expect(messageOf({ ...OUTGOING, body: '\u00e9'.repeat(BYTES_MAX / 2) }, TARGET, STANDARD)).toHaveProperty('refusal');
-    expect(messageOf({ ...OUTGOING, body: Buffer.alloc(BYTES_MAX * 0.75, 0xff) }, TARGET, STANDARD)).toHaveProperty('refusal');
+    expect(messageOf({ ...OUTGOING, body: '\u00e9'.repeat(BYTES_MAX / 2) }, TARGET, STANDARD)).toHaveProperty(
+      'refusal',
+    );
+    expect(messageOf({ ...OUTGOING, body: Buffer.alloc(BYTES_MAX * 0.75, 0xff) }, TARGET, STANDARD)).toHaveProperty(
+      'refusal',
+    );
   });
 });
 

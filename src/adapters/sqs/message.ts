@@ -25,7 +25,16 @@ const GROUP_ID_MAX = 128;
 const STRING = 'String';
 
 /** Ours, the most important first: what a receiver needs to verify comes before what it may like to know. */
-const OURS = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type', 'content-encoding', 'webhook-replayed', 'traceparent', 'content-type'];
+const OURS = [
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'webhook-event-type',
+  'content-encoding',
+  'webhook-replayed',
+  'traceparent',
+  'content-type',
+];
 /** Of an HTTP request, and of no use in a queue. */
 const HTTP_ONLY = ['user-agent'];
 
@@ -35,14 +44,27 @@ const ATTRIBUTE_NAME = /^(?!aws\.|amazon\.)(?!\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
 const NOT_IN_GROUP_ID = /[^!-~]/g;
 
 /** The delivery as a message, or why SQS never takes it. */
-export function messageOf(outgoing: Outgoing, target: Target, { isFifo, messageGroupId }: Pick<QueueSettings, 'isFifo' | 'messageGroupId'>): QueueMessage | { refusal: string } {
+export function messageOf(
+  outgoing: Outgoing,
+  target: Target,
+  { isFifo, messageGroupId }: Pick<QueueSettings, 'isFifo' | 'messageGroupId'>,
+): QueueMessage | { refusal: string } {
   const body = bodyOf(outgoing.body);
   if (body.text === '') return { refusal: 'Not sent: the payload is empty, and SQS takes no empty message.' };
   const attributes = attributesOf(headersFor(outgoing, target, body.isEncoded), target.headers, outgoing.headers ?? {});
   const bytes = Buffer.byteLength(body.text) + attributeBytes(attributes);
-  if (bytes > BYTES_MAX) return { refusal: `Not sent: the message has ${bytes} bytes with its attributes, and SQS takes at most ${BYTES_MAX}.` };
+  if (bytes > BYTES_MAX)
+    return {
+      refusal: `Not sent: the message has ${bytes} bytes with its attributes, and SQS takes at most ${BYTES_MAX}.`,
+    };
   const message: QueueMessage = { body: body.text, attributes, bytes };
-  return isFifo ? { ...message, groupId: messageGroupId ?? groupOf(outgoing.eventType), deduplicationId: deduplicationIdOf(outgoing) } : message;
+  return isFifo
+    ? {
+        ...message,
+        groupId: messageGroupId ?? groupOf(outgoing.eventType),
+        deduplicationId: deduplicationIdOf(outgoing),
+      }
+    : message;
 }
 
 /** Text as it is; in base64 what is no text, or has characters that SQS does not take. */
@@ -64,7 +86,11 @@ function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map
  * The ten that fit: ours, what else the delivery is signed with, the destination's own headers, and the message's. A
  * name or a value that SQS does not take is left out.
  */
-function attributesOf(headers: ReadonlyMap<string, string>, fixed: Names, ofMessage: Names): Record<string, MessageAttributeValue> {
+function attributesOf(
+  headers: ReadonlyMap<string, string>,
+  fixed: Names,
+  ofMessage: Names,
+): Record<string, MessageAttributeValue> {
   const signing = [...headers.keys()].filter((name) => !Object.hasOwn(fixed, name) && !Object.hasOwn(ofMessage, name));
   const attributes: [string, MessageAttributeValue][] = [];
   for (const name of new Set([...OURS, ...signing, ...Object.keys(fixed), ...Object.keys(ofMessage)])) {
@@ -83,7 +109,8 @@ function isAttribute(name: string, value: string): boolean {
 
 function attributeBytes(attributes: QueueMessage['attributes']): number {
   let bytes = 0;
-  for (const [name, { StringValue = '' }] of Object.entries(attributes)) bytes += name.length + STRING.length + Buffer.byteLength(StringValue);
+  for (const [name, { StringValue = '' }] of Object.entries(attributes))
+    bytes += name.length + STRING.length + Buffer.byteLength(StringValue);
   return bytes;
 }
 

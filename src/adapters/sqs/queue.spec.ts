@@ -1,21 +1,35 @@
-import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import { egressPolicy } from '#engine/egress-policy.js';
+import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import { agentWith, cleanUp, receiverWith } from '../../../test/support/egress.js';
 import type { RawReceiver } from '../../../test/support/raw-receiver.js';
 import { Queue } from './queue.js';
 import type { QueueSettings } from './settings.js';
 
-interface SentEntry { Id: string; MessageBody: string; MessageGroupId?: string }
+interface SentEntry {
+  Id: string;
+  MessageBody: string;
+  MessageGroupId?: string;
+}
 
 /** What the server says to one request: entries in, status and body out. */
 type Answer = (entries: SentEntry[]) => { status?: number; body: unknown; headers?: Record<string, string> } | null;
 
-interface Scene { queue: Queue; batches: string[][]; receiver: RawReceiver; settings: QueueSettings }
+interface Scene {
+  queue: Queue;
+  batches: string[][];
+  receiver: RawReceiver;
+  settings: QueueSettings;
+}
 
 const CREDENTIALS = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' };
-const takeAll: Answer = (entries) => ({ body: { Successful: entries.map(({ Id, MessageBody }) => ({ Id, MessageId: `id of ${MessageBody}` })) } });
-const json = (status: number, type: string, message: string): ReturnType<Answer> =>
-  ({ status, body: { __type: `com.amazonaws.sqs#${type}`, message }, headers: { 'x-amzn-query-error': `${type};Sender` } });
+const takeAll: Answer = (entries) => ({
+  body: { Successful: entries.map(({ Id, MessageBody }) => ({ Id, MessageId: `id of ${MessageBody}` })) },
+});
+const json = (status: number, type: string, message: string): ReturnType<Answer> => ({
+  status,
+  body: { __type: `com.amazonaws.sqs#${type}`, message },
+  headers: { 'x-amzn-query-error': `${type};Sender` },
+});
 
 /** A queue at a server that notes what it gets and answers as told; null is no answer. */
 async function arrange(answer: Answer = takeAll, settings: Partial<QueueSettings> = {}): Promise<Scene> {
@@ -27,17 +41,34 @@ async function arrange(answer: Answer = takeAll, settings: Partial<QueueSettings
     if (answered === null) return;
     const { status = 200, body, headers = {} } = answered;
     const bytes = typeof body === 'string' ? body : JSON.stringify(body);
-    const lines = Object.entries({ 'content-type': 'application/x-amz-json-1.0', 'content-length': String(Buffer.byteLength(bytes)), ...headers });
-    socket.write(`HTTP/1.1 ${status} Told\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${bytes}`);
+    const lines = Object.entries({
+      'content-type': 'application/x-amz-json-1.0',
+      'content-length': String(Buffer.byteLength(bytes)),
+      ...headers,
+    });
+    socket.write(
+      `HTTP/1.1 ${status} Told\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${bytes}`,
+    );
   });
   const endpoint = `http://127.0.0.1:${receiver.port}`;
-  const complete = { queueUrl: `${endpoint}/1/q`, region: 'eu-west-1', endpoint, isFifo: false, messageGroupId: null, credentials: CREDENTIALS, ...settings };
+  const complete = {
+    queueUrl: `${endpoint}/1/q`,
+    region: 'eu-west-1',
+    endpoint,
+    isFifo: false,
+    messageGroupId: null,
+    credentials: CREDENTIALS,
+    ...settings,
+  };
   return { queue: new Queue(complete, agentWith()), batches, receiver, settings: complete };
 }
 
-const add = (queue: Queue, body: string, timeoutMs = 3000): Promise<DeliveryAnswer> => queue.add({ body, attributes: {}, bytes: body.length }, timeoutMs);
-const addAll = (queue: Queue, bodies: string[]): Promise<DeliveryAnswer[]> => Promise.all(bodies.map((body) => add(queue, body)));
-const alphabet = (count: number): string[] => Array.from({ length: count }, (_, index) => String.fromCharCode(97 + index));
+const add = (queue: Queue, body: string, timeoutMs = 3000): Promise<DeliveryAnswer> =>
+  queue.add({ body, attributes: {}, bytes: body.length }, timeoutMs);
+const addAll = (queue: Queue, bodies: string[]): Promise<DeliveryAnswer[]> =>
+  Promise.all(bodies.map((body) => add(queue, body)));
+const alphabet = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => String.fromCharCode(97 + index));
 
 afterEach(cleanUp);
 
@@ -56,37 +87,70 @@ describe('Queue.add', () => {
     const { queue } = await arrange((entries) => ({
       body: {
         Successful: entries.slice(0, 1).map(({ Id }) => ({ Id, MessageId: 'm' })),
-        Failed: entries.slice(1, 3).map(({ Id }, index) => ({ Id, Code: ['InternalError', 'InvalidMessageContents'][index], SenderFault: index === 1, Message: 'Told.' })),
+        Failed: entries.slice(1, 3).map(({ Id }, index) => ({
+          Id,
+          Code: ['InternalError', 'InvalidMessageContents'][index],
+          SenderFault: index === 1,
+          Message: 'Told.',
+        })),
       },
     }));
 
     const answers = await addAll(queue, alphabet(4));
 
     expect(answers.map(({ answer }) => answer)).toMatchObject([
-      { status: 200 }, { status: 500, outcome: 'failed' }, { status: 400, outcome: 'refused' }, { kind: 'error', error: 'protocol' },
+      { status: 200 },
+      { status: 500, outcome: 'failed' },
+      { status: 400, outcome: 'refused' },
+      { kind: 'error', error: 'protocol' },
     ]);
     expect(answers[1]?.excerpt).toBe('InternalError: Told.');
   });
 
   it('one that is not taken does not take its batch with it', async () => {
     const { queue, batches } = await arrange((entries) =>
-      entries.some(({ MessageBody }) => MessageBody === 'b') ? json(400, 'InvalidParameterValue', 'Reason: Message must be shorter than 1 bytes.') : takeAll(entries));
+      entries.some(({ MessageBody }) => MessageBody === 'b')
+        ? json(400, 'InvalidParameterValue', 'Reason: Message must be shorter than 1 bytes.')
+        : takeAll(entries),
+    );
 
     const answers = await addAll(queue, alphabet(3));
 
     expect(batches).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
-    expect(answers.map(({ answer }) => (answer.kind === 'response' ? answer.outcome ?? answer.status : answer.error))).toEqual([200, 'refused', 200]);
+    expect(
+      answers.map(({ answer }) => (answer.kind === 'response' ? (answer.outcome ?? answer.status) : answer.error)),
+    ).toEqual([200, 'refused', 200]);
   });
 
   it.each<[string, Answer, object]>([
-    ['the queue is gone', () => json(400, 'QueueDoesNotExist', 'The specified queue does not exist.'), { status: 400, outcome: 'failed' }],
+    [
+      'the queue is gone',
+      () => json(400, 'QueueDoesNotExist', 'The specified queue does not exist.'),
+      { status: 400, outcome: 'failed' },
+    ],
     ['SQS asks for less', () => json(400, 'RequestThrottled', 'Slow down.'), { status: 400, outcome: 'throttled' }],
-    ['a proxy is overloaded', () => ({ status: 503, body: '<html>later</html>', headers: { 'content-type': 'text/html' } }), { status: 503, outcome: 'throttled' }],
-    ['a proxy is broken', () => ({ status: 500, body: '<html>sorry</html>', headers: { 'content-type': 'text/html' } }), { status: 500, outcome: 'failed' }],
-    ['a web server answers', () => ({ status: 200, body: '<html>hello</html>', headers: { 'content-type': 'text/html' } }), { kind: 'error', error: 'protocol' }],
+    [
+      'a proxy is overloaded',
+      () => ({ status: 503, body: '<html>later</html>', headers: { 'content-type': 'text/html' } }),
+      { status: 503, outcome: 'throttled' },
+    ],
+    [
+      'a proxy is broken',
+      () => ({ status: 500, body: '<html>sorry</html>', headers: { 'content-type': 'text/html' } }),
+      { status: 500, outcome: 'failed' },
+    ],
+    [
+      'a web server answers',
+      () => ({ status: 200, body: '<html>hello</html>', headers: { 'content-type': 'text/html' } }),
+      { kind: 'error', error: 'protocol' },
+    ],
     ['the answer says nothing', () => ({ status: 200, body: {} }), { kind: 'error', error: 'protocol' }],
     ['the answer has no end', () => ({ status: 200, body: 'x'.repeat(300_000) }), { kind: 'error', error: 'protocol' }],
-    ['a redirect', () => ({ status: 302, body: '', headers: { location: 'http://127.0.0.1:1/' } }), { status: 302, outcome: 'failed' }],
+    [
+      'a redirect',
+      () => ({ status: 302, body: '', headers: { location: 'http://127.0.0.1:1/' } }),
+      { status: 302, outcome: 'failed' },
+    ],
   ])('every entry fails and there is one request: %s', async (_title, answer, expected) => {
     const { queue, batches } = await arrange(answer);
 
@@ -109,7 +173,9 @@ describe('Queue.add', () => {
 
 describe('Queue and the world around it', () => {
   it('the secret stays here, and a session token is sent as such', async () => {
-    const { queue, receiver } = await arrange(takeAll, { credentials: { ...CREDENTIALS, sessionToken: 'IQoJb3JpZ2lu' } });
+    const { queue, receiver } = await arrange(takeAll, {
+      credentials: { ...CREDENTIALS, sessionToken: 'IQoJb3JpZ2lu' },
+    });
 
     await add(queue, 'a');
 

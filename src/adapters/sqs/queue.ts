@@ -1,7 +1,7 @@
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
-import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import type { EgressAgent } from '#egress/agent.js';
 import { madeOnce } from '#kernel/made-once.js';
+import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import { Batcher } from './batcher.js';
 import { queueClient } from './client.js';
 import { entryFault, type QueueFault, requestFault } from './faults.js';
@@ -47,7 +47,9 @@ export class Queue {
   }
 
   /** Every attribute of the queue, or why there is none. Never rejects. */
-  async attributes(timeoutMs: number): Promise<{ attributes: Partial<Record<string, string>> } | { fault: QueueFault }> {
+  async attributes(
+    timeoutMs: number,
+  ): Promise<{ attributes: Partial<Record<string, string>> } | { fault: QueueFault }> {
     const { queueUrl, credentials } = this.settings;
     try {
       const { sdk, client } = await this.open();
@@ -65,22 +67,32 @@ export class Queue {
       const { sdk, client } = await this.open();
       const remainingMs = Math.floor(Math.min(...batch.map(({ deadlineAt }) => deadlineAt)) - performance.now());
       if (remainingMs <= 0) return await this.sendInTime(batch);
-      const command = new sdk.SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: batch.map(({ message }, index) => entryOf(message, index)) });
-      const { Successful: taken = [], Failed: refused = [], $metadata: { httpStatusCode: status = OK } } = await client.send(command, { requestTimeout: remainingMs });
+      const command = new sdk.SendMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: batch.map(({ message }, index) => entryOf(message, index)),
+      });
+      const {
+        Successful: taken = [],
+        Failed: refused = [],
+        $metadata: { httpStatusCode: status = OK },
+      } = await client.send(command, { requestTimeout: remainingMs });
       const byId = new Map<string | undefined, Said>();
-      for (const { Id: id, MessageId: messageId } of taken) byId.set(id, { answer: { kind: 'response', status, retryAfter: null }, excerpt: `MessageId ${messageId}` });
+      for (const { Id: id, MessageId: messageId } of taken)
+        byId.set(id, { answer: { kind: 'response', status, retryAfter: null }, excerpt: `MessageId ${messageId}` });
       for (const entry of refused) byId.set(entry.Id, failure(entryFault(entry, credentials)));
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
       // One that SQS does not take must not take the others with it.
-      return fault.isOfAnEntry && batch.length > 1 ? this.sendOneByOne(batch) : batch.map((pending) => answered(pending, failure(fault)));
+      return fault.isOfAnEntry && batch.length > 1
+        ? this.sendOneByOne(batch)
+        : batch.map((pending) => answered(pending, failure(fault)));
     }
   }
 
   private async sendOneByOne(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const answers: DeliveryAnswer[] = [];
-    for (const pending of batch) answers.push(...await this.send([pending]));
+    for (const pending of batch) answers.push(...(await this.send([pending])));
     return answers;
   }
 
@@ -94,11 +106,26 @@ export class Queue {
   }
 }
 
-const UNMENTIONED: Said = { answer: { kind: 'error', error: 'protocol' }, excerpt: 'The answer of the queue does not mention this message.' };
-const TOO_LATE: Said = { answer: { kind: 'error', error: 'timeout' }, excerpt: 'Not sent: the messages before it were not answered in time.' };
+const UNMENTIONED: Said = {
+  answer: { kind: 'error', error: 'protocol' },
+  excerpt: 'The answer of the queue does not mention this message.',
+};
+const TOO_LATE: Said = {
+  answer: { kind: 'error', error: 'timeout' },
+  excerpt: 'Not sent: the messages before it were not answered in time.',
+};
 
-function entryOf({ body, attributes, groupId, deduplicationId }: QueueMessage, index: number): SendMessageBatchRequestEntry {
-  return { Id: String(index), MessageBody: body, MessageAttributes: attributes, MessageGroupId: groupId, MessageDeduplicationId: deduplicationId };
+function entryOf(
+  { body, attributes, groupId, deduplicationId }: QueueMessage,
+  index: number,
+): SendMessageBatchRequestEntry {
+  return {
+    Id: String(index),
+    MessageBody: body,
+    MessageAttributes: attributes,
+    MessageGroupId: groupId,
+    MessageDeduplicationId: deduplicationId,
+  };
 }
 
 const failure = ({ answer, detail }: QueueFault): Said => ({ answer, excerpt: detail });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { Queue } from './queue.js';
 import { queueSettings } from './settings.js';
 

@@ -1,6 +1,6 @@
-import type { Draft, Target } from '#modules/destinations/contract.js';
 import { URL_LENGTH_MAX, type UrlVerdict } from '#engine/egress-policy.js';
 import type { Fault } from '#kernel/errors.js';
+import type { Draft, Target } from '#modules/destinations/contract.js';
 
 /** A queue and how to sign in to it; only of settings without faults. */
 export interface QueueSettings {
@@ -29,13 +29,21 @@ const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOp
 };
 
 /** Faults of `config` and `credentials`. `admit` says whether a URL may be called. */
-export function settingsFaults({ config, credentials }: Pick<Draft, 'config' | 'credentials'>, admit: (url: string) => UrlVerdict): Fault[] {
-  const faults: Fault[] = Object.keys(config).filter((key) => !CONFIG_KEYS.includes(key)).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+export function settingsFaults(
+  { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
+  admit: (url: string) => UrlVerdict,
+): Fault[] {
+  const faults: Fault[] = Object.keys(config)
+    .filter((key) => !CONFIG_KEYS.includes(key))
+    .map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
   const say = (path: string, message: string | null): void => void (message !== null && faults.push({ path, message }));
   const { queueUrl, region, endpoint, messageGroupId } = config;
   const called = isLeftOut(endpoint) ? 'queueUrl' : 'endpoint';
   say('config.queueUrl', queueUrlFault(queueUrl));
-  say('config.region', region === undefined ? 'is required' : matches(REGION, region) ? null : 'must be a region, like eu-west-1');
+  say(
+    'config.region',
+    region === undefined ? 'is required' : matches(REGION, region) ? null : 'must be a region, like eu-west-1',
+  );
   say('config.messageGroupId', isLeftOut(messageGroupId) ? null : groupIdFault(messageGroupId, queueUrl));
   if (called === 'endpoint') say('config.endpoint', urlFault(endpoint));
   const verdict = urlFault(config[called]) === null ? admit(text(config[called])) : null;
@@ -62,12 +70,14 @@ export function queueSettings({ config, credentials }: Pick<Target, 'config' | '
 }
 
 function credentialFaults(credentials: Draft['credentials']): Fault[] {
-  if (credentials === null) return [{ path: 'credentials', message: 'is required, with accessKeyId and secretAccessKey' }];
+  if (credentials === null)
+    return [{ path: 'credentials', message: 'is required, with accessKeyId and secretAccessKey' }];
   const unknown = Object.keys(credentials).filter((key) => !Object.hasOwn(CREDENTIALS, key));
   const faults = unknown.map((key) => ({ path: `credentials.${key}`, message: 'is not known here' }));
   for (const [key, { form, message, isOptional }] of Object.entries(CREDENTIALS)) {
     const value = credentials[key];
-    if (value === undefined ? !isOptional : !form.test(value)) faults.push({ path: `credentials.${key}`, message: value === undefined ? 'is required' : message });
+    if (value === undefined ? !isOptional : !form.test(value))
+      faults.push({ path: `credentials.${key}`, message: value === undefined ? 'is required' : message });
   }
   return faults;
 }
@@ -79,7 +89,8 @@ function queueUrlFault(url: unknown): string | null {
 }
 
 function urlFault(url: unknown): string | null {
-  if (typeof url !== 'string' || url.length > URL_LENGTH_MAX || !URL.canParse(url)) return `must be an absolute URL of at most ${URL_LENGTH_MAX} characters`;
+  if (typeof url !== 'string' || url.length > URL_LENGTH_MAX || !URL.canParse(url))
+    return `must be an absolute URL of at most ${URL_LENGTH_MAX} characters`;
   const { protocol, search, hash, username, password } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
   return search + hash + username + password === '' ? null : 'must have no query, fragment, user and password';

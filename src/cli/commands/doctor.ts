@@ -3,7 +3,16 @@ import type { Command } from 'commander';
 import { PosthornClient } from '../../client/index.js';
 import { EXIT, explain } from '../failure.js';
 import { type Globals, terminalOf } from '../globals.js';
-import { applicationsFound, destinationsFound, type Found, lateness, namesOf, ok, sharedHost, warning } from '../health.js';
+import {
+  applicationsFound,
+  destinationsFound,
+  type Found,
+  lateness,
+  namesOf,
+  ok,
+  sharedHost,
+  warning,
+} from '../health.js';
 import { accessOf } from '../sessions.js';
 import { line } from '../terminal.js';
 
@@ -22,14 +31,28 @@ export function addDoctorCommand(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const terminal = terminalOf(command);
       const findings = await examine(accessOf(command.optsWithGlobals<Globals>()));
-      const marks = { ok: terminal.paint('green', 'ok     '), warning: terminal.paint('yellow', 'warning'), failed: terminal.paint('red', 'failed ') };
+      const marks = {
+        ok: terminal.paint('green', 'ok     '),
+        warning: terminal.paint('yellow', 'warning'),
+        failed: terminal.paint('red', 'failed '),
+      };
       if (terminal.isJson) terminal.show(findings);
-      else for (const { check, result, message } of findings) terminal.say(line`${marks[result]}  ${check.padEnd(12)}  ${message}`);
+      else
+        for (const { check, result, message } of findings)
+          terminal.say(line`${marks[result]}  ${check.padEnd(12)}  ${message}`);
       if (findings.some(({ result }) => result === 'failed')) process.exitCode = EXIT.error;
     });
 }
 
-async function examine({ url, apiKey, source }: { url: string; apiKey: string | null; source: string }): Promise<Finding[]> {
+async function examine({
+  url,
+  apiKey,
+  source,
+}: {
+  url: string;
+  apiKey: string | null;
+  source: string;
+}): Promise<Finding[]> {
   const findings: Finding[] = [];
   const look = async (check: string, examineIt: () => Promise<Found[]>): Promise<boolean> => {
     try {
@@ -45,7 +68,12 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
   const isReached = await look('reachable', async () => {
     const response = await client.raw('/health/live');
     const skew = Math.round((Date.now() - Date.parse(response.headers.get('date') ?? '')) / 1_000);
-    const clock = Number.isNaN(skew) || Math.abs(skew) <= SKEW_SECONDS_MAX ? ok('This clock and that of the service agree.') : warning(`This clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the service: signatures look older or newer than they are.`);
+    const clock =
+      Number.isNaN(skew) || Math.abs(skew) <= SKEW_SECONDS_MAX
+        ? ok('This clock and that of the service agree.')
+        : warning(
+            `This clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the service: signatures look older or newer than they are.`,
+          );
     return [ok(`${url} answers.`), clock];
   });
   if (!isReached) return findings;
@@ -54,12 +82,26 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     return [ok('It takes traffic.'), lateness(parts)];
   });
   await look('version', async () => {
-    const document = (await (await client.raw('/openapi.json')).json().catch(() => null)) as { info?: { version?: unknown } } | null;
+    const document = (await (await client.raw('/openapi.json')).json().catch(() => null)) as {
+      info?: { version?: unknown };
+    } | null;
     const version = document?.info?.version;
     if (typeof version !== 'string') return [warning('The service does not say which version it is.')];
-    return [version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${version}, this command ${ownVersion()}.`)];
+    return [
+      version === ownVersion()
+        ? ok(`Both are ${ownVersion()}.`)
+        : warning(`The service is ${version}, this command ${ownVersion()}.`),
+    ];
   });
-  if (apiKey === null) return [...findings, { check: 'key', result: 'failed', message: 'Nobody is signed in: run `posthorn login`, or set POSTHORN_API_KEY.' }];
+  if (apiKey === null)
+    return [
+      ...findings,
+      {
+        check: 'key',
+        result: 'failed',
+        message: 'Nobody is signed in: run `posthorn login`, or set POSTHORN_API_KEY.',
+      },
+    ];
   const isKnown = await look('key', async () => {
     const { name } = await client.get('/v1/org');
     return [ok(`A ${apiKey.startsWith('ek_test_') ? 'test' : 'live'} key of ${name}, from ${source}.`)];
@@ -70,7 +112,9 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     const found: Found[] = [];
     for await (const { domain, state, records } of client.all('/v1/domains')) {
       if (state === 'verified') continue;
-      const faults = records.filter(({ required, status }) => required && status !== 'verified').map(({ type, name, error }) => `${type} ${name}: ${error ?? 'not seen yet'}`);
+      const faults = records
+        .filter(({ required, status }) => required && status !== 'verified')
+        .map(({ type, name, error }) => `${type} ${name}: ${error ?? 'not seen yet'}`);
       found.push(warning(`${domain} is ${state}. ${faults.join(' ')}`));
     }
     return found.length > 0 ? found : [ok('Every domain is verified, or there is none.')];
@@ -79,12 +123,15 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
   await look('applications', () => applicationsFound(client));
   await look('dead letters', async () => {
     const { data } = await client.get('/v1/events', { params: { query: { status: ['dlq'], limit: 1 } } });
-    return [data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.')];
+    return [
+      data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.'),
+    ];
   });
   return findings;
 }
 
 /** Of the package that this file is in. */
 export function ownVersion(): string {
-  return (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+  return (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string })
+    .version;
 }

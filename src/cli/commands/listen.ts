@@ -18,48 +18,96 @@ export function addListenCommand(program: Command): void {
     .description('forward what endpoints receive to a program on this machine')
     .requiredOption('--forward-to <target>', 'where to: 3000, localhost:3000/hook, or a whole URL')
     .option('--endpoint <id>', 'only what this endpoint receives: its ep_ id or its slug')
-    .option('--concurrency <count>', `how many requests to forward at the same time, 1 to ${CONCURRENCY_MAX}`, wholeNumber, CONCURRENCY_DEFAULT)
+    .option(
+      '--concurrency <count>',
+      `how many requests to forward at the same time, 1 to ${CONCURRENCY_MAX}`,
+      wholeNumber,
+      CONCURRENCY_DEFAULT,
+    )
     .option('--resume', 'go on where the last run of the same tunnel ended')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   posthorn listen --forward-to localhost:3000/hook
   posthorn listen --forward-to 3000 --endpoint stripe --resume
 
 Nothing has to reach this machine from outside. Each request is forwarded byte for byte. Requests are sent in the order in which they
 came, up to --concurrency of them at the same time; 1 waits for each answer. What the provider is answered does not change. It goes on over restarts and broken connections, and says what is forwarded late, again, or not at all.
-Needs a key of scope write: to one of scope read, headers that authenticate are not shown.`)
-    .action(async (options: { forwardTo: string; endpoint?: string; concurrency: number; resume?: true }, command: Command) => {
-      const terminal = terminalOf(command);
-      const to = localTarget(options.forwardTo);
-      const { concurrency } = options;
-      if (concurrency < 1 || concurrency > CONCURRENCY_MAX) throw new CommandFailure(`--concurrency is a whole number from 1 to ${CONCURRENCY_MAX}.`, EXIT.usage);
-      const client = clientOf(command.optsWithGlobals<Globals>());
-      const endpoint = options.endpoint === undefined ? null : await endpointNamed(client, options.endpoint);
-      const stop = new AbortController();
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
-      const hooks = { forwarded: (forwarded: Forwarded) => showForwarded(terminal, forwarded, to), notice: (notice: Notice) => showNotice(terminal, notice, endpoint?.url ?? 'every endpoint', to) };
-      await new Tunnel(client, to, endpoint?.id ?? null, hooks, { concurrency }).run(options.resume ?? false, stop.signal);
-    });
+Needs a key of scope write: to one of scope read, headers that authenticate are not shown.`,
+    )
+    .action(
+      async (
+        options: { forwardTo: string; endpoint?: string; concurrency: number; resume?: true },
+        command: Command,
+      ) => {
+        const terminal = terminalOf(command);
+        const to = localTarget(options.forwardTo);
+        const { concurrency } = options;
+        if (concurrency < 1 || concurrency > CONCURRENCY_MAX)
+          throw new CommandFailure(`--concurrency is a whole number from 1 to ${CONCURRENCY_MAX}.`, EXIT.usage);
+        const client = clientOf(command.optsWithGlobals<Globals>());
+        const endpoint = options.endpoint === undefined ? null : await endpointNamed(client, options.endpoint);
+        const stop = new AbortController();
+        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+        const hooks = {
+          forwarded: (forwarded: Forwarded) => showForwarded(terminal, forwarded, to),
+          notice: (notice: Notice) => showNotice(terminal, notice, endpoint?.url ?? 'every endpoint', to),
+        };
+        await new Tunnel(client, to, endpoint?.id ?? null, hooks, { concurrency }).run(
+          options.resume ?? false,
+          stop.signal,
+        );
+      },
+    );
 }
 
-function showForwarded(terminal: Terminal, { event_id, endpoint, request, answer, is_again, is_late }: Forwarded, to: URL): void {
-  const notes = [...(is_late ? ['late'] : []), ...(is_again ? ['again: it may have been forwarded before'] : []), ...(request?.status === 'quarantined' ? ['its signature did not hold'] : [])];
+function showForwarded(
+  terminal: Terminal,
+  { event_id, endpoint, request, answer, is_again, is_late }: Forwarded,
+  to: URL,
+): void {
+  const notes = [
+    ...(is_late ? ['late'] : []),
+    ...(is_again ? ['again: it may have been forwarded before'] : []),
+    ...(request?.status === 'quarantined' ? ['its signature did not hold'] : []),
+  ];
   if (terminal.isJson) {
-    return terminal.show({ kind: 'forwarded', event_id, endpoint, method: request?.method ?? null, target: request && targetOf(request, to), status: answer?.status ?? null, error: answer?.error ?? (answer === null ? 'gone' : null), duration_ms: answer?.durationMs ?? null, is_again, is_late });
+    return terminal.show({
+      kind: 'forwarded',
+      event_id,
+      endpoint,
+      method: request?.method ?? null,
+      target: request && targetOf(request, to),
+      status: answer?.status ?? null,
+      error: answer?.error ?? (answer === null ? 'gone' : null),
+      duration_ms: answer?.durationMs ?? null,
+      is_again,
+      is_late,
+    });
   }
-  if (request === null || answer === null) return terminal.say(line`${event_id}  ${endpoint}  ${terminal.paint('red', 'NOT FORWARDED: its request is gone')}`);
+  if (request === null || answer === null)
+    return terminal.say(line`${event_id}  ${endpoint}  ${terminal.paint('red', 'NOT FORWARDED: its request is gone')}`);
   const isGood = answer.status !== null && answer.status < 400;
   const outcome = terminal.paint(isGood ? 'green' : 'red', String(answer.status ?? answer.error));
-  terminal.say(line`${request.received_at.slice(11, 23)}  ${event_id}  ${endpoint}  ${request.method} ${targetOf(request, to)}  ${outcome}  ${answer.durationMs} ms${notes.length > 0 ? `  (${notes.join('; ')})` : ''}`);
+  terminal.say(
+    line`${request.received_at.slice(11, 23)}  ${event_id}  ${endpoint}  ${request.method} ${targetOf(request, to)}  ${outcome}  ${answer.durationMs} ms${notes.length > 0 ? `  (${notes.join('; ')})` : ''}`,
+  );
 }
 
 function showNotice(terminal: Terminal, notice: Notice, what: string, to: URL): void {
   if (notice.kind === 'ready') terminal.progress(`Forwarding what ${what} receives to ${to.href}.`);
-  if (notice.kind === 'lost') terminal.progress(`${notice.reason} Connecting again in ${Math.ceil(notice.retryMs / 1_000)} s.`);
+  if (notice.kind === 'lost')
+    terminal.progress(`${notice.reason} Connecting again in ${Math.ceil(notice.retryMs / 1_000)} s.`);
   if (notice.kind === 'waiting') terminal.progress(`${notice.reason} Waiting for it.`);
-  if (notice.kind === 'hidden') terminal.progress('This key has scope read: headers that authenticate are left out of what is forwarded. Run `posthorn login --scope write`.');
+  if (notice.kind === 'hidden')
+    terminal.progress(
+      'This key has scope read: headers that authenticate are left out of what is forwarded. Run `posthorn login --scope write`.',
+    );
   if (notice.kind === 'gap') {
-    terminal.progress(`${gapText(notice.gap)}${notice.gap.since === null ? '' : ' What endpoints received then is forwarded now, as late.'}`);
+    terminal.progress(
+      `${gapText(notice.gap)}${notice.gap.since === null ? '' : ' What endpoints received then is forwarded now, as late.'}`,
+    );
     if (terminal.isJson) terminal.show({ kind: 'gap', ...notice.gap });
   }
 }

@@ -12,7 +12,9 @@ export function addMcpCommand(program: Command): void {
     .command('mcp')
     .description('an agent server over standard input and output, with the tools of /mcp')
     .option('--scope <scope>', 'what its tools may do at most: read or write', 'read')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 An agent's program starts it, and it goes to the service with the key of \`posthorn login\`, or with POSTHORN_API_KEY: no key stands in the agent's
 configuration. With --scope read (the default) only tools that change nothing are offered, whatever the key may do.
 
@@ -31,12 +33,17 @@ Codex (~/.codex/config.toml):
   args = ["mcp"]
 
 Another service, and tools that send and replay:
-  "args": ["mcp", "--scope", "write", "--url", "https://posthorn.example.com"]`)
+  "args": ["mcp", "--scope", "write", "--url", "https://posthorn.example.com"]`,
+    )
     .action(async ({ scope }: { scope: string }, command: Command) => {
       if (scope !== 'read' && scope !== 'write') throw new CommandFailure('--scope is read or write.', EXIT.usage);
       const globals = command.optsWithGlobals<Globals>();
       const { url, apiKey } = accessOf(globals);
-      if (apiKey === null) throw new CommandFailure(`You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`, EXIT.unauthenticated);
+      if (apiKey === null)
+        throw new CommandFailure(
+          `You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`,
+          EXIT.unauthenticated,
+        );
       const complain = (line: string): void => void process.stderr.write(`${line}\n`);
       const write = async (message: unknown): Promise<void> => {
         if (!process.stdout.write(`${writeExact(message)}\n`)) await once(process.stdout, 'drain');

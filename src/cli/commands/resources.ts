@@ -4,32 +4,94 @@ import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { statusStyle } from '../terminal.js';
 
-const LIMIT: [string, string, typeof wholeNumber, number] = ['-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 50];
+const LIMIT: [string, string, typeof wholeNumber, number] = [
+  '-n, --limit <count>',
+  'how many; pages are fetched as needed',
+  wholeNumber,
+  50,
+];
 
 /** destinations list | get | create | test | delete */
 export function addDestinationCommands(program: Command): void {
   const destinations = program.command('destinations').description('where events are delivered');
-  destinations.command('list', { isDefault: true }).description('list destinations').option(...LIMIT)
+  destinations
+    .command('list', { isDefault: true })
+    .description('list destinations')
+    .option(...LIMIT)
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/destinations'), limit);
-      terminalOf(command).list(rows, [
-        { title: 'ID', value: ({ id }) => id }, { title: 'NAME', value: ({ name }) => name }, { title: 'TYPE', value: ({ type }) => type },
-        { title: 'VALIDATION', value: ({ validation }) => validation, style: ({ validation }) => (validation === 'invalid' ? 'red' : null) },
-      ], 'No destinations.');
+      terminalOf(command).list(
+        rows,
+        [
+          { title: 'ID', value: ({ id }) => id },
+          { title: 'NAME', value: ({ name }) => name },
+          { title: 'TYPE', value: ({ type }) => type },
+          {
+            title: 'VALIDATION',
+            value: ({ validation }) => validation,
+            style: ({ validation }) => (validation === 'invalid' ? 'red' : null),
+          },
+        ],
+        'No destinations.',
+      );
     });
-  destinations.command('get').description('show a destination').argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => terminalOf(command).show(await clientOf(command.optsWithGlobals<Globals>()).get('/v1/destinations/{id}', { params: { path: { id } } })));
-  destinations.command('create').description('make a destination, which is probed first').requiredOption('--name <name>').option('--type <type>', 'https, sqs, mirror or pull', 'https').option('--target <url>', 'the address')
+  destinations
+    .command('get')
+    .description('show a destination')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) =>
+      terminalOf(command).show(
+        await clientOf(command.optsWithGlobals<Globals>()).get('/v1/destinations/{id}', { params: { path: { id } } }),
+      ),
+    );
+  destinations
+    .command('create')
+    .description('make a destination, which is probed first')
+    .requiredOption('--name <name>')
+    .option('--type <type>', 'https, sqs, mirror or pull', 'https')
+    .option('--target <url>', 'the address')
     .option('-H, --header <name:value>', 'a header of every delivery; may be repeated', collectPairs)
-    .addHelpText('after', '\nExample:\n  posthorn destinations create --name Billing --target https://billing.example.com/hook')
-    .action(async ({ name, type, target, header }: { name: string; type: string; target?: string; header?: Record<string, string> }, command: Command) => {
-      const body = { name, type, ...(target !== undefined && { url: target }), ...(header !== undefined && { headers: header }) };
-      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/destinations', { body: body as never });
-      terminalOf(command).show(made, () => made.id);
-    });
-  destinations.command('test').description('send a test event, and show the attempt').argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => terminalOf(command).show(await clientOf(command.optsWithGlobals<Globals>()).post('/v1/destinations/{id}/test', { params: { path: { id } } })));
-  destinations.command('delete').description('delete a destination').argument('<id>')
+    .addHelpText(
+      'after',
+      '\nExample:\n  posthorn destinations create --name Billing --target https://billing.example.com/hook',
+    )
+    .action(
+      async (
+        {
+          name,
+          type,
+          target,
+          header,
+        }: { name: string; type: string; target?: string; header?: Record<string, string> },
+        command: Command,
+      ) => {
+        const body = {
+          name,
+          type,
+          ...(target !== undefined && { url: target }),
+          ...(header !== undefined && { headers: header }),
+        };
+        const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/destinations', {
+          body: body as never,
+        });
+        terminalOf(command).show(made, () => made.id);
+      },
+    );
+  destinations
+    .command('test')
+    .description('send a test event, and show the attempt')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) =>
+      terminalOf(command).show(
+        await clientOf(command.optsWithGlobals<Globals>()).post('/v1/destinations/{id}/test', {
+          params: { path: { id } },
+        }),
+      ),
+    );
+  destinations
+    .command('delete')
+    .description('delete a destination')
+    .argument('<id>')
     .action(async (id: string, _options: object, command: Command) => {
       await clientOf(command.optsWithGlobals<Globals>()).delete('/v1/destinations/{id}', { params: { path: { id } } });
       terminalOf(command).show({ id, deleted: true }, () => `${id} is deleted.`);
@@ -39,32 +101,82 @@ export function addDestinationCommands(program: Command): void {
 /** endpoints list | get | create | requests | delete */
 export function addEndpointCommands(program: Command): void {
   const endpoints = program.command('endpoints').description('URLs that providers send to');
-  endpoints.command('list', { isDefault: true }).description('list endpoints').option(...LIMIT)
+  endpoints
+    .command('list', { isDefault: true })
+    .description('list endpoints')
+    .option(...LIMIT)
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/endpoints'), limit);
-      terminalOf(command).list(rows, [
-        { title: 'ID', value: ({ id }) => id }, { title: 'NAME', value: ({ name }) => name }, { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => statusStyle(status) },
-        { title: 'PRESET', value: ({ preset }) => preset }, { title: 'URL', value: ({ url }) => url },
-      ], 'No endpoints.');
+      terminalOf(command).list(
+        rows,
+        [
+          { title: 'ID', value: ({ id }) => id },
+          { title: 'NAME', value: ({ name }) => name },
+          { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+          { title: 'PRESET', value: ({ preset }) => preset },
+          { title: 'URL', value: ({ url }) => url },
+        ],
+        'No endpoints.',
+      );
     });
-  endpoints.command('get').description('show an endpoint').argument('<id>')
-    .action(async (id: string, _options: object, command: Command) => terminalOf(command).show(await clientOf(command.optsWithGlobals<Globals>()).get('/v1/endpoints/{id}', { params: { path: { id } } })));
-  endpoints.command('create').description('make an endpoint, and show the URL for the provider').argument('<slug>').option('--preset <preset>', 'such as stripe or github').option('--destination <id...>', 'where what it receives goes')
+  endpoints
+    .command('get')
+    .description('show an endpoint')
+    .argument('<id>')
+    .action(async (id: string, _options: object, command: Command) =>
+      terminalOf(command).show(
+        await clientOf(command.optsWithGlobals<Globals>()).get('/v1/endpoints/{id}', { params: { path: { id } } }),
+      ),
+    );
+  endpoints
+    .command('create')
+    .description('make an endpoint, and show the URL for the provider')
+    .argument('<slug>')
+    .option('--preset <preset>', 'such as stripe or github')
+    .option('--destination <id...>', 'where what it receives goes')
     .addHelpText('after', '\nExample:\n  posthorn endpoints create stripe --preset stripe --destination dst_…')
-    .action(async (slug: string, { preset, destination }: { preset?: string; destination?: string[] }, command: Command) => {
-      const body = { slug, ...(preset !== undefined && { preset }), ...(destination !== undefined && { destinations: destination }) };
-      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/endpoints', { body: body });
-      terminalOf(command).show(made, () => `${made.id}  ${made.url}`);
-    });
-  endpoints.command('requests').description('list what an endpoint received, refused requests too').argument('<id>').option(...LIMIT)
+    .action(
+      async (slug: string, { preset, destination }: { preset?: string; destination?: string[] }, command: Command) => {
+        const body = {
+          slug,
+          ...(preset !== undefined && { preset }),
+          ...(destination !== undefined && { destinations: destination }),
+        };
+        const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/endpoints', { body: body });
+        terminalOf(command).show(made, () => `${made.id}  ${made.url}`);
+      },
+    );
+  endpoints
+    .command('requests')
+    .description('list what an endpoint received, refused requests too')
+    .argument('<id>')
+    .option(...LIMIT)
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
-      const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/endpoints/{id}/requests', { params: { path: { id } } }), limit);
-      terminalOf(command).list(rows, [
-        { title: 'ID', value: (row) => row.id }, { title: 'METHOD', value: ({ method }) => method }, { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => (status === 'quarantined' ? 'red' : null) },
-        { title: 'BYTES', value: ({ size_bytes }) => size_bytes }, { title: 'RECEIVED', value: ({ received_at }) => received_at }, { title: 'NOTE', value: ({ note }) => note },
-      ], 'Nothing was received.');
+      const rows = await take(
+        clientOf(command.optsWithGlobals<Globals>()).all('/v1/endpoints/{id}/requests', { params: { path: { id } } }),
+        limit,
+      );
+      terminalOf(command).list(
+        rows,
+        [
+          { title: 'ID', value: (row) => row.id },
+          { title: 'METHOD', value: ({ method }) => method },
+          {
+            title: 'STATUS',
+            value: ({ status }) => status,
+            style: ({ status }) => (status === 'quarantined' ? 'red' : null),
+          },
+          { title: 'BYTES', value: ({ size_bytes }) => size_bytes },
+          { title: 'RECEIVED', value: ({ received_at }) => received_at },
+          { title: 'NOTE', value: ({ note }) => note },
+        ],
+        'Nothing was received.',
+      );
     });
-  endpoints.command('delete').description('delete an endpoint; its URL is free at once').argument('<id>')
+  endpoints
+    .command('delete')
+    .description('delete an endpoint; its URL is free at once')
+    .argument('<id>')
     .action(async (id: string, _options: object, command: Command) => {
       await clientOf(command.optsWithGlobals<Globals>()).delete('/v1/endpoints/{id}', { params: { path: { id } } });
       terminalOf(command).show({ id, deleted: true }, () => `${id} is deleted.`);
@@ -74,25 +186,54 @@ export function addEndpointCommands(program: Command): void {
 /** keys list | create | rotate | revoke */
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('keys of the organization (scope admin)');
-  keys.command('list', { isDefault: true }).description('list keys').option(...LIMIT)
+  keys
+    .command('list', { isDefault: true })
+    .description('list keys')
+    .option(...LIMIT)
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/keys'), limit);
-      terminalOf(command).list(rows, [
-        { title: 'ID', value: ({ id }) => id }, { title: 'NAME', value: ({ name }) => name }, { title: 'SCOPE', value: ({ scope }) => scope }, { title: 'ENV', value: ({ environment }) => environment },
-        { title: 'SOURCE', value: ({ source }) => source }, { title: 'LAST USED', value: ({ last_used_at }) => last_used_at }, { title: 'REVOKED', value: ({ revoked_at }) => revoked_at },
-      ], 'No keys.');
+      terminalOf(command).list(
+        rows,
+        [
+          { title: 'ID', value: ({ id }) => id },
+          { title: 'NAME', value: ({ name }) => name },
+          { title: 'SCOPE', value: ({ scope }) => scope },
+          { title: 'ENV', value: ({ environment }) => environment },
+          { title: 'SOURCE', value: ({ source }) => source },
+          { title: 'LAST USED', value: ({ last_used_at }) => last_used_at },
+          { title: 'REVOKED', value: ({ revoked_at }) => revoked_at },
+        ],
+        'No keys.',
+      );
     });
-  keys.command('create').description('make a key, which is shown once').argument('<name>').option('--scope <scope>', 'read, write or admin', 'read').option('--environment <environment>', 'live or test')
+  keys
+    .command('create')
+    .description('make a key, which is shown once')
+    .argument('<name>')
+    .option('--scope <scope>', 'read, write or admin', 'read')
+    .option('--environment <environment>', 'live or test')
     .action(async (name: string, { scope, environment }: { scope: string; environment?: string }, command: Command) => {
-      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys', { body: { name, scope, ...(environment !== undefined && { environment }) } as never });
+      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys', {
+        body: { name, scope, ...(environment !== undefined && { environment }) } as never,
+      });
       terminalOf(command).show(made, () => made.key);
     });
-  keys.command('rotate').description('make a new key in place of one').argument('<id>').option('--grace <seconds>', 'how long the old one stays good', wholeNumber)
+  keys
+    .command('rotate')
+    .description('make a new key in place of one')
+    .argument('<id>')
+    .option('--grace <seconds>', 'how long the old one stays good', wholeNumber)
     .action(async (id: string, { grace }: { grace?: number }, command: Command) => {
-      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys/{id}/rotate', { params: { path: { id } }, body: (grace === undefined ? {} : { grace_seconds: grace }) as never });
+      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys/{id}/rotate', {
+        params: { path: { id } },
+        body: (grace === undefined ? {} : { grace_seconds: grace }) as never,
+      });
       terminalOf(command).show(made, () => made.key);
     });
-  keys.command('revoke').description('end a key at once').argument('<id>')
+  keys
+    .command('revoke')
+    .description('end a key at once')
+    .argument('<id>')
     .action(async (id: string, _options: object, command: Command) => {
       await clientOf(command.optsWithGlobals<Globals>()).delete('/v1/keys/{id}', { params: { path: { id } } });
       terminalOf(command).show({ id, revoked: true }, () => `${id} is revoked.`);

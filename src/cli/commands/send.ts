@@ -16,29 +16,50 @@ export function addSendCommand(program: Command): void {
     .option('-H, --header <name:value>', 'a header to forward; may be repeated', collectPairs)
     .option('--idempotency-key <uuid>', 'the same key sends once')
     .option('--wait', 'wait until the delivery is settled, and fail when it fails')
-    .addHelpText('after', `\nExamples:\n  posthorn send https://example.com/hook invoice.paid -d '{"amount":4200}'\n  posthorn send dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 invoice.paid -d @invoice.json --wait`)
-    .action(async (destination: string, eventType: string, options: { data: string; header?: Record<string, string>; idempotencyKey?: string; wait?: true }, command: Command) => {
-      const terminal = terminalOf(command);
-      const client = clientOf(command.optsWithGlobals<Globals>());
-      const headers: Record<string, string> = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
-      const payload = payloadOf(options.data);
-      const { message_id: id } = await client.post('/v1/send', {
-        body: { destination, event_type: eventType, ...(options.header !== undefined && { headers: options.header }), payload: {} }, headers,
-        // The payload goes in as it was given: parsed and written again, ids beyond 2^53 would be others, and 1.10 would be 1.1.
-        bodySerializer: ({ payload: _, ...rest }: object & { payload: unknown }) => `${JSON.stringify(rest).slice(0, -1)},"payload":${payload}}`,
-      });
-      if (!options.wait) return terminal.show({ message_id: id }, () => id);
-      for (;;) {
-        const event = await client.get('/v1/events/{id}', { params: { path: { id } } });
-        if (event.status !== 'retrying') {
-          terminal.show({ message_id: id, status: event.status, attempts: event.attempts.length }, () => `${id}  ${event.status}`);
-          if (event.status !== 'delivered') process.exitCode = EXIT.error;
-          return;
+    .addHelpText(
+      'after',
+      `\nExamples:\n  posthorn send https://example.com/hook invoice.paid -d '{"amount":4200}'\n  posthorn send dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 invoice.paid -d @invoice.json --wait`,
+    )
+    .action(
+      async (
+        destination: string,
+        eventType: string,
+        options: { data: string; header?: Record<string, string>; idempotencyKey?: string; wait?: true },
+        command: Command,
+      ) => {
+        const terminal = terminalOf(command);
+        const client = clientOf(command.optsWithGlobals<Globals>());
+        const headers: Record<string, string> =
+          options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
+        const payload = payloadOf(options.data);
+        const { message_id: id } = await client.post('/v1/send', {
+          body: {
+            destination,
+            event_type: eventType,
+            ...(options.header !== undefined && { headers: options.header }),
+            payload: {},
+          },
+          headers,
+          // The payload goes in as it was given: parsed and written again, ids beyond 2^53 would be others, and 1.10 would be 1.1.
+          bodySerializer: ({ payload: _, ...rest }: object & { payload: unknown }) =>
+            `${JSON.stringify(rest).slice(0, -1)},"payload":${payload}}`,
+        });
+        if (!options.wait) return terminal.show({ message_id: id }, () => id);
+        for (;;) {
+          const event = await client.get('/v1/events/{id}', { params: { path: { id } } });
+          if (event.status !== 'retrying') {
+            terminal.show(
+              { message_id: id, status: event.status, attempts: event.attempts.length },
+              () => `${id}  ${event.status}`,
+            );
+            if (event.status !== 'delivered') process.exitCode = EXIT.error;
+            return;
+          }
+          terminal.progress(`${event.attempts.length} attempts, waiting …`);
+          await rest(1_000);
         }
-        terminal.progress(`${event.attempts.length} attempts, waiting …`);
-        await rest(1_000);
-      }
-    });
+      },
+    );
 }
 
 /** The JSON that was given, in its very characters. Throws for what is none. */

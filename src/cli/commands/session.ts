@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { PosthornClient } from '../../client/index.js';
 import { DeviceGrant } from '../device-grant.js';
 import { CommandFailure, EXIT, explain } from '../failure.js';
-import { accessOf, clientOf, serviceOf, type Session, Sessions, usableKey } from '../sessions.js';
 import { type Globals, terminalOf } from '../globals.js';
+import { accessOf, clientOf, serviceOf, type Session, Sessions, usableKey } from '../sessions.js';
 import type { Terminal } from '../terminal.js';
 
 const SCOPES: readonly string[] = ['read', 'write', 'admin'];
@@ -17,7 +17,10 @@ export function addSessionCommands(program: Command): void {
     .description('sign in through the browser, and keep the key; an earlier login of this machine is revoked')
     .option('--scope <scope>', 'what the key may do: read, write or admin', 'write')
     .option('--with-key', 'keep a key that comes by standard input instead')
-    .addHelpText('after', '\nExamples:\n  posthorn login --url https://posthorn.example.com\n  posthorn login --with-key < key.txt')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  posthorn login --url https://posthorn.example.com\n  posthorn login --with-key < key.txt',
+    )
     .action(async (options: { scope: string; withKey?: true }, command: Command) => {
       const terminal = terminalOf(command);
       if (!SCOPES.includes(options.scope)) throw new CommandFailure('--scope is read, write or admin.', EXIT.usage);
@@ -26,14 +29,16 @@ export function addSessionCommands(program: Command): void {
       const sessions = new Sessions();
       const earlier = sessions.of(url);
       sessions.keep(url, session);
-      if (earlier !== null && earlier.is_granted && earlier.api_key !== session.api_key) await revokeEarlier(url, earlier, terminal);
+      if (earlier !== null && earlier.is_granted && earlier.api_key !== session.api_key)
+        await revokeEarlier(url, earlier, terminal);
       const { scope, expires_at: expiresAt = null } = session;
       const environment = environmentOf(session.api_key);
       terminal.show({ url, signed_in: true, scope, environment, expires_at: expiresAt }, () => {
         const until = expiresAt === null ? '' : `, until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
         return `Signed in at ${url}: ${scope === null ? '' : `scope ${scope}, `}environment ${environment}${until}.`;
       });
-      if (session.is_granted && scope !== null && scope !== options.scope) terminal.progress(`You asked for scope ${options.scope}, and got ${scope}.`);
+      if (session.is_granted && scope !== null && scope !== options.scope)
+        terminal.progress(`You asked for scope ${options.scope}, and got ${scope}.`);
     });
 
   program
@@ -49,10 +54,16 @@ export function addSessionCommands(program: Command): void {
       sessions.forget(url);
       if (session.is_granted) {
         await revoke(url, session).catch((error: unknown) => {
-          throw new CommandFailure(`The key is forgotten here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);
+          throw new CommandFailure(
+            `The key is forgotten here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
+          );
         });
       }
-      terminal.show({ url, revoked: session.is_granted }, () => (session.is_granted ? `Signed out of ${url}; the key is revoked.` : `Forgotten. The key itself is still good: \`posthorn keys revoke\` ends it.`));
+      terminal.show({ url, revoked: session.is_granted }, () =>
+        session.is_granted
+          ? `Signed out of ${url}; the key is revoked.`
+          : `Forgotten. The key itself is still good: \`posthorn keys revoke\` ends it.`,
+      );
     });
 
   program
@@ -64,8 +75,25 @@ export function addSessionCommands(program: Command): void {
       const organization = await clientOf(globals).get('/v1/org');
       const environment = environmentOf(apiKey ?? '');
       const session = source === 'login' ? new Sessions().of(url) : null;
-      const shown = { url, organization: organization.name, organization_id: organization.id, environment, key: `${apiKey?.slice(0, 12)}…`, source, scope: session?.scope ?? null, expires_at: session?.expires_at ?? null };
-      terminalOf(command).fields(shown, [['Service', url], ['Organization', `${organization.name} (${organization.id})`], ['Environment', environment], ['Key', shown.key], ['From', source], ['Scope', shown.scope], ['Expires', shown.expires_at]]);
+      const shown = {
+        url,
+        organization: organization.name,
+        organization_id: organization.id,
+        environment,
+        key: `${apiKey?.slice(0, 12)}…`,
+        source,
+        scope: session?.scope ?? null,
+        expires_at: session?.expires_at ?? null,
+      };
+      terminalOf(command).fields(shown, [
+        ['Service', url],
+        ['Organization', `${organization.name} (${organization.id})`],
+        ['Environment', environment],
+        ['Key', shown.key],
+        ['From', source],
+        ['Scope', shown.scope],
+        ['Expires', shown.expires_at],
+      ]);
     });
 }
 
@@ -82,11 +110,17 @@ async function givenSession(url: string): Promise<Session> {
 async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
   const grant = await DeviceGrant.of(url);
   const { clientId, code } = await grant.begin(asked, hostname());
-  terminal.progress(`Open ${code.verification_uri_complete ?? code.verification_uri} and compare the code: ${code.user_code}\nWaiting for your approval …`);
+  terminal.progress(
+    `Open ${code.verification_uri_complete ?? code.verification_uri} and compare the code: ${code.user_code}\nWaiting for your approval …`,
+  );
   const { access_token: apiKey, scope = null, expires_in: seconds } = await grant.wait(clientId, code);
   const nowMs = Date.now();
   return {
-    api_key: apiKey, scope, created_at: new Date(nowMs).toISOString(), is_granted: true, client_id: clientId,
+    api_key: apiKey,
+    scope,
+    created_at: new Date(nowMs).toISOString(),
+    is_granted: true,
+    client_id: clientId,
     ...(seconds !== undefined && { expires_at: new Date(nowMs + seconds * 1_000).toISOString() }),
   };
 }
@@ -94,7 +128,9 @@ async function grantedSession(url: string, asked: string, terminal: Terminal): P
 /** A failure here does not undo the new login. A key that is gone already counts as revoked (RFC 7009, section 2.2). */
 async function revokeEarlier(url: string, earlier: Session, terminal: Terminal): Promise<void> {
   await revoke(url, earlier).catch((error: unknown) => {
-    terminal.progress(`The key of the earlier login is replaced here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);
+    terminal.progress(
+      `The key of the earlier login is replaced here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
+    );
   });
 }
 

@@ -9,19 +9,37 @@ import { textOf } from './send.js';
 export function addTriggerCommand(program: Command): void {
   program
     .command('trigger')
-    .description("receive a signed sample of a provider at an endpoint, as if the provider had sent it")
+    .description('receive a signed sample of a provider at an endpoint, as if the provider had sent it')
     .argument('<preset>', 'such as stripe, github or shopify')
     .argument('[event]', 'the type that it is to have, such as invoice.paid')
     .requiredOption('--endpoint <id>', 'the endpoint: its ep_ id or its slug')
     .option('-d, --data <body>', "a body in place of the preset's sample: text, @file, or - for standard input")
-    .addHelpText('after', '\nExamples:\n  posthorn trigger stripe invoice.paid --endpoint stripe\n  posthorn trigger github issues.opened --endpoint ep_…')
-    .action(async (preset: string, event: string | undefined, { endpoint, data }: { endpoint: string; data?: string }, command: Command) => {
-      const client = clientOf(command.optsWithGlobals<Globals>());
-      const { id } = await endpointNamed(client, endpoint);
-      const body = { preset, ...(event !== undefined && { event_type: event }), ...(data !== undefined && { body: textOf(data) }) };
-      const tested = await client.post('/v1/endpoints/{id}/test', { params: { path: { id } }, body });
-      const verified = tested.verified === null ? 'nothing is verified' : tested.verified ? 'verified' : 'NOT verified';
-      terminalOf(command).show(tested, () => `${tested.event_id ?? 'no event'}  ${verified}, answered ${tested.status}`);
-      if (tested.status >= 400) process.exitCode = EXIT.error;
-    });
+    .addHelpText(
+      'after',
+      '\nExamples:\n  posthorn trigger stripe invoice.paid --endpoint stripe\n  posthorn trigger github issues.opened --endpoint ep_…',
+    )
+    .action(
+      async (
+        preset: string,
+        event: string | undefined,
+        { endpoint, data }: { endpoint: string; data?: string },
+        command: Command,
+      ) => {
+        const client = clientOf(command.optsWithGlobals<Globals>());
+        const { id } = await endpointNamed(client, endpoint);
+        const body = {
+          preset,
+          ...(event !== undefined && { event_type: event }),
+          ...(data !== undefined && { body: textOf(data) }),
+        };
+        const tested = await client.post('/v1/endpoints/{id}/test', { params: { path: { id } }, body });
+        const verified =
+          tested.verified === null ? 'nothing is verified' : tested.verified ? 'verified' : 'NOT verified';
+        terminalOf(command).show(
+          tested,
+          () => `${tested.event_id ?? 'no event'}  ${verified}, answered ${tested.status}`,
+        );
+        if (tested.status >= 400) process.exitCode = EXIT.error;
+      },
+    );
 }

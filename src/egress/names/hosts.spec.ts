@@ -2,9 +2,14 @@ import { parseHosts } from './hosts.js';
 
 describe('parseHosts', () => {
   it('knows every name of a line, whatever its case, with the addresses of all lines in their order', () => {
-    const hosts = parseHosts('# a comment\n127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n10.0.0.7  Receiver.Test receiver # here\r\n10.0.0.7 receiver\n');
+    const hosts = parseHosts(
+      '# a comment\n127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n10.0.0.7  Receiver.Test receiver # here\r\n10.0.0.7 receiver\n',
+    );
 
-    expect(hosts.get('localhost')).toEqual([{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }]);
+    expect(hosts.get('localhost')).toEqual([
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
     expect(hosts.get('receiver.test')).toEqual([{ address: '10.0.0.7', family: 4 }]);
     expect(hosts.get('receiver')).toEqual([{ address: '10.0.0.7', family: 4 }]);
     expect(hosts.has('here')).toBe(false);

@@ -9,11 +9,14 @@ function arrange() {
   const ending = new AbortController();
   const releases = new Map<string, () => void>();
   const take = (share: string, name: string, signal = ending.signal): Promise<string | null> =>
-    turns.take(share, signal).then((release) => {
-      started.push(name);
-      releases.set(name, release);
-      return null;
-    }, (error: Error) => error.message);
+    turns.take(share, signal).then(
+      (release) => {
+        started.push(name);
+        releases.set(name, release);
+        return null;
+      },
+      (error: Error) => error.message,
+    );
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return { turns, started, take, release: (name: string) => releases.get(name)?.(), settle, ending };
 }

@@ -38,7 +38,8 @@ export class LookupTurns {
     const share = this.shares.get(key) ?? { running: 0, waiting: new Set() };
     const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.options;
     if (this.running < runningMax && share.running < runningOfOneMax) return Promise.resolve(this.begin(key, share));
-    if (this.waiting >= waitingMax || share.waiting.size >= waitingOfOneMax) return Promise.reject(new LookupFailed('EBUSY'));
+    if (this.waiting >= waitingMax || share.waiting.size >= waitingOfOneMax)
+      return Promise.reject(new LookupFailed('EBUSY'));
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         start: (release) => {

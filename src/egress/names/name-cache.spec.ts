@@ -6,11 +6,13 @@ function arrange(entriesMax = 100) {
   const world = { nowMs: 0, asked: [] as string[], ttlSeconds: 60, fails: false };
   const cache = new NameCache({ entriesMax, nowMs: () => world.nowMs });
   const get = (name: string): Promise<string[]> =>
-    cache.get(name, async (): Promise<Found> => {
-      world.asked.push(name);
-      if (world.fails) throw new LookupFailed('ETIMEOUT');
-      return { addresses: [{ address: `192.0.2.${world.asked.length}`, family: 4 }], ttlSeconds: world.ttlSeconds };
-    }).then((addresses) => addresses.map(({ address }) => address));
+    cache
+      .get(name, async (): Promise<Found> => {
+        world.asked.push(name);
+        if (world.fails) throw new LookupFailed('ETIMEOUT');
+        return { addresses: [{ address: `192.0.2.${world.asked.length}`, family: 4 }], ttlSeconds: world.ttlSeconds };
+      })
+      .then((addresses) => addresses.map(({ address }) => address));
   return { world, get };
 }
 

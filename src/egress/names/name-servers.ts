@@ -1,5 +1,5 @@
-import { Resolver } from 'node:dns/promises';
 import type { RecordWithTtl } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.js';
 import { LookupFailed } from './lookup-failed.js';
@@ -43,20 +43,30 @@ export async function askServers(name: string, servers: readonly string[], signa
 }
 
 function replyOf(asked: Promise<RecordWithTtl[]>): Promise<Reply> {
-  return asked.then((records) => ({ records }), (error: unknown) => ({ code: codeOf(error) }));
+  return asked.then(
+    (records) => ({ records }),
+    (error: unknown) => ({ code: codeOf(error) }),
+  );
 }
 
 /** Both replies, or the first one with addresses and a little while. */
 async function enough(asked: readonly Promise<Reply>[]): Promise<void> {
-  const first = asked.map((reply) => reply.then((each) => (hasRecords(each) ? each : Promise.reject(new Error('none')))));
-  const waited = Promise.any(first).then(() => sleep(OTHER_FAMILY_MS, undefined, { ref: false }), () => undefined);
+  const first = asked.map((reply) =>
+    reply.then((each) => (hasRecords(each) ? each : Promise.reject(new Error('none')))),
+  );
+  const waited = Promise.any(first).then(
+    () => sleep(OTHER_FAMILY_MS, undefined, { ref: false }),
+    () => undefined,
+  );
   await Promise.race([Promise.all(asked), waited]);
 }
 
 function combined(four: Reply | null, six: Reply | null): Found {
   const addresses = [...addressesOf(four, 4), ...addressesOf(six, 6)];
   if (addresses.length === 0) throw new LookupFailed(failureOf([four, six]));
-  const ttls = [four, six].flatMap((reply) => (reply !== null && 'records' in reply ? reply.records.map(({ ttl }) => ttl) : []));
+  const ttls = [four, six].flatMap((reply) =>
+    reply !== null && 'records' in reply ? reply.records.map(({ ttl }) => ttl) : [],
+  );
   const isPartial = [four, six].some((reply) => reply === null || ('code' in reply && !SAYS_NO.has(reply.code)));
   return { addresses, ttlSeconds: Math.min(...ttls, isPartial ? PARTIAL_TTL_SECONDS : Number.POSITIVE_INFINITY) };
 }
@@ -81,5 +91,7 @@ function failureOf(replies: readonly (Reply | null)[]): string {
 
 /** The code of an error of the system; `unknown` where there is none. */
 export function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'unknown';
 }

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createConnector } from '../dial.js';
 import { egressPolicy } from '#engine/egress-policy.js';
 import { type NameAnswer, type NameServer, startNameServer } from '../../../test/support/name-server.js';
 import { rawReceiver } from '../../../test/support/raw-receiver.js';
+import { createConnector } from '../dial.js';
 import { Names, type NamesOptions } from './names.js';
 
 let folder: string;
@@ -15,14 +15,25 @@ const opened: Names[] = [];
 
 /** Names of the zone, with the files of the test's folder and its clock. */
 function names(options: Partial<NamesOptions> = {}): Names {
-  const made = new Names({ servers: [server.address], hosts: path.join(folder, 'hosts'), resolvConf: path.join(folder, 'resolv.conf'), nowMs: () => nowMs, ...options });
+  const made = new Names({
+    servers: [server.address],
+    hosts: path.join(folder, 'hosts'),
+    resolvConf: path.join(folder, 'resolv.conf'),
+    nowMs: () => nowMs,
+    ...options,
+  });
   opened.push(made);
   return made;
 }
 
-const addressesOf = async (asked: Names, name: string): Promise<string[]> => (await asked.resolve(name)).map(({ address }) => address).sort();
+const addressesOf = async (asked: Names, name: string): Promise<string[]> =>
+  (await asked.resolve(name)).map(({ address }) => address).sort();
 
-const reasonOf = (asked: Names, name: string): Promise<unknown> => asked.resolve(name).then(() => null, (error: { reason: string }) => error.reason);
+const reasonOf = (asked: Names, name: string): Promise<unknown> =>
+  asked.resolve(name).then(
+    () => null,
+    (error: { reason: string }) => error.reason,
+  );
 
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'posthorn-names-'));
@@ -83,7 +94,7 @@ describe('a name', () => {
     expect(server.questions).toEqual([]);
   });
 
-  it('below .invalid is nobody\'s without a question', async () => {
+  it("below .invalid is nobody's without a question", async () => {
     expect(await reasonOf(names(), 'hooks.invalid')).toBe('ENOTFOUND');
     expect(server.questions).toEqual([]);
   });
@@ -107,7 +118,10 @@ describe('the files of the system', () => {
     zone['receiver.apps.example'] = { addresses: ['192.0.2.1'] };
     zone['receiver.others.example'] = { addresses: ['192.0.2.2'], ttlSeconds: 1 };
     const asked = names();
-    writeFileSync(path.join(folder, 'resolv.conf'), 'search none.example others.example apps.example\noptions ndots:2\n');
+    writeFileSync(
+      path.join(folder, 'resolv.conf'),
+      'search none.example others.example apps.example\noptions ndots:2\n',
+    );
     expect(await addressesOf(asked, 'receiver')).toEqual(['192.0.2.2']);
 
     writeFileSync(path.join(folder, 'resolv.conf'), 'search apps.example\n');
@@ -120,7 +134,10 @@ describe('the files of the system', () => {
 
 describe('names whose servers never answer', () => {
   it('by the hundred do not hold up another one', async () => {
-    zone = new Proxy({}, { get: (_zone, name: string) => (name === 'hooks.example.com' ? { addresses: ['192.0.2.1'] } : 'silent') });
+    zone = new Proxy(
+      {},
+      { get: (_zone, name: string) => (name === 'hooks.example.com' ? { addresses: ['192.0.2.1'] } : 'silent') },
+    );
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 3}.example`));
     // Two questions each: a socket of UDP keeps 256 until they are read, and what is lost beyond that is asked again after a second or three.
@@ -151,11 +168,13 @@ describe('the policy', () => {
     let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
     const connector = createConnector({ policy: () => policy, resolve: names().resolve, connectTimeoutMs: 5_000 });
     const { port } = receiver;
-    const connect = (): Promise<unknown> => new Promise((done) =>
-      connector({ hostname: 'rebind.example.com', port: String(port), protocol: 'http:' }, (error, socket) => {
-        socket?.destroy();
-        done(error === null ? 'connected' : (error as NodeJS.ErrnoException).code);
-      }));
+    const connect = (): Promise<unknown> =>
+      new Promise((done) =>
+        connector({ hostname: 'rebind.example.com', port: String(port), protocol: 'http:' }, (error, socket) => {
+          socket?.destroy();
+          done(error === null ? 'connected' : (error as NodeJS.ErrnoException).code);
+        }),
+      );
 
     expect(await connect()).toBe('connected');
     policy = egressPolicy({ allowCidrs: [], allowHttp: true });

@@ -1,10 +1,10 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { SAYS_NO, askServers, codeOf } from './name-servers.js';
 import type { Address } from './address.js';
 import { parseHosts } from './hosts.js';
 import { LookupFailed } from './lookup-failed.js';
 import { LookupTurns, shareOf } from './lookup-turns.js';
 import { type Found, NameCache } from './name-cache.js';
+import { askServers, codeOf, SAYS_NO } from './name-servers.js';
 import { candidates, parseSearch, type SearchSettings } from './search.js';
 import { WatchedFile } from './watched-file.js';
 
@@ -47,7 +47,13 @@ export class Names {
   private readonly underWay = new Set<AbortController>();
   private six = { isFirst: false, freshUntilMs: Number.NEGATIVE_INFINITY };
 
-  constructor({ servers, nowMs = () => performance.now(), deadlineMs = DEADLINE_MS, hosts = '/etc/hosts', resolvConf = '/etc/resolv.conf' }: NamesOptions) {
+  constructor({
+    servers,
+    nowMs = () => performance.now(),
+    deadlineMs = DEADLINE_MS,
+    hosts = '/etc/hosts',
+    resolvConf = '/etc/resolv.conf',
+  }: NamesOptions) {
     this.nowMs = nowMs;
     this.deadlineMs = deadlineMs;
     this.servers = servers;
@@ -118,14 +124,20 @@ export class Names {
   /** IPv6 in front where this machine has a public address of it (RFC 6724 with what can be known here). */
   private sorted(addresses: readonly Address[]): readonly Address[] {
     const nowMs = this.nowMs();
-    if (nowMs >= this.six.freshUntilMs) this.six = { isFirst: hasPublicIpv6(), freshUntilMs: nowMs + FAMILIES_FRESH_MS };
+    if (nowMs >= this.six.freshUntilMs)
+      this.six = { isFirst: hasPublicIpv6(), freshUntilMs: nowMs + FAMILIES_FRESH_MS };
     return this.six.isFirst ? addresses.toSorted((one, other) => other.family - one.family) : addresses;
   }
 }
 
-const LOOPBACK: readonly Address[] = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
+const LOOPBACK: readonly Address[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
 
 /** Global unicast is 2000::/3. */
 function hasPublicIpv6(): boolean {
-  return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family, address }) => family === 'IPv6' && /^[23]/.test(address)));
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ family, address }) => family === 'IPv6' && /^[23]/.test(address)),
+  );
 }

@@ -3,10 +3,22 @@ import { candidates, parseSearch } from './search.js';
 describe('parseSearch', () => {
   it.each<[string, string, { domains: string[]; ndots: number }]>([
     ['nothing', '', { domains: [], ndots: 1 }],
-    ['domains and ndots, as in a pod', 'nameserver 10.96.0.10\nsearch apps.svc.cluster.local svc.cluster.local\noptions edns0 ndots:5\n', { domains: ['apps.svc.cluster.local', 'svc.cluster.local'], ndots: 5 }],
-    ['the last line of each kind wins', 'search a.example\ndomain B.example.\noptions ndots:2\noptions ndots:3', { domains: ['b.example'], ndots: 3 }],
+    [
+      'domains and ndots, as in a pod',
+      'nameserver 10.96.0.10\nsearch apps.svc.cluster.local svc.cluster.local\noptions edns0 ndots:5\n',
+      { domains: ['apps.svc.cluster.local', 'svc.cluster.local'], ndots: 5 },
+    ],
+    [
+      'the last line of each kind wins',
+      'search a.example\ndomain B.example.\noptions ndots:2\noptions ndots:3',
+      { domains: ['b.example'], ndots: 3 },
+    ],
     ['comments', '# search a.example\n; options ndots:4\nsearch b.example ; c\n', { domains: ['b.example'], ndots: 1 }],
-    ['no more than glibc takes', 'search a b c d e f g\noptions ndots:99', { domains: ['a', 'b', 'c', 'd', 'e', 'f'], ndots: 15 }],
+    [
+      'no more than glibc takes',
+      'search a b c d e f g\noptions ndots:99',
+      { domains: ['a', 'b', 'c', 'd', 'e', 'f'], ndots: 15 },
+    ],
     ['a root that means no search', 'search .', { domains: [], ndots: 1 }],
   ])('%s', (_what, text, expected) => {
     expect(parseSearch(text, 'host')).toEqual(expected);

@@ -15,7 +15,10 @@ export function parseSearch(text: string, ownName: string): SearchSettings {
   let domains = ownName.split('.').slice(1).join('.').split(' ');
   let ndots = 1;
   for (const line of text.split('\n')) {
-    const [keyword = '', ...values] = line.replace(/[#;].*/, '').trim().split(/\s+/);
+    const [keyword = '', ...values] = line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/);
     // The last line of each kind wins, and `domain` is a `search` of one.
     if (keyword === 'search' || keyword === 'domain') domains = values;
     if (keyword === 'options') ndots = ndotsOf(values) ?? ndots;

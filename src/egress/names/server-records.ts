@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { type FoundRecords, NameRecords, type MxRecord } from '../name-records.js';
+import { type FoundRecords, type MxRecord, NameRecords } from '../name-records.js';
 import { LookupFailed } from './lookup-failed.js';
 import { LookupTurns } from './lookup-turns.js';
 import { codeOf, SAYS_NO } from './name-servers.js';

@@ -1,6 +1,6 @@
 import { FIELD_VALUE, TOKEN } from '../headers.js';
 import type { SynchronousAnswer } from '../inbound/request.js';
-import { isObject, type Faults } from './faults.js';
+import { type Faults, isObject } from './faults.js';
 import type { RequestView } from './request-view.js';
 import { compileTemplate, type Encoding, type Template } from './template.js';
 
@@ -20,13 +20,33 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   // The connection's, and the framing of the body.
-  'connection', 'keep-alive', 'te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect',
-  'content-length', 'content-encoding', 'date', 'server', 'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'trailers',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'content-length',
+  'content-encoding',
+  'date',
+  'server',
+  'host',
   // They would hold for everything at our address, not only for this answer.
-  'set-cookie', 'set-cookie2', 'alt-svc', 'strict-transport-security', 'public-key-pins', 'clear-site-data', 'service-worker-allowed',
-  'nel', 'report-to',
+  'set-cookie',
+  'set-cookie2',
+  'alt-svc',
+  'strict-transport-security',
+  'public-key-pins',
+  'clear-site-data',
+  'service-worker-allowed',
+  'nel',
+  'report-to',
   // Set below.
-  'content-security-policy', 'x-content-type-options',
+  'content-security-policy',
+  'x-content-type-options',
 ]);
 
 /** Where a value of the request would decide where a browser goes, or what it takes the body for. */
@@ -53,10 +73,19 @@ export function compileAnswer(value: unknown, at: string, faults: Faults): Answe
     faults.add(`${at}.body`, 'can only hold {{…}} in an answer of JSON, HTML, XML, text/plain or a form');
   }
   if (template === null || faults.list.length > before) return null;
-  return { of: (view) => ({ status, headers: renderedHeaders(headers, type.header, view), body: template.render(view, BODY_BYTES_MAX) }) };
+  return {
+    of: (view) => ({
+      status,
+      headers: renderedHeaders(headers, type.header, view),
+      body: template.render(view, BODY_BYTES_MAX),
+    }),
+  };
 }
 
-interface Headers { type: string | null; templates: readonly (readonly [name: string, value: Template])[] }
+interface Headers {
+  type: string | null;
+  templates: readonly (readonly [name: string, value: Template])[];
+}
 
 function statusOf(value: unknown, at: string, faults: Faults): number {
   if (value === undefined) return STATUS_DEFAULT;
@@ -76,7 +105,9 @@ function compileHeaders(value: unknown, at: string, faults: Faults): Headers | n
   for (const [name, text] of Object.entries(value)) {
     const lowerName = name.toLowerCase();
     const path = `${at}.${name.slice(0, 100)}`;
-    const message = seen.has(lowerName) ? 'The same name occurs twice.' : nameFault(name, lowerName) ?? valueFault(lowerName, text);
+    const message = seen.has(lowerName)
+      ? 'The same name occurs twice.'
+      : (nameFault(name, lowerName) ?? valueFault(lowerName, text));
     seen.add(lowerName);
     if (message !== null) {
       faults.add(path, message);
@@ -91,33 +122,48 @@ function compileHeaders(value: unknown, at: string, faults: Faults): Headers | n
 }
 
 function nameFault(name: string, lowerName: string): string | null {
-  if (!TOKEN.test(name) || name.length > 256) return 'A header name consists of letters, digits and !#$%&\'*+-.^_`|~.';
+  if (!TOKEN.test(name) || name.length > 256) return "A header name consists of letters, digits and !#$%&'*+-.^_`|~.";
   const isOurs = FORBIDDEN_NAMES.has(lowerName) || lowerName.startsWith('proxy-') || lowerName.startsWith(':');
-  return isOurs ? 'This header is set by the service or by the connection and can\'t be part of an answer.' : null;
+  return isOurs ? "This header is set by the service or by the connection and can't be part of an answer." : null;
 }
 
 function valueFault(lowerName: string, value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > HEADER_BYTES_MAX) return `A header value is a string of at most ${HEADER_BYTES_MAX} bytes.`;
+  if (typeof value !== 'string' || value.length > HEADER_BYTES_MAX)
+    return `A header value is a string of at most ${HEADER_BYTES_MAX} bytes.`;
   if (!FIELD_VALUE.test(value)) return 'A header value consists of visible Latin-1 characters, spaces and tabs.';
   if (value !== value.trim()) return 'A header value neither starts nor ends with a space or a tab.';
-  return STATIC_NAMES.has(lowerName) && value.includes('{{') ? 'This header can\'t be filled in from the request.' : null;
+  return STATIC_NAMES.has(lowerName) && value.includes('{{')
+    ? "This header can't be filled in from the request."
+    : null;
 }
 
 /** The content type as it is sent, and how values are put into such a body; an encoding of null is none that is safe. */
-function contentType(given: string | null, body: string, at: string, faults: Faults): { header: string | null; encoding: Encoding | null } {
+function contentType(
+  given: string | null,
+  body: string,
+  at: string,
+  faults: Faults,
+): { header: string | null; encoding: Encoding | null } {
   if (given === null) {
     if (body === '') return { header: null, encoding: 'plain' };
     return /^\s*(?:\[|\{(?!\{))/.test(body)
       ? { header: 'application/json', encoding: 'json' }
       : { header: 'text/plain; charset=utf-8', encoding: 'plain' };
   }
-  const [mediaType = '', ...parameters] = given.split(';').map((part) => part.trim()).filter((part) => part !== '');
+  const [mediaType = '', ...parameters] = given
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   const type = mediaType.toLowerCase();
   const parts = type.split('/');
-  if (parts.length !== 2 || !parts.every((part) => TOKEN.test(part))) faults.add(at, 'must be a media type like application/json');
-  const charset = parameters.map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1]).find((name) => name !== undefined);
+  if (parts.length !== 2 || !parts.every((part) => TOKEN.test(part)))
+    faults.add(at, 'must be a media type like application/json');
+  const charset = parameters
+    .map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1])
+    .find((name) => name !== undefined);
   // Another charset would read other characters than those that were escaped.
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') faults.add(at, 'must have charset utf-8, in which answers are sent');
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
+    faults.add(at, 'must have charset utf-8, in which answers are sent');
   const encoding = encodingOf(type);
   const needsCharset = charset === undefined && (type.startsWith('text/') || encoding === 'markup');
   return { header: needsCharset ? [mediaType, ...parameters, 'charset=utf-8'].join('; ') : given, encoding };

@@ -3,16 +3,34 @@ import type { ReceivedRequest, Verification } from '../inbound/request.js';
 import { compileCondition, compileFilter } from './condition.js';
 import { RequestView, StepAllowance } from './request-view.js';
 
-const JSON_BODY = '{"type":"order.paid","n":10,"f":1.5,"t":true,"z":null,"big":1e21,"o":{"a":[1,{"b":"deep"}]},"s":"10","e":"","__proto__":"p"}';
+const JSON_BODY =
+  '{"type":"order.paid","n":10,"f":1.5,"t":true,"z":null,"big":1e21,"o":{"a":[1,{"b":"deep"}]},"s":"10","e":"","__proto__":"p"}';
 
-function view(changes: Partial<ReceivedRequest> & { text?: string } = {}, by: Verification | number = 'verified'): RequestView {
+function view(
+  changes: Partial<ReceivedRequest> & { text?: string } = {},
+  by: Verification | number = 'verified',
+): RequestView {
   const { text = JSON_BODY, ...request } = changes;
-  const [verification, allowance] = typeof by === 'number' ? (['verified', new StepAllowance(by)] as const) : [by, undefined];
-  return new RequestView({
-    method: 'POST', path: '/orders%2Fnew/%C3%A9', query: 'a=1&b=x%20y&a=2&empty=',
-    headers: [['content-type', 'application/JSON; charset=utf-8'], ['x-topic', 'one'], ['x-topic', 'two']],
-    body: Buffer.from(text), url: 'https://in.example/in/org/orders', ip: '203.0.113.7', ...request,
-  }, verification, { allowance });
+  const [verification, allowance] =
+    typeof by === 'number' ? (['verified', new StepAllowance(by)] as const) : [by, undefined];
+  return new RequestView(
+    {
+      method: 'POST',
+      path: '/orders%2Fnew/%C3%A9',
+      query: 'a=1&b=x%20y&a=2&empty=',
+      headers: [
+        ['content-type', 'application/JSON; charset=utf-8'],
+        ['x-topic', 'one'],
+        ['x-topic', 'two'],
+      ],
+      body: Buffer.from(text),
+      url: 'https://in.example/in/org/orders',
+      ip: '203.0.113.7',
+      ...request,
+    },
+    verification,
+    { allowance },
+  );
 }
 
 function holds(when: unknown, on = view()): boolean {
@@ -27,10 +45,18 @@ function faults(when: unknown): string[] {
 }
 
 const formView = (): RequestView =>
-  view({ headers: [['content-type', 'application/x-www-form-urlencoded']], text: 'a=1&b=x+y%21&a=2&payload=%7B%22k%22%3A1%7D' });
+  view({
+    headers: [['content-type', 'application/x-www-form-urlencoded']],
+    text: 'a=1&b=x+y%21&a=2&payload=%7B%22k%22%3A1%7D',
+  });
 
 const leaf = (type: string, op: string, value: string, more: object = {}): object => ({ type, op, value, ...more });
-const json = (path: string, op: string, value?: string): object => ({ type: 'json', path, op, ...(value === undefined ? {} : { value }) });
+const json = (path: string, op: string, value?: string): object => ({
+  type: 'json',
+  path,
+  op,
+  ...(value === undefined ? {} : { value }),
+});
 
 describe('a leaf by type', () => {
   // Each type: its value on the request above, and another one.
@@ -47,7 +73,8 @@ describe('a leaf by type', () => {
   ];
 
   it.each(types)('%s: every op', (name, type, value, on) => {
-    const ask = (op: string, text?: string): boolean => holds({ ...type, op, ...(text === undefined ? {} : { value: text }) }, on());
+    const ask = (op: string, text?: string): boolean =>
+      holds({ ...type, op, ...(text === undefined ? {} : { value: text }) }, on());
     const other = name === 'verification' ? 'failed' : 'other';
     const escaped = value.replace(/[^\w]/gu, '\\$&').replace('\\é', 'é');
 
@@ -63,18 +90,30 @@ describe('a leaf by type', () => {
   });
 
   it.each([
-    ['json', { type: 'json', path: '$.missing' }], ['header', { type: 'header', name: 'x-none' }], ['query', { type: 'query', name: 'none' }],
+    ['json', { type: 'json', path: '$.missing' }],
+    ['header', { type: 'header', name: 'x-none' }],
+    ['query', { type: 'query', name: 'none' }],
     ['form', { type: 'form', name: 'a' }],
   ])('%s: a missing value fails every op but ne and absent', (_name, type) => {
     for (const op of ['eq', 'in', 'contains', 'starts_with', 'ends_with', 'matches', 'gt', 'gte', 'lt', 'lte']) {
       expect(holds({ ...type, op, value: op === 'matches' ? '' : '0' })).toBe(false);
     }
-    expect([holds({ ...type, op: 'exists' }), holds({ ...type, op: 'absent' }), holds({ ...type, op: 'ne', value: '0' })]).toEqual([false, true, true]);
+    expect([
+      holds({ ...type, op: 'exists' }),
+      holds({ ...type, op: 'absent' }),
+      holds({ ...type, op: 'ne', value: '0' }),
+    ]).toEqual([false, true, true]);
   });
 
   it.each([
-    ['gt', '9', true], ['gt', '10', false], ['gte', '10.0', true], ['gte', '10.01', false], ['lt', '1e2', true], ['lt', '-1', false],
-    ['lte', '10', true], ['lte', '9.99', false],
+    ['gt', '9', true],
+    ['gt', '10', false],
+    ['gte', '10.0', true],
+    ['gte', '10.01', false],
+    ['lt', '1e2', true],
+    ['lt', '-1', false],
+    ['lte', '10', true],
+    ['lte', '9.99', false],
   ])('numbers: 10 is %s %s: %s', (op, value, expected) => {
     expect([holds(json('$.n', op, value)), holds(json('$.s', op, value))]).toEqual([expected, expected]);
   });
@@ -84,35 +123,69 @@ describe('a leaf by type', () => {
   });
 
   it.each([
-    ['$.n', '10'], ['$.f', '1.5'], ['$.t', 'true'], ['$.z', 'null'], ['$.e', ''], ['$.o.a[1].b', 'deep'], ['$.o.a', '[1,{"b":"deep"}]'],
-    ['$.o.a[-1].b', 'deep'], ['$.o.a[*].b', 'deep'], ['$.o.a[0:1]', '1'], ['$["type"]', 'order.paid'], ['$.*', 'order.paid'],
-    ['$.__proto__', 'p'], ['$', JSON_BODY],
+    ['$.n', '10'],
+    ['$.f', '1.5'],
+    ['$.t', 'true'],
+    ['$.z', 'null'],
+    ['$.e', ''],
+    ['$.o.a[1].b', 'deep'],
+    ['$.o.a', '[1,{"b":"deep"}]'],
+    ['$.o.a[-1].b', 'deep'],
+    ['$.o.a[*].b', 'deep'],
+    ['$.o.a[0:1]', '1'],
+    ['$["type"]', 'order.paid'],
+    ['$.*', 'order.paid'],
+    ['$.__proto__', 'p'],
+    ['$', JSON_BODY],
   ])('json: %s is %s', (path, value) => {
     expect(holds(json(path, 'eq', value))).toBe(true);
   });
 
-  describe('numbers that JavaScript can\'t hold', () => {
-    const on = (): RequestView => view({ text: '{"id":9007199254740993,"list":[{"id":1},{"id":18446744073709551615}],"low":-9007199254740993,"rate":0.12345678901234567}' });
+  describe("numbers that JavaScript can't hold", () => {
+    const on = (): RequestView =>
+      view({
+        text: '{"id":9007199254740993,"list":[{"id":1},{"id":18446744073709551615}],"low":-9007199254740993,"rate":0.12345678901234567}',
+      });
 
     it.each([
-      ['$.id', 'eq', '9007199254740993', true], ['$.id', 'eq', '9007199254740992', false], ['$.id', 'ne', '9007199254740992', true],
-      ['$.id', 'in', '1, 9007199254740993', true], ['$.id', 'in', '9007199254740992,9007199254740994', false],
-      ['$.id', 'gt', '9007199254740992', true], ['$.id', 'gt', '9007199254740993', false], ['$.id', 'gte', '9007199254740993', true],
-      ['$.id', 'lt', '9007199254740994', true], ['$.id', 'lte', '9007199254740992', false], ['$.low', 'lt', '-9007199254740992', true],
-      ['$.id', 'ends_with', '993', true], ['$.list[1].id', 'eq', '18446744073709551615', true],
-      ['$.rate', 'eq', '0.12345678901234567', true], ['$.rate', 'gt', '0.12345678901234566', true], ['$.list', 'contains', ':18446744073709551615}', true],
-      ['$.id.x', 'exists', undefined, false], ['$.id[0]', 'exists', undefined, false],
+      ['$.id', 'eq', '9007199254740993', true],
+      ['$.id', 'eq', '9007199254740992', false],
+      ['$.id', 'ne', '9007199254740992', true],
+      ['$.id', 'in', '1, 9007199254740993', true],
+      ['$.id', 'in', '9007199254740992,9007199254740994', false],
+      ['$.id', 'gt', '9007199254740992', true],
+      ['$.id', 'gt', '9007199254740993', false],
+      ['$.id', 'gte', '9007199254740993', true],
+      ['$.id', 'lt', '9007199254740994', true],
+      ['$.id', 'lte', '9007199254740992', false],
+      ['$.low', 'lt', '-9007199254740992', true],
+      ['$.id', 'ends_with', '993', true],
+      ['$.list[1].id', 'eq', '18446744073709551615', true],
+      ['$.rate', 'eq', '0.12345678901234567', true],
+      ['$.rate', 'gt', '0.12345678901234566', true],
+      ['$.list', 'contains', ':18446744073709551615}', true],
+      ['$.id.x', 'exists', undefined, false],
+      ['$.id[0]', 'exists', undefined, false],
     ])('%s %s %s: %s', (path, op, value, expected) => {
       expect(holds(json(path, op, value), on())).toBe(expected);
     });
   });
 
   it.each([
-    ['$.items[*].sku', 'eq', 'b', true], ['$.items[*].sku', 'eq', 'c', true], ['$.items[*].sku', 'eq', 'd', false],
-    ['$.items[*].sku', 'in', 'x,b', true], ['$.items[*].n', 'gt', '2', true], ['$.items[*].n', 'gt', '3', false],
-    ['$.items[1:].sku', 'eq', 'c', true], ['$.items[1:].sku', 'eq', 'a', false], ['$.*[*].sku', 'starts_with', 'c', true],
-    ['$.items[*].sku', 'ne', 'a', true], ['$.items[*].none', 'ne', 'a', true], ['$.items[*].none', 'absent', undefined, true],
-    ['$.items[*].only', 'exists', undefined, true], ['$.items[*].only', 'absent', undefined, false],
+    ['$.items[*].sku', 'eq', 'b', true],
+    ['$.items[*].sku', 'eq', 'c', true],
+    ['$.items[*].sku', 'eq', 'd', false],
+    ['$.items[*].sku', 'in', 'x,b', true],
+    ['$.items[*].n', 'gt', '2', true],
+    ['$.items[*].n', 'gt', '3', false],
+    ['$.items[1:].sku', 'eq', 'c', true],
+    ['$.items[1:].sku', 'eq', 'a', false],
+    ['$.*[*].sku', 'starts_with', 'c', true],
+    ['$.items[*].sku', 'ne', 'a', true],
+    ['$.items[*].none', 'ne', 'a', true],
+    ['$.items[*].none', 'absent', undefined, true],
+    ['$.items[*].only', 'exists', undefined, true],
+    ['$.items[*].only', 'absent', undefined, false],
   ])('a wildcard matches when any node does: %s %s %s: %s', (path, op, value, expected) => {
     const on = view({ text: '{"items":[{"sku":"a","n":1},{"sku":"b","n":3},{"sku":"c","n":2,"only":null}]}' });
 
@@ -122,16 +195,28 @@ describe('a leaf by type', () => {
   it('says that none of many is one by not around eq', () => {
     const on = view({ text: '{"items":[{"sku":"a"},{"sku":"b"}]}' });
 
-    expect([holds({ not: json('$.items[*].sku', 'eq', 'b') }, on), holds({ not: json('$.items[*].sku', 'eq', 'c') }, on)]).toEqual([false, true]);
+    expect([
+      holds({ not: json('$.items[*].sku', 'eq', 'b') }, on),
+      holds({ not: json('$.items[*].sku', 'eq', 'c') }, on),
+    ]).toEqual([false, true]);
   });
 
-  it.each(['$.toString', '$.o.constructor', '$.o.a.length', '$.type[0]', '$.n.x', '$.o.a[9]', '$.z.x', '$.e.length'])('json: %s is missing', (path) => {
-    expect(holds(json(path, 'absent'))).toBe(true);
-  });
+  it.each(['$.toString', '$.o.constructor', '$.o.a.length', '$.type[0]', '$.n.x', '$.o.a[9]', '$.z.x', '$.e.length'])(
+    'json: %s is missing',
+    (path) => {
+      expect(holds(json(path, 'absent'))).toBe(true);
+    },
+  );
 
   it.each([
-    ['eq', '203.0.113.7', true], ['eq', '203.0.113.0/24', true], ['eq', '203.0.113.8', false], ['ne', '203.0.113.0/24', false],
-    ['ne', '198.51.100.0/24', true], ['in', '2001:db8::/32, 203.0.113.4/30', true], ['in', '2001:db8::/32,198.51.100.1', false], ['in', '::/0', false],
+    ['eq', '203.0.113.7', true],
+    ['eq', '203.0.113.0/24', true],
+    ['eq', '203.0.113.8', false],
+    ['ne', '203.0.113.0/24', false],
+    ['ne', '198.51.100.0/24', true],
+    ['in', '2001:db8::/32, 203.0.113.4/30', true],
+    ['in', '2001:db8::/32,198.51.100.1', false],
+    ['in', '::/0', false],
   ])('ip: %s %s: %s', (op, value, expected) => {
     expect(holds(leaf('ip', op, value))).toBe(expected);
     expect(holds(leaf('ip', op, value), view({ ip: '::ffff:203.0.113.7' }))).toBe(expected);
@@ -140,23 +225,37 @@ describe('a leaf by type', () => {
   it('ip: an unknown address is missing', () => {
     const nobody = view({ ip: 'unix:' });
 
-    expect([holds(leaf('ip', 'in', '0.0.0.0/0,::/0'), nobody), holds(leaf('ip', 'ne', '::1'), nobody)]).toEqual([false, true]);
+    expect([holds(leaf('ip', 'in', '0.0.0.0/0,::/0'), nobody), holds(leaf('ip', 'ne', '::1'), nobody)]).toEqual([
+      false,
+      true,
+    ]);
     expect([holds({ type: 'ip', op: 'absent' }, nobody), holds({ type: 'ip', op: 'exists' })]).toEqual([true, true]);
-    expect([holds(leaf('ip', 'eq', '2001:DB8:0::1'), view({ ip: '2001:db8::1' })), holds(leaf('ip', 'eq', '::1'), view({ ip: '127.0.0.1' }))])
-      .toEqual([true, false]);
+    expect([
+      holds(leaf('ip', 'eq', '2001:DB8:0::1'), view({ ip: '2001:db8::1' })),
+      holds(leaf('ip', 'eq', '::1'), view({ ip: '127.0.0.1' })),
+    ]).toEqual([true, false]);
   });
 
   it('method and content type are written in any case', () => {
-    expect([holds(leaf('method', 'in', 'get,post')), holds(leaf('content_type', 'ends_with', '/JSON'))]).toEqual([true, true]);
+    expect([holds(leaf('method', 'in', 'get,post')), holds(leaf('content_type', 'ends_with', '/JSON'))]).toEqual([
+      true,
+      true,
+    ]);
   });
 
-  it('a path that can\'t be decoded is compared as it was sent', () => {
+  it("a path that can't be decoded is compared as it was sent", () => {
     expect(holds(leaf('path', 'eq', '/%zz%41'), view({ path: '/%zz%41' }))).toBe(true);
   });
 
   it('the first value of several counts, an empty one is there', () => {
-    expect([holds(leaf('query', 'eq', '1', { name: 'a' })), holds(leaf('form', 'eq', '1', { name: 'a' }), formView())]).toEqual([true, true]);
-    expect([holds({ type: 'query', name: 'empty', op: 'exists' }), holds({ type: 'body', op: 'exists' }, view({ text: '' }))]).toEqual([true, false]);
+    expect([
+      holds(leaf('query', 'eq', '1', { name: 'a' })),
+      holds(leaf('form', 'eq', '1', { name: 'a' }), formView()),
+    ]).toEqual([true, true]);
+    expect([
+      holds({ type: 'query', name: 'empty', op: 'exists' }),
+      holds({ type: 'body', op: 'exists' }, view({ text: '' })),
+    ]).toEqual([true, false]);
   });
 });
 
@@ -164,15 +263,22 @@ describe('a body', () => {
   const at = (size: number): string => `{"a":"${'x'.repeat(size - 8)}"}`;
 
   it('is JSON up to 128 KB, and text for its first 128 KB', () => {
-    expect([holds(json('$.a', 'exists'), view({ text: at(131_072) })), holds(json('$.a', 'exists'), view({ text: at(131_073) }))]).toEqual([true, false]);
+    expect([
+      holds(json('$.a', 'exists'), view({ text: at(131_072) })),
+      holds(json('$.a', 'exists'), view({ text: at(131_073) })),
+    ]).toEqual([true, false]);
     expect(holds(leaf('body', 'contains', '"a":'), view({ text: at(200_000) }))).toBe(true);
     expect(holds(leaf('body', 'ends_with', '}'), view({ text: at(200_000) }))).toBe(false);
     expect(holds(leaf('body', 'contains', '\ufffd'), view({ text: `x${'é'.repeat(70_000)}` }))).toBe(false);
   });
 
   it.each([
-    ['text', 'hello'], ['an open object', '{"a":1'], ['nothing', ''], ['10,000 deep', `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
-    ['open brackets', '['.repeat(131_072)], ['open objects', '{"a":'.repeat(20_000)],
+    ['text', 'hello'],
+    ['an open object', '{"a":1'],
+    ['nothing', ''],
+    ['10,000 deep', `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+    ['open brackets', '['.repeat(131_072)],
+    ['open objects', '{"a":'.repeat(20_000)],
   ])('of %s is not JSON', (_what, text) => {
     const on = view({ text });
 
@@ -185,8 +291,12 @@ describe('a body', () => {
   });
 
   it('is JSON 512 deep, and brackets in strings are no depth', () => {
-    expect(holds(json(`$${'[0]'.repeat(300)}`, 'exists'), view({ text: `${'['.repeat(512)}${']'.repeat(512)}` }))).toBe(true);
-    expect(holds(json('$.a', 'starts_with', '[["'), view({ text: JSON.stringify({ a: `[["\\${'['.repeat(1_000)}` }) }))).toBe(true);
+    expect(holds(json(`$${'[0]'.repeat(300)}`, 'exists'), view({ text: `${'['.repeat(512)}${']'.repeat(512)}` }))).toBe(
+      true,
+    );
+    expect(
+      holds(json('$.a', 'starts_with', '[["'), view({ text: JSON.stringify({ a: `[["\\${'['.repeat(1_000)}` }) })),
+    ).toBe(true);
   });
 
   it('is parsed once', () => {
@@ -202,7 +312,11 @@ describe('all, any, not', () => {
   const no = json('$.n', 'absent');
 
   it.each([
-    [{ all: [yes, yes] }, true], [{ all: [yes, no] }, false], [{ any: [no, yes] }, true], [{ any: [no, no] }, false], [{ not: no }, true],
+    [{ all: [yes, yes] }, true],
+    [{ all: [yes, no] }, false],
+    [{ any: [no, yes] }, true],
+    [{ any: [no, no] }, false],
+    [{ not: no }, true],
     [{ not: { all: [yes, { any: [no, { not: yes }] }] } }, true],
   ])('%j is %s', (when, expected) => {
     expect(holds(when)).toBe(expected);
@@ -262,8 +376,11 @@ describe('faults', () => {
     expect(faults(when)).toContainEqual(expect.stringContaining(fault));
   });
 
-  const nested = (levels: number): object => Array.from({ length: levels - 1 }).reduce<object>((inner) => ({ not: inner }), json('$.n', 'exists'));
-  const many = (leaves: number): object => ({ any: [1, 2].map((half) => ({ all: Array.from({ length: leaves / 2 }, () => json('$.n', 'eq', `${half}`)) })) });
+  const nested = (levels: number): object =>
+    Array.from({ length: levels - 1 }).reduce<object>((inner) => ({ not: inner }), json('$.n', 'exists'));
+  const many = (leaves: number): object => ({
+    any: [1, 2].map((half) => ({ all: Array.from({ length: leaves / 2 }, () => json('$.n', 'eq', `${half}`)) })),
+  });
 
   it('allows 8 levels and no more', () => {
     expect(faults(nested(8))).toEqual([]);
@@ -274,26 +391,57 @@ describe('faults', () => {
   it('allows 64 leaves and no more', () => {
     expect(faults(many(64))).toEqual([]);
     expect(faults(many(66))).toEqual(['when.any.1.all.31: is one condition too many: at most 64 in all']);
-    expect(faults({ any: Array.from({ length: 65 }, () => 1) })).toEqual(['when.any: has too many conditions: at most 64']);
+    expect(faults({ any: Array.from({ length: 65 }, () => 1) })).toEqual([
+      'when.any: has too many conditions: at most 64',
+    ]);
   });
 
   it('reports every fault, but at most 20', () => {
-    expect(faults({ all: [{ type: 'x' }, { type: 'method', op: 'x' }] }).map((fault) => fault.split(':')[0])).toEqual(['when.all.0.type', 'when.all.1.op']);
+    expect(faults({ all: [{ type: 'x' }, { type: 'method', op: 'x' }] }).map((fault) => fault.split(':')[0])).toEqual([
+      'when.all.0.type',
+      'when.all.1.op',
+    ]);
     expect(faults({ all: Array.from({ length: 64 }, () => ({})) })).toHaveLength(20);
   });
 
   it('never throws, and never runs what it was given', () => {
     const key = fc.constantFrom('all', 'any', 'not', 'type', 'op', 'path', 'name', 'value', '__proto__', 'toString');
-    const text = fc.constantFrom('json', 'body', 'ip', 'eq', 'in', 'matches', 'gt', '$.a', '$[', '10.0.0.0/8', '(a', 'a*', '\ud800');
+    const text = fc.constantFrom(
+      'json',
+      'body',
+      'ip',
+      'eq',
+      'in',
+      'matches',
+      'gt',
+      '$.a',
+      '$[',
+      '10.0.0.0/8',
+      '(a',
+      'a*',
+      '\ud800',
+    );
     const when = fc.letrec((tie) => ({
-      value: fc.oneof({ depthSize: 'medium' }, text, fc.anything(), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(key, tie('value'), { maxKeys: 4 })),
+      value: fc.oneof(
+        { depthSize: 'medium' },
+        text,
+        fc.anything(),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+      ),
     })).value;
-    fc.assert(fc.property(when, fc.string({ unit: 'binary' }), (value, body) => {
-      const compiled = compileCondition(value, 'when', { defaultType: 'json' });
+    fc.assert(
+      fc.property(when, fc.string({ unit: 'binary' }), (value, body) => {
+        const compiled = compileCondition(value, 'when', { defaultType: 'json' });
 
-      if ('condition' in compiled) expect(typeof compiled.condition.matches(view({ text: body, query: body, path: body, ip: body }))).toBe('boolean');
-      else expect(compiled.faults.length).toBeGreaterThan(0);
-    }), { numRuns: 500 });
+        if ('condition' in compiled)
+          expect(typeof compiled.condition.matches(view({ text: body, query: body, path: body, ip: body }))).toBe(
+            'boolean',
+          );
+        else expect(compiled.faults.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 
@@ -304,30 +452,44 @@ describe('every condition', () => {
     fc.constant(leaf('body', 'matches', 'paid')),
   );
   const condition = fc.letrec<{ node: object }>((tie) => ({
-    node: fc.oneof({ maxDepth: 4 }, anyLeaf, fc.array(tie('node'), { minLength: 1, maxLength: 2 }).map((all) => ({ all })),
-      fc.array(tie('node'), { minLength: 1, maxLength: 2 }).map((any) => ({ any })), tie('node').map((not) => ({ not }))),
+    node: fc.oneof(
+      { maxDepth: 4 },
+      anyLeaf,
+      fc.array(tie('node'), { minLength: 1, maxLength: 2 }).map((all) => ({ all })),
+      fc.array(tie('node'), { minLength: 1, maxLength: 2 }).map((any) => ({ any })),
+      tie('node').map((not) => ({ not })),
+    ),
   })).node;
 
   it('is what its double negation is, and not what its negation is', () => {
-    fc.assert(fc.property(condition, (when) => {
-      expect(holds({ not: { not: when } })).toBe(holds(when));
-      expect(holds({ not: when })).toBe(!holds(when));
-    }));
+    fc.assert(
+      fc.property(condition, (when) => {
+        expect(holds({ not: { not: when } })).toBe(holds(when));
+        expect(holds({ not: when })).toBe(!holds(when));
+      }),
+    );
   });
 
   it('obeys De Morgan', () => {
-    fc.assert(fc.property(condition, condition, (left, right) => {
-      expect(holds({ not: { all: [left, right] } })).toBe(holds({ any: [{ not: left }, { not: right }] }));
-    }));
+    fc.assert(
+      fc.property(condition, condition, (left, right) => {
+        expect(holds({ not: { all: [left, right] } })).toBe(holds({ any: [{ not: left }, { not: right }] }));
+      }),
+    );
   });
 });
 
 describe('the work for one request is bounded', () => {
-  const random = Array.from({ length: 131_072 }, (_, i) => ((Math.imul(i, 2_654_435_761) >>> 13) % 2 ? 'a' : 'b')).join('');
+  const random = Array.from({ length: 131_072 }, (_, i) => ((Math.imul(i, 2_654_435_761) >>> 13) % 2 ? 'a' : 'b')).join(
+    '',
+  );
 
-  it.each(['^(a+)+$', '(a|aa)*c', '(x+x+)+y', '(.*)(.*)(.*)(.*)[^ -~]', '((a{0,10}){0,10})$'])('the pattern %s ends', (pattern) => {
-    expect(typeof holds(leaf('body', 'matches', pattern), view({ text: 'a'.repeat(131_072) }))).toBe('boolean');
-  });
+  it.each(['^(a+)+$', '(a|aa)*c', '(x+x+)+y', '(.*)(.*)(.*)(.*)[^ -~]', '((a{0,10}){0,10})$'])(
+    'the pattern %s ends',
+    (pattern) => {
+      expect(typeof holds(leaf('body', 'matches', pattern), view({ text: 'a'.repeat(131_072) }))).toBe('boolean');
+    },
+  );
 
   it('matches nothing more, whichever way round it is asked, once it is spent', () => {
     const costly = leaf('body', 'matches', 'a[ab]{22}[cd]');
@@ -362,14 +524,25 @@ describe('the work for one request is bounded', () => {
   it('is linear for what a text contains, also where it repeats itself', () => {
     const value = `${'a'.repeat(511)}b${'a'.repeat(512)}`;
 
-    for (const [text, is] of [['a'.repeat(131_072), false], [`${'a'.repeat(100_000)}b${'a'.repeat(512)}`, true], [value.slice(1), false], [value, true]] as const) {
+    for (const [text, is] of [
+      ['a'.repeat(131_072), false],
+      [`${'a'.repeat(100_000)}b${'a'.repeat(512)}`, true],
+      [value.slice(1), false],
+      [value, true],
+    ] as const) {
       expect(holds(leaf('body', 'contains', value), view({ text }, 1_000_000))).toBe(is);
     }
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 251, maxLength: 300 }), fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 20 }), fc.boolean(),
-      (part, around, isIn) => {
-        const text = isIn ? `${around}${part}${around}` : `${around}${part.slice(1)}${around}`;
-        expect(holds(leaf('body', 'contains', part), view({ text }, 1_000_000))).toBe(text.includes(part));
-      }));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 251, maxLength: 300 }),
+        fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 20 }),
+        fc.boolean(),
+        (part, around, isIn) => {
+          const text = isIn ? `${around}${part}${around}` : `${around}${part.slice(1)}${around}`;
+          expect(holds(leaf('body', 'contains', part), view({ text }, 1_000_000))).toBe(text.includes(part));
+        },
+      ),
+    );
   });
 
   it('counts the nodes that a path visits', () => {
@@ -388,15 +561,28 @@ describe('compileFilter', () => {
   }
 
   it('takes a leaf without a type for JSON', () => {
-    expect([passes({ path: '$.type', op: 'eq', value: 'order.paid' }), passes({ not: { path: '$.type', op: 'exists' } })]).toEqual([true, false]);
-    expect(compileFilter({ op: 'eq', value: 'x' }, 'filter')).toEqual({ faults: [{ path: 'filter.path', message: 'must be a string' }] });
+    expect([
+      passes({ path: '$.type', op: 'eq', value: 'order.paid' }),
+      passes({ not: { path: '$.type', op: 'exists' } }),
+    ]).toEqual([true, false]);
+    expect(compileFilter({ op: 'eq', value: 'x' }, 'filter')).toEqual({
+      faults: [{ path: 'filter.path', message: 'must be a string' }],
+    });
     expect(passes(leaf('method', 'eq', 'POST'))).toBe(true);
   });
 
-  it.each([['not JSON', 'hello'], ['over 128 KB', JSON.stringify({ a: 'x'.repeat(131_072) })], ['empty', '']])('as a whole does not match a body that is %s', (_what, text) => {
+  it.each([
+    ['not JSON', 'hello'],
+    ['over 128 KB', JSON.stringify({ a: 'x'.repeat(131_072) })],
+    ['empty', ''],
+  ])('as a whole does not match a body that is %s', (_what, text) => {
     const absent = { path: '$.b', op: 'absent' };
 
-    for (const filter of [absent, { not: { path: '$.b', op: 'exists' } }, { any: [{ type: 'method', op: 'exists' }, absent] }]) {
+    for (const filter of [
+      absent,
+      { not: { path: '$.b', op: 'exists' } },
+      { any: [{ type: 'method', op: 'exists' }, absent] },
+    ]) {
       expect([passes(filter), passes(filter, view({ text }))]).toEqual([true, false]);
     }
     expect(passes({ type: 'method', op: 'exists' }, view({ text }))).toBe(true);

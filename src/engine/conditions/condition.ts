@@ -1,4 +1,4 @@
-import { Faults, isObject, type Fault } from './faults.js';
+import { type Fault, Faults, isObject } from './faults.js';
 import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
@@ -21,12 +21,16 @@ const BRANCHES = ['all', 'any', 'not'] as const;
 
 /** Compiles the grammar of `when`: one of `all`, `any`, `not`, or a leaf. `at` is where the value stands in the request. */
 export function compileCondition(
-  value: unknown, at: string, options: { defaultType?: 'json' } = {},
+  value: unknown,
+  at: string,
+  options: { defaultType?: 'json' } = {},
 ): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler(options.defaultType);
   const node = compiler.node(value, at, 1);
   if (node === null || compiler.faults.list.length > 0) return { faults: compiler.faults.list };
-  return { condition: { source: value, matches: (view) => !view.isExhausted && node.holds(view) && !view.isExhausted } };
+  return {
+    condition: { source: value, matches: (view) => !view.isExhausted && node.holds(view) && !view.isExhausted },
+  };
 }
 
 /**
@@ -38,7 +42,12 @@ export function compileFilter(value: unknown, at: string): { condition: Conditio
   const node = compiler.node(value, at, 1);
   if (node === null || compiler.faults.list.length > 0) return { faults: compiler.faults.list };
   const isVisible = (view: RequestView): boolean => !node.readsJson || view.json !== undefined;
-  return { condition: { source: value, matches: (view) => !view.isExhausted && isVisible(view) && node.holds(view) && !view.isExhausted } };
+  return {
+    condition: {
+      source: value,
+      matches: (view) => !view.isExhausted && isVisible(view) && node.holds(view) && !view.isExhausted,
+    },
+  };
 }
 
 class Compiler {
@@ -63,10 +72,14 @@ class Compiler {
   private list(value: unknown, at: string, depth: number, isAll: boolean): Node | null {
     if (!Array.isArray(value) || value.length === 0) return this.fault(at, 'must be a list of at least one condition');
     if (value.length > LEAVES_MAX) return this.fault(at, `has too many conditions: at most ${LEAVES_MAX}`);
-    const nodes = value.map((entry, index) => this.node(entry, `${at}.${index}`, depth + 1)).filter((node) => node !== null);
+    const nodes = value
+      .map((entry, index) => this.node(entry, `${at}.${index}`, depth + 1))
+      .filter((node) => node !== null);
     return {
       readsJson: nodes.some((node) => node.readsJson),
-      holds: isAll ? (view) => nodes.every((node) => node.holds(view)) : (view) => nodes.some((node) => node.holds(view)),
+      holds: isAll
+        ? (view) => nodes.every((node) => node.holds(view))
+        : (view) => nodes.some((node) => node.holds(view)),
     };
   }
 

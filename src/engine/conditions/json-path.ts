@@ -1,4 +1,4 @@
-import { JSONPathEnvironment, jsonpath } from 'json-p3';
+import { jsonpath, JSONPathEnvironment } from 'json-p3';
 import { isObject } from './faults.js';
 import type { RequestView } from './request-view.js';
 
@@ -30,11 +30,12 @@ export function compileJsonPath(text: string): JsonPath | string {
   const steps = stepsOf(text);
   if (typeof steps === 'string') return steps;
   return {
-    all: (view) => view.found(`all ${text}`, () => {
-      const nodes: unknown[] = [];
-      collect(view.json, steps, 0, { view, nodes });
-      return nodes;
-    }),
+    all: (view) =>
+      view.found(`all ${text}`, () => {
+        const nodes: unknown[] = [];
+        collect(view.json, steps, 0, { view, nodes });
+        return nodes;
+      }),
     first: (view) => view.found(`first ${text}`, () => firstNode(view.json, steps, 0, view)),
   };
 }
@@ -50,7 +51,8 @@ function stepsOf(text: string): Step[] | string {
   for (const segment of segments) {
     const [selector, ...more] = segment.selectors;
     // Several selectors in one segment multiply with every segment; `..` does with every level of the document.
-    if (segment.toString().startsWith('..') || more.length > 0) return `can only use ${ALLOWED}, one at a time and without ..`;
+    if (segment.toString().startsWith('..') || more.length > 0)
+      return `can only use ${ALLOWED}, one at a time and without ..`;
     const step = stepOf(selector);
     if (step === null) return `can only use ${ALLOWED}; filters and functions are not supported`;
     steps.push(step);
@@ -78,7 +80,12 @@ function firstNode(value: unknown, steps: readonly Step[], at: number, view: Req
   return undefined;
 }
 
-function collect(value: unknown, steps: readonly Step[], at: number, into: { view: RequestView; nodes: unknown[] }): void {
+function collect(
+  value: unknown,
+  steps: readonly Step[],
+  at: number,
+  into: { view: RequestView; nodes: unknown[] },
+): void {
   const step = steps[at];
   if (step === undefined) {
     if (value !== undefined) into.nodes.push(value);
@@ -93,10 +100,14 @@ function collect(value: unknown, steps: readonly Step[], at: number, into: { vie
 function children(value: unknown, step: Step): Iterable<unknown> {
   if (isList(value)) {
     switch (step.kind) {
-      case 'name': return [];
-      case 'index': return sliced(value, step.index, step.index === -1 ? undefined : step.index + 1, 1);
-      case 'slice': return sliced(value, step.start, step.stop, step.step);
-      case 'wildcard': return value;
+      case 'name':
+        return [];
+      case 'index':
+        return sliced(value, step.index, step.index === -1 ? undefined : step.index + 1, 1);
+      case 'slice':
+        return sliced(value, step.start, step.stop, step.step);
+      case 'wildcard':
+        return value;
     }
   }
   if (!isObject(value)) return [];
@@ -107,9 +118,15 @@ function children(value: unknown, step: Step): Iterable<unknown> {
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 /** RFC 9535, section 2.3.4.2. */
-function* sliced(values: readonly unknown[], start: number | undefined, stop: number | undefined, step: number): Generator {
+function* sliced(
+  values: readonly unknown[],
+  start: number | undefined,
+  stop: number | undefined,
+  step: number,
+): Generator {
   const { length } = values;
-  const place = (index: number, low: number, high: number): number => Math.min(Math.max(index < 0 ? length + index : index, low), high);
+  const place = (index: number, low: number, high: number): number =>
+    Math.min(Math.max(index < 0 ? length + index : index, low), high);
   if (step > 0) {
     const end = place(stop ?? length, 0, length);
     for (let index = place(start ?? 0, 0, length); index < end; index += step) yield values[index];

@@ -2,7 +2,7 @@ import { writeExact } from '../exact-json.js';
 import type { Faults } from './faults.js';
 import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
 import { networksOf } from './networks.js';
-import { compileOperator, isUnary, listOf, OPS, type Op, type Operator } from './operators.js';
+import { compileOperator, isUnary, listOf, type Op, type Operator, OPS } from './operators.js';
 import type { RequestView } from './request-view.js';
 
 /** One question to a request. */
@@ -46,7 +46,12 @@ type TypeName = keyof typeof TYPES;
 const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
 /** The leaf; null after a fault. `defaultType` stands in where there is no `type`. */
-export function compileLeaf(value: Record<string, unknown>, at: string, faults: Faults, defaultType?: TypeName): Leaf | null {
+export function compileLeaf(
+  value: Record<string, unknown>,
+  at: string,
+  faults: Faults,
+  defaultType?: TypeName,
+): Leaf | null {
   const type = TYPE_NAMES.find((name) => name === (value.type === undefined ? defaultType : value.type));
   if (type === undefined) {
     faults.add(`${at}.type`, `must be one of ${TYPE_NAMES.join(', ')}`);
@@ -54,7 +59,9 @@ export function compileLeaf(value: Record<string, unknown>, at: string, faults: 
   }
   const rules: LeafType = TYPES[type];
   const op = (rules.ops ?? OPS).find((name) => name === value.op);
-  const known = ['type', 'op', rules.selector, op !== undefined && isUnary(op) ? undefined : 'value'].filter((key) => key !== undefined);
+  const known = ['type', 'op', rules.selector, op !== undefined && isUnary(op) ? undefined : 'value'].filter(
+    (key) => key !== undefined,
+  );
   faults.object(value, at, known);
   const selector = rules.selector === undefined ? '' : compileSelector(rules.selector, type, value, at, faults);
   if (op === undefined) {
@@ -64,23 +71,36 @@ export function compileLeaf(value: Record<string, unknown>, at: string, faults: 
   const text = isUnary(op) ? '' : faults.text(value.value, `${at}.value`, VALUE_BYTES_MAX);
   if (selector === null || text === null) return null;
   const read: Read = typeof selector === 'string' ? (view) => listed(rules.read(view, selector)) : selector;
-  return type === 'ip' ? compileIpLeaf(op, text, at, faults) : compileTextLeaf({ type, rules, op, text, read }, at, faults);
+  return type === 'ip'
+    ? compileIpLeaf(op, text, at, faults)
+    : compileTextLeaf({ type, rules, op, text, read }, at, faults);
 }
 
 /** What is told apart by `name` or `path`: a name, or how to read the body; null after a fault. */
 function compileSelector(
-  key: 'name' | 'path', type: TypeName, value: Record<string, unknown>, at: string, faults: Faults,
+  key: 'name' | 'path',
+  type: TypeName,
+  value: Record<string, unknown>,
+  at: string,
+  faults: Faults,
 ): string | Read | null {
   const text = faults.text(value[key], `${at}.${key}`, key === 'path' ? JSON_PATH_BYTES_MAX : NAME_BYTES_MAX);
   if (text === null) return null;
   if (type !== 'json') return type === 'header' ? text.toLowerCase() : text;
   const path = compileJsonPath(text);
-  if (typeof path !== 'string') return (view) => view.found(`texts of ${text}`, () => path.all(view).map((node) => paidTextOf(node, view)));
+  if (typeof path !== 'string')
+    return (view) => view.found(`texts of ${text}`, () => path.all(view).map((node) => paidTextOf(node, view)));
   faults.add(`${at}.path`, path);
   return null;
 }
 
-interface TextLeaf { type: TypeName; rules: LeafType; op: Op; text: string; read: Read }
+interface TextLeaf {
+  type: TypeName;
+  rules: LeafType;
+  op: Op;
+  text: string;
+  read: Read;
+}
 
 function compileTextLeaf({ type, rules, op, text, read }: TextLeaf, at: string, faults: Faults): Leaf | null {
   const isNormal = rules.normal !== undefined && op !== 'matches';
@@ -103,7 +123,10 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   const entries = op === 'in' ? listOf(text) : [text.trim()];
   const networks = networksOf(entries);
   if (typeof networks === 'string' || entries.length === 0) {
-    faults.add(`${at}.value`, 'must be an IP address or a network like 192.0.2.0/24; for in, a list of them with commas between them');
+    faults.add(
+      `${at}.value`,
+      'must be an IP address or a network like 192.0.2.0/24; for in, a list of them with commas between them',
+    );
     return null;
   }
   const isIn = ({ ip }: RequestView): boolean => ip !== undefined && networks.has(ip);

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { ipAddress, type IpAddress } from '../ip-ranges.js';
+import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
 /** A set of addresses and networks: exactly these, unlike the `AddressSet` of the egress policy. */
 export interface Networks {

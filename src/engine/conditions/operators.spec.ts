@@ -25,21 +25,26 @@ describe('an order', () => {
   const large = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
   it('is that of the numbers, however they are written and however long they are', () => {
-    fc.assert(fc.property(fc.oneof(fc.tuple(small, small), fc.tuple(large, large)), ([left, right]) => {
-      for (const value of written(right)) {
-        const operators = (['gt', 'gte', 'lt', 'lte'] as const).map((op) => compileOperator(op, value));
-        for (const text of written(left)) {
-          const holds = operators.map((operator) => typeof operator !== 'string' && operator.holds(text));
-          expect(holds).toEqual([left > right, left >= right, left < right, left <= right]);
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(small, small), fc.tuple(large, large)), ([left, right]) => {
+        for (const value of written(right)) {
+          const operators = (['gt', 'gte', 'lt', 'lte'] as const).map((op) => compileOperator(op, value));
+          for (const text of written(left)) {
+            const holds = operators.map((operator) => typeof operator !== 'string' && operator.holds(text));
+            expect(holds).toEqual([left > right, left >= right, left < right, left <= right]);
+          }
         }
-      }
-    }));
+      }),
+    );
   });
 
-  it.each(['', '-', '+', '1 ', ' 1', '1-', '--1', '0x1', '1,5', 'one', '\u0661', undefined])('has no place for %j', (text) => {
-    for (const op of ['gt', 'gte', 'lt', 'lte'] as const) {
-      const operator = compileOperator(op, '0');
-      expect(typeof operator !== 'string' && operator.holds(text)).toBe(false);
-    }
-  });
+  it.each(['', '-', '+', '1 ', ' 1', '1-', '--1', '0x1', '1,5', 'one', '\u0661', undefined])(
+    'has no place for %j',
+    (text) => {
+      for (const op of ['gt', 'gte', 'lt', 'lte'] as const) {
+        const operator = compileOperator(op, '0');
+        expect(typeof operator !== 'string' && operator.holds(text)).toBe(false);
+      }
+    },
+  );
 });

@@ -9,7 +9,19 @@ export interface Operator {
 }
 
 export const OPS = [
-  'eq', 'ne', 'in', 'contains', 'starts_with', 'ends_with', 'matches', 'gt', 'gte', 'lt', 'lte', 'exists', 'absent',
+  'eq',
+  'ne',
+  'in',
+  'contains',
+  'starts_with',
+  'ends_with',
+  'matches',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'exists',
+  'absent',
 ] as const;
 
 export type Op = (typeof OPS)[number];
@@ -37,29 +49,48 @@ const ABSENT: Operator = { holds: (text) => text === undefined, steps: nothing }
 /** The operator, or a sentence that says what is wrong with `value`. */
 export function compileOperator(op: Op, value: string): Operator | string {
   switch (op) {
-    case 'exists': return PRESENT;
-    case 'absent': return ABSENT;
-    case 'ne': return { holds: (text) => text !== value, steps: atMost(value.length) };
-    case 'eq': return ofPresent((text) => text === value, atMost(value.length));
-    case 'contains': return containing(value);
-    case 'starts_with': return ofPresent((text) => text.startsWith(value), atMost(value.length));
-    case 'ends_with': return ofPresent((text) => text.endsWith(value), atMost(value.length));
-    case 'in': return oneOf(value);
-    case 'matches': return pattern(value);
-    case 'gt': return compared(value, (order) => order > 0);
-    case 'gte': return compared(value, (order) => order >= 0);
-    case 'lt': return compared(value, (order) => order < 0);
-    case 'lte': return compared(value, (order) => order <= 0);
+    case 'exists':
+      return PRESENT;
+    case 'absent':
+      return ABSENT;
+    case 'ne':
+      return { holds: (text) => text !== value, steps: atMost(value.length) };
+    case 'eq':
+      return ofPresent((text) => text === value, atMost(value.length));
+    case 'contains':
+      return containing(value);
+    case 'starts_with':
+      return ofPresent((text) => text.startsWith(value), atMost(value.length));
+    case 'ends_with':
+      return ofPresent((text) => text.endsWith(value), atMost(value.length));
+    case 'in':
+      return oneOf(value);
+    case 'matches':
+      return pattern(value);
+    case 'gt':
+      return compared(value, (order) => order > 0);
+    case 'gte':
+      return compared(value, (order) => order >= 0);
+    case 'lt':
+      return compared(value, (order) => order < 0);
+    case 'lte':
+      return compared(value, (order) => order <= 0);
   }
 }
 
 /** The entries of a comma list, without the spaces around them and without empty ones. */
 export function listOf(value: string): string[] {
-  return value.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }
 
 const eachCharacter = (length: number): number => length;
-const atMost = (charactersMax: number) => (length: number): number => Math.min(length, charactersMax);
+const atMost =
+  (charactersMax: number) =>
+  (length: number): number =>
+    Math.min(length, charactersMax);
 
 function ofPresent(holds: (text: string) => boolean, steps = eachCharacter): Operator {
   return { holds: (text) => text !== undefined && holds(text), steps };
@@ -95,7 +126,9 @@ function linearSearch(value: string): (text: string) => boolean {
 
 function oneOf(value: string): Operator | string {
   const entries = new Set(listOf(value));
-  return entries.size === 0 ? 'must be a list of values with commas between them' : ofPresent((text) => entries.has(text));
+  return entries.size === 0
+    ? 'must be a list of values with commas between them'
+    : ofPresent((text) => entries.has(text));
 }
 
 function compared(value: string, holds: (order: number) => boolean): Operator | string {
@@ -120,10 +153,13 @@ function pattern(value: string): Operator | string {
   }
   const size = compiled.programSize();
   if (size > PATTERN_SIZE_MAX) return 'is too large a pattern: use fewer or smaller repetitions';
-  return ofPresent((text) => {
-    const isMatch = compiled.test(text);
-    // Its states would stay, up to 8 MB of them in every pattern that is kept compiled.
-    compiled.re2Input.lazyDFA?.clearCache();
-    return isMatch;
-  }, (length) => length * (STEPS_OF_STATE + STEPS_OF_INSTRUCTION * size));
+  return ofPresent(
+    (text) => {
+      const isMatch = compiled.test(text);
+      // Its states would stay, up to 8 MB of them in every pattern that is kept compiled.
+      compiled.re2Input.lazyDFA?.clearCache();
+      return isMatch;
+    },
+    (length) => length * (STEPS_OF_STATE + STEPS_OF_INSTRUCTION * size),
+  );
 }

@@ -1,7 +1,7 @@
 import { parseExact } from '../exact-json.js';
 import { headerOf, type ReceivedRequest, type Verification } from '../inbound/request.js';
 import { unpacked } from '../inbound/unpacked.js';
-import { ipAddress, type IpAddress } from '../ip-ranges.js';
+import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
 /** A longer body is not read for JSON or form fields; its text is cut here. */
 export const VISIBLE_BYTES_MAX = 128 * 1024;
@@ -53,7 +53,11 @@ export class RequestView {
   constructor(
     readonly request: ReceivedRequest,
     readonly verification: Verification,
-    { allowance = new StepAllowance(), parsed = new Map<string, unknown>(), isUnpacked = false }: { allowance?: Allowance; parsed?: Map<string, unknown>; isUnpacked?: boolean } = {},
+    {
+      allowance = new StepAllowance(),
+      parsed = new Map<string, unknown>(),
+      isUnpacked = false,
+    }: { allowance?: Allowance; parsed?: Map<string, unknown>; isUnpacked?: boolean } = {},
   ) {
     this.allowance = allowance;
     this.parsed = parsed;
@@ -86,7 +90,10 @@ export class RequestView {
 
   /** In lower case, without parameters. */
   get mediaType(): string | undefined {
-    return this.once('mediaType', () => headerOf(this.request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() || undefined);
+    return this.once(
+      'mediaType',
+      () => headerOf(this.request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() || undefined,
+    );
   }
 
   /** The body without its content encoding; empty where that can't be had. */
@@ -97,9 +104,13 @@ export class RequestView {
   /** The body as UTF-8, its first 128 KB; undefined when it is empty. */
   get text(): string | undefined {
     // Streaming leaves out a character that the cut has split.
-    return this.once('text', () => this.body.length === 0
-      ? undefined
-      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.body.subarray(0, VISIBLE_BYTES_MAX), { stream: true }));
+    return this.once('text', () =>
+      this.body.length === 0
+        ? undefined
+        : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.body.subarray(0, VISIBLE_BYTES_MAX), {
+            stream: true,
+          }),
+    );
   }
 
   /** The body as JSON, whatever its content type says, with numbers as they were written; undefined when it is over 128 KB or not JSON in UTF-8. */

@@ -6,10 +6,19 @@ import { compileRules } from './rules.js';
 
 function view(body: unknown = {}, changes: Partial<ReceivedRequest> = {}): RequestView {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return new RequestView({
-    method: 'POST', path: '', query: 'q=1%262&hub.challenge=echo', headers: [['x-from', 'a"b']],
-    body: Buffer.from(text), url: 'https://in.example/', ip: '::1', ...changes,
-  }, 'none');
+  return new RequestView(
+    {
+      method: 'POST',
+      path: '',
+      query: 'q=1%262&hub.challenge=echo',
+      headers: [['x-from', 'a"b']],
+      body: Buffer.from(text),
+      url: 'https://in.example/',
+      ip: '::1',
+      ...changes,
+    },
+    'none',
+  );
 }
 
 function answer(rules: unknown, on = view()): SynchronousAnswer | null {
@@ -34,14 +43,25 @@ describe('rules', () => {
   const rules = {
     rules: [
       { when: typed('ping'), respond: { status: 201, body: 'pong' } },
-      { when: { any: [typed('ping'), typed('hello')] }, respond: { status: 202, body: '{"hi":true}', headers: { 'X-Rule': 'two' } } },
+      {
+        when: { any: [typed('ping'), typed('hello')] },
+        respond: { status: 202, body: '{"hi":true}', headers: { 'X-Rule': 'two' } },
+      },
     ],
     default: { status: 204 },
   };
 
   it('the first that matches answers, else the default', () => {
-    expect(answer(rules, view({ type: 'ping' }))).toEqual({ status: 201, headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE }, body: 'pong' });
-    expect(answer(rules, view({ type: 'hello' }))).toEqual({ status: 202, headers: { 'x-rule': 'two', 'content-type': 'application/json', ...SAFE }, body: '{"hi":true}' });
+    expect(answer(rules, view({ type: 'ping' }))).toEqual({
+      status: 201,
+      headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE },
+      body: 'pong',
+    });
+    expect(answer(rules, view({ type: 'hello' }))).toEqual({
+      status: 202,
+      headers: { 'x-rule': 'two', 'content-type': 'application/json', ...SAFE },
+      body: '{"hi":true}',
+    });
     expect(answer(rules, view({ type: 'x' }))).toEqual({ status: 204, headers: {}, body: '' });
   });
 
@@ -64,11 +84,20 @@ describe('rules', () => {
     [{ rule: [] }, 'responseRules.rule: is not known here: use rules, default'],
     [{ rules: {} }, 'responseRules.rules: must be a list of at most 50 rules'],
     [{ rules: [1] }, 'responseRules.rules.0: must be an object'],
-    [{ rules: [{ when: typed('a'), respond: {}, then: 1 }] }, 'responseRules.rules.0.then: is not known here: use when, respond'],
+    [
+      { rules: [{ when: typed('a'), respond: {}, then: 1 }] },
+      'responseRules.rules.0.then: is not known here: use when, respond',
+    ],
     [{ rules: [{ respond: {} }] }, 'responseRules.rules.0.when: must be an object with one of all'],
     [{ rules: [{ when: typed('a') }] }, 'responseRules.rules.0.respond: must be an object'],
-    [{ rules: [{ when: { all: [{ type: 'x' }] }, respond: {} }] }, 'responseRules.rules.0.when.all.0.type: must be one of'],
-    [{ rules: [{ when: { op: 'exists', path: '$' }, respond: {} }] }, 'responseRules.rules.0.when.type: must be one of'],
+    [
+      { rules: [{ when: { all: [{ type: 'x' }] }, respond: {} }] },
+      'responseRules.rules.0.when.all.0.type: must be one of',
+    ],
+    [
+      { rules: [{ when: { op: 'exists', path: '$' }, respond: {} }] },
+      'responseRules.rules.0.when.type: must be one of',
+    ],
     [{ default: 'ok' }, 'responseRules.default: must be an object'],
     [{ default: { code: 200 } }, 'responseRules.default.code: is not known here: use status, body, headers'],
     [{ default: { status: 199 } }, 'responseRules.default.status: must be a whole number from 200 to 599'],
@@ -78,12 +107,27 @@ describe('rules', () => {
     [{ default: { body: {} } }, 'responseRules.default.body: must be a string'],
     [{ default: { body: 'é'.repeat(32_769) } }, 'responseRules.default.body: must have at most 65536 bytes'],
     [{ default: { body: 'a {{body.x' } }, 'responseRules.default.body: has {{ without }}'],
-    [{ default: { body: '{{secrets.x}}' } }, 'responseRules.default.body: knows only {{body.path}}, {{query.name}} and {{headers.name}}'],
+    [
+      { default: { body: '{{secrets.x}}' } },
+      'responseRules.default.body: knows only {{body.path}}, {{query.name}} and {{headers.name}}',
+    ],
     [{ default: { body: '{{body}}' } }, 'responseRules.default.body: knows only'],
-    [{ default: { body: '{{body.a..b}}' } }, 'responseRules.default.body: has a path after body that can only use names'],
-    [{ default: { body: '{{body.a b}}' } }, 'responseRules.default.body: has a path after body that must be a JSONPath'],
-    [{ default: { body: '{{query.a}}'.repeat(51) } }, 'responseRules.default: has too many places to fill in: at most 50'],
-    [{ default: { body: 'f({{body.a}})', headers: { 'content-type': 'text/javascript' } } }, 'responseRules.default.body: can only hold {{…}} in an answer of JSON'],
+    [
+      { default: { body: '{{body.a..b}}' } },
+      'responseRules.default.body: has a path after body that can only use names',
+    ],
+    [
+      { default: { body: '{{body.a b}}' } },
+      'responseRules.default.body: has a path after body that must be a JSONPath',
+    ],
+    [
+      { default: { body: '{{query.a}}'.repeat(51) } },
+      'responseRules.default: has too many places to fill in: at most 50',
+    ],
+    [
+      { default: { body: 'f({{body.a}})', headers: { 'content-type': 'text/javascript' } } },
+      'responseRules.default.body: can only hold {{…}} in an answer of JSON',
+    ],
   ])('%j: %s', (value, fault) => {
     expect(faults(value)).toContainEqual(expect.stringContaining(fault));
   });
@@ -91,53 +135,114 @@ describe('rules', () => {
 
 describe('headers of an answer', () => {
   it.each([
-    'content-length', 'Transfer-Encoding', 'connection', 'upgrade', 'keep-alive', 'te', 'trailer', 'content-encoding', 'date', 'host',
-    'Set-Cookie', 'set-cookie2', 'strict-transport-security', 'alt-svc', 'clear-site-data', 'proxy-authenticate', 'content-security-policy',
-    '', 'a b', 'a:', 'a\r\nb', ':status', 'é',
-  ])('can\'t have the name %j', (name) => {
+    'content-length',
+    'Transfer-Encoding',
+    'connection',
+    'upgrade',
+    'keep-alive',
+    'te',
+    'trailer',
+    'content-encoding',
+    'date',
+    'host',
+    'Set-Cookie',
+    'set-cookie2',
+    'strict-transport-security',
+    'alt-svc',
+    'clear-site-data',
+    'proxy-authenticate',
+    'content-security-policy',
+    '',
+    'a b',
+    'a:',
+    'a\r\nb',
+    ':status',
+    'é',
+  ])("can't have the name %j", (name) => {
     expect(faults({ default: { headers: Object.fromEntries([[name, 'x']]) } })).toEqual([
-      expect.stringMatching(/^responseRules\.default\.headers\.[^]*: (This header is set by|A header name consists of)/),
+      expect.stringMatching(
+        /^responseRules\.default\.headers\.[^]*: (This header is set by|A header name consists of)/,
+      ),
     ]);
   });
 
-  it.each(['a\r\nx: y', 'a\nb', 'a\0', 'a\x7f', '日', ' a', 'a\t', 'x'.repeat(4_097), 5, null])('can\'t have the value %j', (value) => {
-    expect(faults({ default: { headers: { 'x-a': value } } })).toEqual([expect.stringMatching(/headers\.x-a: A header value/)]);
-  });
+  it.each(['a\r\nx: y', 'a\nb', 'a\0', 'a\x7f', '日', ' a', 'a\t', 'x'.repeat(4_097), 5, null])(
+    "can't have the value %j",
+    (value) => {
+      expect(faults({ default: { headers: { 'x-a': value } } })).toEqual([
+        expect.stringMatching(/headers\.x-a: A header value/),
+      ]);
+    },
+  );
 
   it('are at most 32, each once', () => {
-    expect(faults({ default: { headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`x-${i}`, ''])) } })).toEqual([
+    expect(
+      faults({ default: { headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`x-${i}`, ''])) } }),
+    ).toEqual(['responseRules.default.headers: must be an object of at most 32 headers']);
+    expect(faults({ default: { headers: { 'x-a': '1', 'X-A': '2' } } })).toEqual([
+      'responseRules.default.headers.X-A: The same name occurs twice.',
+    ]);
+    expect(faults({ default: { headers: [] } })).toEqual([
       'responseRules.default.headers: must be an object of at most 32 headers',
     ]);
-    expect(faults({ default: { headers: { 'x-a': '1', 'X-A': '2' } } })).toEqual(['responseRules.default.headers.X-A: The same name occurs twice.']);
-    expect(faults({ default: { headers: [] } })).toEqual(['responseRules.default.headers: must be an object of at most 32 headers']);
   });
 
-  it.each(['content-type', 'Location', 'refresh', 'link'])('can\'t fill in %s from the request', (name) => {
-    expect(faults({ default: { headers: { [name]: 'text/{{query.q}}' } } })).toEqual([expect.stringMatching(/can't be filled in from the request/)]);
+  it.each(['content-type', 'Location', 'refresh', 'link'])("can't fill in %s from the request", (name) => {
+    expect(faults({ default: { headers: { [name]: 'text/{{query.q}}' } } })).toEqual([
+      expect.stringMatching(/can't be filled in from the request/),
+    ]);
   });
 
   it('take one line of at most 1 KB from the request', () => {
     const on = view({ a: `x\r\nset-cookie: y\u0000é${'z'.repeat(2_000)}` });
 
     expect(respond({ headers: { 'X-Echo': '<{{body.a}}>', 'x-none': '{{body.none}}' } }, on).headers).toEqual({
-      'x-echo': `<xset-cookie: y${'z'.repeat(1_010)}>`, 'x-none': '',
+      'x-echo': `<xset-cookie: y${'z'.repeat(1_010)}>`,
+      'x-none': '',
     });
   });
 
   it.each([
-    ['text/html', 'text/html; charset=utf-8'], ['text/html; charset=UTF-8', 'text/html; charset=UTF-8'], ['application/xml;', 'application/xml; charset=utf-8'],
-    ['application/json', 'application/json'], ['image/svg+xml', 'image/svg+xml; charset=utf-8'], ['application/octet-stream', 'application/octet-stream'],
+    ['text/html', 'text/html; charset=utf-8'],
+    ['text/html; charset=UTF-8', 'text/html; charset=UTF-8'],
+    ['application/xml;', 'application/xml; charset=utf-8'],
+    ['application/json', 'application/json'],
+    ['image/svg+xml', 'image/svg+xml; charset=utf-8'],
+    ['application/octet-stream', 'application/octet-stream'],
   ])('say the charset: %s', (given, sent) => {
-    expect(respond({ body: 'x', headers: { 'content-type': given } }).headers).toEqual({ 'content-type': sent, ...SAFE });
+    expect(respond({ body: 'x', headers: { 'content-type': given } }).headers).toEqual({
+      'content-type': sent,
+      ...SAFE,
+    });
   });
 
-  it.each(['text/html; charset=utf-7', 'text/html; charset="utf-16"', 'text', 'text/', '/html', 'te xt/html', 'a/b/c', ''])('can\'t have the content type %j', (type) => {
-    expect(faults({ default: { body: 'x', headers: { 'content-type': type } } })).toEqual([expect.stringMatching(/^responseRules\.default\.headers\.content-type: must/)]);
+  it.each([
+    'text/html; charset=utf-7',
+    'text/html; charset="utf-16"',
+    'text',
+    'text/',
+    '/html',
+    'te xt/html',
+    'a/b/c',
+    '',
+  ])("can't have the content type %j", (type) => {
+    expect(faults({ default: { body: 'x', headers: { 'content-type': type } } })).toEqual([
+      expect.stringMatching(/^responseRules\.default\.headers\.content-type: must/),
+    ]);
   });
 });
 
 describe('templates', () => {
-  const on = view({ id: 'a1', n: 5, t: true, z: null, list: [{ id: 'x' }, { id: 'y' }], o: { k: 1 }, evil: '"},{"admin":true,"x":"\\', html: '<b onclick="x(\'y\')">&' });
+  const on = view({
+    id: 'a1',
+    n: 5,
+    t: true,
+    z: null,
+    list: [{ id: 'x' }, { id: 'y' }],
+    o: { k: 1 },
+    evil: '"},{"admin":true,"x":"\\',
+    html: '<b onclick="x(\'y\')">&',
+  });
 
   it.each([
     ['{{body.id}}-{{ body.n }}-{{body.t}}-{{body.z}}', 'a1-5-true-null'],
@@ -149,20 +254,29 @@ describe('templates', () => {
     ['{{headers.X-From}}', 'a"b'],
     ['{{body.id}} }} {', 'a1 }} {'],
   ])('in text: %s', (template, text) => {
-    expect(respond({ body: template }, on)).toEqual({ status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE }, body: text });
+    expect(respond({ body: template }, on)).toEqual({
+      status: 200,
+      headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE },
+      body: text,
+    });
   });
 
   it('puts numbers in as they were written, whatever JavaScript would make of them', () => {
     const long = view('{"id":9007199254740993,"list":[18446744073709551615]}');
 
     expect(bodyOf('{{body.id}} {{body.list}}', undefined, long)).toBe('9007199254740993 [18446744073709551615]');
-    expect(bodyOf('{"a":{{body.id}},"b":"{{body.id}}","c":{{body.list}}}', undefined, long)).toBe('{"a":9007199254740993,"b":"9007199254740993","c":[18446744073709551615]}');
+    expect(bodyOf('{"a":{{body.id}},"b":"{{body.id}}","c":{{body.list}}}', undefined, long)).toBe(
+      '{"a":9007199254740993,"b":"9007199254740993","c":[18446744073709551615]}',
+    );
     expect(respond({ headers: { 'x-id': '{{body.id}}' } }, long).headers['x-id']).toBe('9007199254740993');
   });
 
   it.each([
     ['{"a":"{{body.id}}"}', { a: 'a1' }],
-    ['{"a":{{body.id}},"b":{{body.n}},"c":{{body.o}},"d":{{body.none}},"e":"{{body.none}}"}', { a: 'a1', b: 5, c: { k: 1 }, d: null, e: '' }],
+    [
+      '{"a":{{body.id}},"b":{{body.n}},"c":{{body.o}},"d":{{body.none}},"e":"{{body.none}}"}',
+      { a: 'a1', b: 5, c: { k: 1 }, d: null, e: '' },
+    ],
     ['{"a":"{{body.evil}}","b":{{body.evil}}}', { a: '"},{"admin":true,"x":"\\', b: '"},{"admin":true,"x":"\\' }],
     ['{"\\"{":"\\\\{{body.evil}}","{{headers.x-from}}":1}', { '"{': '\\"},{"admin":true,"x":"\\', 'a"b': 1 }],
     ['[{{query.q}},"{{body.o}}"]', ['1&2', '{"k":1}']],
@@ -176,7 +290,13 @@ describe('templates', () => {
   it('in HTML and XML a value is no markup', () => {
     const escaped = '&#60;b onclick=&#34;x(&#39;y&#39;)&#34;&#62;&#38;';
 
-    for (const type of ['text/html', 'TEXT/HTML; charset=utf-8', 'application/xhtml+xml', 'image/svg+xml', 'text/xml']) {
+    for (const type of [
+      'text/html',
+      'TEXT/HTML; charset=utf-8',
+      'application/xhtml+xml',
+      'image/svg+xml',
+      'text/xml',
+    ]) {
       expect(bodyOf('<p>{{body.html}}</p>', type, on)).toBe(`<p>${escaped}</p>`);
     }
   });
@@ -202,30 +322,42 @@ describe('templates', () => {
   });
 
   it('ends for many open braces', () => {
-    expect(faults({ default: { body: '{{'.repeat(32_768) } })).toEqual(['responseRules.default.body: has {{ without }}']);
+    expect(faults({ default: { body: '{{'.repeat(32_768) } })).toEqual([
+      'responseRules.default.body: has {{ without }}',
+    ]);
   });
 
   it('never let a value out of its string, its element or its line', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (value) => {
-      const any = view({ v: value });
-      const json = respond({ body: '{"a":"<{{body.v}}>","b":{{body.v}}}', headers: { 'x-v': '{{body.v}}' } }, any);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const any = view({ v: value });
+        const json = respond({ body: '{"a":"<{{body.v}}>","b":{{body.v}}}', headers: { 'x-v': '{{body.v}}' } }, any);
 
-      const parsed = JSON.parse(JSON.stringify({ v: value })) as { v: string };
-      expect(JSON.parse(json.body)).toEqual({ a: `<${parsed.v}>`, b: parsed.v });
-      expect(bodyOf('{{body.v}}', 'text/html', any)).not.toMatch(/[<>"']/);
-      for (const [name, text] of Object.entries(json.headers)) {
-        validateHeaderName(name);
-        validateHeaderValue(name, text);
-      }
-    }));
+        const parsed = JSON.parse(JSON.stringify({ v: value })) as { v: string };
+        expect(JSON.parse(json.body)).toEqual({ a: `<${parsed.v}>`, b: parsed.v });
+        expect(bodyOf('{{body.v}}', 'text/html', any)).not.toMatch(/[<>"']/);
+        for (const [name, text] of Object.entries(json.headers)) {
+          validateHeaderName(name);
+          validateHeaderValue(name, text);
+        }
+      }),
+    );
   });
 
   it('never throw, whatever is compiled', () => {
-    fc.assert(fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anything, body) => {
-      for (const value of [anything, { rules: [anything] }, { default: anything }, { default: { body, headers: { 'x-a': body } } }, { default: { headers: anything } }]) {
-        const compiled = compileRules(value, 'responseRules');
-        if ('rules' in compiled) compiled.rules.answer(compiled.rules.first(view(body)), view(body));
-      }
-    }));
+    fc.assert(
+      fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anything, body) => {
+        for (const value of [
+          anything,
+          { rules: [anything] },
+          { default: anything },
+          { default: { body, headers: { 'x-a': body } } },
+          { default: { headers: anything } },
+        ]) {
+          const compiled = compileRules(value, 'responseRules');
+          if ('rules' in compiled) compiled.rules.answer(compiled.rules.first(view(body)), view(body));
+        }
+      }),
+    );
   });
 });

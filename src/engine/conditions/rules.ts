@@ -1,7 +1,7 @@
 import type { SynchronousAnswer } from '../inbound/request.js';
-import { compileAnswer, type Answer } from './answer.js';
+import { type Answer, compileAnswer } from './answer.js';
 import { compileCondition, type Condition } from './condition.js';
-import { Faults, type Fault } from './faults.js';
+import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
 /** Compiled `responseRules`. */
@@ -21,7 +21,10 @@ export function compileRules(value: unknown, at: string): { rules: CompiledRules
   const faults = new Faults();
   const given = faults.object(value, at, ['rules', 'default']);
   const rules = given === null ? [] : compileList(given.rules ?? [], `${at}.rules`, faults);
-  const fallback = given?.default === undefined || given.default === null ? null : compileAnswer(given.default, `${at}.default`, faults);
+  const fallback =
+    given?.default === undefined || given.default === null
+      ? null
+      : compileAnswer(given.default, `${at}.default`, faults);
   if (faults.list.length > 0) return { faults: faults.list };
   return {
     rules: {
@@ -32,7 +35,10 @@ export function compileRules(value: unknown, at: string): { rules: CompiledRules
   };
 }
 
-interface Rule { when: Condition; respond: Answer }
+interface Rule {
+  when: Condition;
+  respond: Answer;
+}
 
 function compileList(value: unknown, at: string, faults: Faults): Rule[] {
   if (!Array.isArray(value) || value.length > RULES_MAX) {

@@ -26,7 +26,10 @@ export type Encoding =
 /** The value that a place stands for, undefined when it is missing. */
 type Lookup = (view: RequestView) => unknown;
 
-interface Place { lookup: Lookup; encode: (value: unknown) => string }
+interface Place {
+  lookup: Lookup;
+  encode: (value: unknown) => string;
+}
 
 const HEADER_VALUE_LENGTH_MAX = 1024;
 const NAMES = '{{body.path}}, {{query.name}} and {{headers.name}}';
@@ -95,11 +98,18 @@ function bodyLookup(name: string): Lookup | string {
 
 function encoderOf(encoding: Encoding, isInString: boolean): Place['encode'] {
   switch (encoding) {
-    case 'plain': return (value) => textOf(value) ?? '';
-    case 'json': return isInString ? (value) => JSON.stringify(textOf(value) ?? '').slice(1, -1) : (value) => writeExact(value ?? null);
-    case 'markup': return (value) => (textOf(value) ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-    case 'form': return (value) => new URLSearchParams([['', textOf(value) ?? '']]).toString().slice(1);
-    case 'header': return (value) => (textOf(value) ?? '').replace(/[^\x20-\x7e]+/g, '').slice(0, HEADER_VALUE_LENGTH_MAX);
+    case 'plain':
+      return (value) => textOf(value) ?? '';
+    case 'json':
+      return isInString
+        ? (value) => JSON.stringify(textOf(value) ?? '').slice(1, -1)
+        : (value) => writeExact(value ?? null);
+    case 'markup':
+      return (value) => (textOf(value) ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+    case 'form':
+      return (value) => new URLSearchParams([['', textOf(value) ?? '']]).toString().slice(1);
+    case 'header':
+      return (value) => (textOf(value) ?? '').replace(/[^\x20-\x7e]+/g, '').slice(0, HEADER_VALUE_LENGTH_MAX);
   }
 }
 

@@ -18,7 +18,14 @@ describe('memberOf', () => {
   });
 });
 
-it.each([['a', 'a'], [0, '0'], [false, 'false'], [null, undefined], [{}, undefined], [undefined, undefined]])('the text of %j is %j', (value, expected) => {
+it.each([
+  ['a', 'a'],
+  [0, '0'],
+  [false, 'false'],
+  [null, undefined],
+  [{}, undefined],
+  [undefined, undefined],
+])('the text of %j is %j', (value, expected) => {
   expect(scalarText(value)).toBe(expected);
 });
 

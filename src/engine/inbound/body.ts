@@ -17,7 +17,9 @@ export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
 
 /** Whether the body says that it is a form, as browsers encode it. */
 export function isForm(request: Received): boolean {
-  return headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+  return (
+    headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded'
+  );
 }
 
 /** The fields of a form, URL-encoded or multipart without its files; empty when the body is none. */

@@ -39,7 +39,10 @@ const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
 /** The answer to a provider that looks whether something lives at the URL before it saves it; null when the request is more than that. */
-export function urlCheck(preset: Pick<Preset, 'urlCheck'> | null, { method, body }: Received): SynchronousAnswer | null {
+export function urlCheck(
+  preset: Pick<Preset, 'urlCheck'> | null,
+  { method, body }: Received,
+): SynchronousAnswer | null {
   const isAsked = preset?.urlCheck?.some((known) => known === method) === true && body.length === 0;
   return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
 }
@@ -55,21 +58,31 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'meta-challenge': ({ verifyToken }, request) => {
     if (request.method !== 'GET' || queryOf(request, 'hub.mode') !== 'subscribe') return null;
     const isKnown = verifyToken !== undefined && equalText(queryOf(request, 'hub.verify_token') ?? '', verifyToken);
-    return isKnown ? echo(queryOf(request, 'hub.challenge') ?? '') : refuse(403, 'The verify token is not the one that is set.');
+    return isKnown
+      ? echo(queryOf(request, 'hub.challenge') ?? '')
+      : refuse(403, 'The verify token is not the one that is set.');
   },
 
   'slack-challenge': ({ verificationToken }, request, context) => {
-    if (request.method !== 'POST' || memberText(request, 'type') !== 'url_verification' || isForged(context)) return null;
+    if (request.method !== 'POST' || memberText(request, 'type') !== 'url_verification' || isForged(context))
+      return null;
     const isKnown = verificationToken === undefined || equalText(memberText(request, 'token') ?? '', verificationToken);
-    return isKnown ? echo(memberText(request, 'challenge') ?? '') : refuse(403, 'The verification token is not the one that is set.');
+    return isKnown
+      ? echo(memberText(request, 'challenge') ?? '')
+      : refuse(403, 'The verification token is not the one that is set.');
   },
 
   'zoom-challenge': (settings, request, context) => {
     if (request.method !== 'POST' || memberText(request, 'event') !== 'endpoint.url_validation') return null;
-    return answerWithSecret(settings, context, memberText(request, 'payload.plainToken') ?? '', (plainToken, secret) => ({
-      plainToken,
-      encryptedToken: createHmac('sha256', secret).update(plainToken).digest('hex'),
-    }));
+    return answerWithSecret(
+      settings,
+      context,
+      memberText(request, 'payload.plainToken') ?? '',
+      (plainToken, secret) => ({
+        plainToken,
+        encryptedToken: createHmac('sha256', secret).update(plainToken).digest('hex'),
+      }),
+    );
   },
 
   'x-crc': (settings, request, context) => {
@@ -83,9 +96,14 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'ebay-challenge': ({ verificationToken, endpointUrl }, request) => {
     const code = request.method === 'GET' ? queryOf(request, 'challenge_code') : null;
     if (code === null) return null;
-    if (verificationToken === undefined || endpointUrl === undefined) return refuse(403, 'No verification token is set.');
+    if (verificationToken === undefined || endpointUrl === undefined)
+      return refuse(403, 'No verification token is set.');
     if (!ECHO.test(code)) return unprintable();
-    return jsonAnswer({ challengeResponse: createHash('sha256').update(code + verificationToken + endpointUrl).digest('hex') });
+    return jsonAnswer({
+      challengeResponse: createHash('sha256')
+        .update(code + verificationToken + endpointUrl)
+        .digest('hex'),
+    });
   },
 
   'dropbox-challenge': (_settings, request) => {
@@ -116,20 +134,25 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   // Interactions ping with 1 and want it back. Webhook events ping with 0 and want nothing; with them, 1 brings an event.
   'discord-ping': (_settings, request, { verification }) => {
     const json = jsonOf(request);
-    const type = request.method === 'POST' && memberOf(json, 'event') === undefined ? memberOf(json, 'type') : undefined;
+    const type =
+      request.method === 'POST' && memberOf(json, 'event') === undefined ? memberOf(json, 'type') : undefined;
     if (verification !== 'verified' || (type !== 0 && type !== 1)) return null;
     return type === 1 ? jsonAnswer({ type }) : { answer: { status: 204, headers: {}, body: '' } };
   },
 
   'twitch-challenge': ({ secret }, request, context) => {
-    if (headerOf(request, 'twitch-eventsub-message-type') !== 'webhook_callback_verification' || isForged(context)) return null;
+    if (headerOf(request, 'twitch-eventsub-message-type') !== 'webhook_callback_verification' || isForged(context))
+      return null;
     const isKnown = secret === undefined || isSignedByTwitch(request, secret);
-    return isKnown ? echo(memberText(request, 'challenge') ?? '') : refuse(403, 'The signature is not under the secret that is set.');
+    return isKnown
+      ? echo(memberText(request, 'challenge') ?? '')
+      : refuse(403, 'The signature is not under the secret that is set.');
   },
 
   'sns-confirm': (_settings, request, { verification }) => {
-    const isConfirmation = headerOf(request, 'x-amz-sns-message-type') === 'SubscriptionConfirmation'
-      && memberText(request, 'Type') === 'SubscriptionConfirmation';
+    const isConfirmation =
+      headerOf(request, 'x-amz-sns-message-type') === 'SubscriptionConfirmation' &&
+      memberText(request, 'Type') === 'SubscriptionConfirmation';
     if (!isConfirmation || verification !== 'verified') return null;
     const confirmUrl = snsConfirmUrl(request);
     if (confirmUrl === null) return refuse(400, 'The SubscribeURL is not on a host of Amazon SNS.');
@@ -146,7 +169,10 @@ function isForged({ verification, hasSecret }: HandshakeContext): boolean {
 function isSignedByTwitch(request: Received, secret: string): boolean {
   const scheme = PRESETS.get('twitch')?.verify;
   if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;
-  return verify({ ...scheme, timestamp: { ...scheme.timestamp, toleranceSeconds: null } }, request, [secret], 0) === 'verified';
+  return (
+    verify({ ...scheme, timestamp: { ...scheme.timestamp, toleranceSeconds: null } }, request, [secret], 0) ===
+    'verified'
+  );
 }
 
 function answerWithSecret(
@@ -157,7 +183,9 @@ function answerWithSecret(
 ): Handshake {
   const secret = settings.secret ?? context.secrets?.[0];
   if (secret === undefined || secret === '') return refuse(403, 'No secret is set.');
-  return SIGNABLE.test(token) ? jsonAnswer(compute(token, secret)) : refuse(400, 'The token is not 1 to 1024 letters, digits and ._~+/=-.');
+  return SIGNABLE.test(token)
+    ? jsonAnswer(compute(token, secret))
+    : refuse(400, 'The token is not 1 to 1024 letters, digits and ._~+/=-.');
 }
 
 function echo(text: string): Handshake {
@@ -177,7 +205,9 @@ function plain(status: number, body: string): Handshake {
 }
 
 function jsonAnswer(value: Readonly<Record<string, unknown>>): Handshake {
-  return { answer: { status: 200, headers: { 'content-type': 'application/json', ...NOSNIFF }, body: JSON.stringify(value) } };
+  return {
+    answer: { status: 200, headers: { 'content-type': 'application/json', ...NOSNIFF }, body: JSON.stringify(value) },
+  };
 }
 
 function queryOf(request: Received, name: string): string | null {

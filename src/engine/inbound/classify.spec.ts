@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
-import { PRESETS, presetOf } from './presets.js';
+import { presetOf, PRESETS } from './presets.js';
 
 type Headers = readonly (readonly [string, string])[];
 const request = (body: string, headers: Headers = []) => ({ headers, body: Buffer.from(body) });
@@ -36,11 +36,17 @@ describe('eventTypeOf', () => {
   });
 
   it('is short and of its alphabet, and the delivery id printable or none, whatever is sent', () => {
-    const bodies = fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.string({ minLength: 300, maxLength: 600 }).map((type) => JSON.stringify({ type, id: type })));
-    fc.assert(fc.property(fc.constantFrom(null, ...PRESETS.values()), bodies, (preset, body) => {
-      expect(eventTypeOf(preset, request(body))).toMatch(/^[A-Za-z0-9._:/-]{1,256}$/);
-      expect(dedupeIdOf(preset, request(body)) ?? 'a').toMatch(/^[\x20-\x7e]{1,256}$/);
-    }));
+    const bodies = fc.oneof(
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+      fc.string({ minLength: 300, maxLength: 600 }).map((type) => JSON.stringify({ type, id: type })),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(null, ...PRESETS.values()), bodies, (preset, body) => {
+        expect(eventTypeOf(preset, request(body))).toMatch(/^[A-Za-z0-9._:/-]{1,256}$/);
+        expect(dedupeIdOf(preset, request(body)) ?? 'a').toMatch(/^[\x20-\x7e]{1,256}$/);
+      }),
+    );
   });
 });
 
@@ -54,7 +60,15 @@ describe('dedupeIdOf', () => {
     ['svix', '{}', [['webhook-id', 'msg_1']], 'msg_1'],
     ['discord', '{"type":2,"id":"77"}', [], '77'],
     ['mailgun', 'token=abc', FORM, 'abc'],
-    ['shopify', '{}', [['x-shopify-event-id', 'shared'], ['x-shopify-webhook-id', 'own']], 'own'],
+    [
+      'shopify',
+      '{}',
+      [
+        ['x-shopify-event-id', 'shared'],
+        ['x-shopify-webhook-id', 'own'],
+      ],
+      'own',
+    ],
     [null, '{"id":"evt_1"}', [['webhook-id', 'msg_1']], null],
   ])('%s: %s', (id, body, headers, expected) => {
     expect(dedupeIdOf(id === null ? null : presetOf(id), request(body, headers))).toBe(expected);

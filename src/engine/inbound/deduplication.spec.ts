@@ -2,18 +2,43 @@ import fc from 'fast-check';
 import { RequestView } from '../conditions/request-view.js';
 import { compileDeduplication, deduplicationFaults, type DeduplicationSettings } from './deduplication.js';
 import { takesMethod } from './methods.js';
-import { PRESETS, presetOf } from './presets.js';
+import { presetOf, PRESETS } from './presets.js';
 
-const idOf = (settings: DeduplicationSettings, { headers = {}, body = '' }: { headers?: Record<string, string>; body?: string }, preset = ''): string | null => {
-  const request = { method: 'POST', url: '', path: '', query: '', headers: Object.entries(headers), body: Buffer.from(body), ip: '127.0.0.1' };
+const idOf = (
+  settings: DeduplicationSettings,
+  { headers = {}, body = '' }: { headers?: Record<string, string>; body?: string },
+  preset = '',
+): string | null => {
+  const request = {
+    method: 'POST',
+    url: '',
+    path: '',
+    query: '',
+    headers: Object.entries(headers),
+    body: Buffer.from(body),
+    ip: '127.0.0.1',
+  };
   return compileDeduplication(settings, presetOf(preset)).idOf(new RequestView(request, 'none'));
 };
 
 describe('what repeats are told by', () => {
   it.each<[string, string | null]>([
-    ['"a"', 'a'], ['"Zoë 😀"', 'Zoë 😀'], ['1', '1'], ['1.50', '1.5'], ['12345678901234567890', '12345678901234567890'], ['"12345678901234567890"', '12345678901234567890'],
-    ['""', null], ['null', null], ['true', null], ['{}', null], ['[]', null], ['"a\\nb"', null], ['"a\\u0000"', null], ['"\\ud800"', null],
-    [JSON.stringify('a'.repeat(1024)), 'a'.repeat(1024)], [JSON.stringify('a'.repeat(1025)), null],
+    ['"a"', 'a'],
+    ['"Zoë 😀"', 'Zoë 😀'],
+    ['1', '1'],
+    ['1.50', '1.5'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['"12345678901234567890"', '12345678901234567890'],
+    ['""', null],
+    ['null', null],
+    ['true', null],
+    ['{}', null],
+    ['[]', null],
+    ['"a\\nb"', null],
+    ['"a\\u0000"', null],
+    ['"\\ud800"', null],
+    [JSON.stringify('a'.repeat(1024)), 'a'.repeat(1024)],
+    [JSON.stringify('a'.repeat(1025)), null],
   ])('body_path: %s is %j', (value, id) => {
     expect(idOf({ source: 'body_path', path: '$.a.id' }, { body: `{"a":{"id":${value}}}` })).toBe(id);
   });
@@ -23,7 +48,9 @@ describe('what repeats are told by', () => {
   });
 
   it('body_path: the first of several', () => {
-    expect(idOf({ source: 'body_path', path: '$.items[*].id' }, { body: '{"items":[{},{"id":"b"},{"id":"c"}]}' })).toBe('b');
+    expect(idOf({ source: 'body_path', path: '$.items[*].id' }, { body: '{"items":[{},{"id":"b"},{"id":"c"}]}' })).toBe(
+      'b',
+    );
   });
 
   it('header: whatever the case of its name; nothing of an empty one or of another', () => {
@@ -35,15 +62,20 @@ describe('what repeats are told by', () => {
   it('provider_id: of every preset whose provider sends one, and refused of the others', () => {
     expect(idOf({ source: 'provider_id' }, { body: '{"id":"evt_1"}' }, 'stripe')).toBe('evt_1');
     for (const preset of PRESETS.values()) {
-      expect(deduplicationFaults({ source: 'provider_id' }, preset, 'at').map(({ path }) => path)).toEqual(preset.dedupeId.length === 0 ? ['at.source'] : []);
+      expect(deduplicationFaults({ source: 'provider_id' }, preset, 'at').map(({ path }) => path)).toEqual(
+        preset.dedupeId.length === 0 ? ['at.source'] : [],
+      );
     }
   });
 
-  it('ids of two sources are two scopes, and the case of a header\'s name makes no other', () => {
+  it("ids of two sources are two scopes, and the case of a header's name makes no other", () => {
     const scope = (settings: DeduplicationSettings): string => compileDeduplication(settings, null).scope;
 
     const scopes = [
-      scope({ source: 'provider_id' }), scope({ source: 'header', name: 'a' }), scope({ source: 'header', name: 'b' }), scope({ source: 'body_path', path: '$.a' }),
+      scope({ source: 'provider_id' }),
+      scope({ source: 'header', name: 'a' }),
+      scope({ source: 'header', name: 'b' }),
+      scope({ source: 'body_path', path: '$.a' }),
     ];
 
     expect(new Set(scopes).size).toBe(scopes.length);
@@ -56,16 +88,23 @@ describe('what repeats are told by', () => {
   });
 
   it('never throws, whatever the body, and says the same twice', () => {
-    fc.assert(fc.property(fc.oneof(fc.json(), fc.string()), (body) => {
-      const settings = { source: 'body_path', path: '$.*.id' } as const;
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), (body) => {
+        const settings = { source: 'body_path', path: '$.*.id' } as const;
 
-      expect(idOf(settings, { body })).toBe(idOf(settings, { body }));
-    }));
+        expect(idOf(settings, { body })).toBe(idOf(settings, { body }));
+      }),
+    );
   });
 });
 
 describe('methods', () => {
-  it.each<[string[] | null, string, boolean]>([[null, 'POST', true], [['POST'], 'POST', true], [['POST'], 'GET', false], [['GET'], 'HEAD', false]])('of %j %s: %s', (allowed, method, isTaken) => {
+  it.each<[string[] | null, string, boolean]>([
+    [null, 'POST', true],
+    [['POST'], 'POST', true],
+    [['POST'], 'GET', false],
+    [['GET'], 'HEAD', false],
+  ])('of %j %s: %s', (allowed, method, isTaken) => {
     expect(takesMethod(allowed, method)).toBe(isTaken);
   });
 });

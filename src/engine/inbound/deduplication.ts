@@ -1,6 +1,6 @@
-import { ExactNumber } from '../exact-json.js';
 import { compileJsonPath } from '../conditions/json-path.js';
 import type { RequestView } from '../conditions/request-view.js';
+import { ExactNumber } from '../exact-json.js';
 import { dedupeIdOf } from './classify.js';
 import type { Fault } from './fault.js';
 import type { Preset } from './preset.js';
@@ -36,10 +36,17 @@ export interface Deduplication {
 }
 
 /** What is wrong with the settings, beside this preset. */
-export function deduplicationFaults({ source, name, path }: DeduplicationSettings, preset: Pick<Preset, 'dedupeId'> | null, at: string): Fault[] {
+export function deduplicationFaults(
+  { source, name, path }: DeduplicationSettings,
+  preset: Pick<Preset, 'dedupeId'> | null,
+  at: string,
+): Fault[] {
   const faults: Fault[] = [];
   if (source === 'provider_id' && (preset === null || preset.dedupeId.length === 0)) {
-    faults.push({ path: `${at}.source`, message: 'needs a preset whose provider sends an id that it repeats: name a header or a path of the body instead' });
+    faults.push({
+      path: `${at}.source`,
+      message: 'needs a preset whose provider sends an id that it repeats: name a header or a path of the body instead',
+    });
   }
   if (source === 'header') faults.push(...headerFaults(name, `${at}.name`));
   else if (name !== undefined) faults.push({ path: `${at}.name`, message: 'is for header only' });
@@ -49,7 +56,10 @@ export function deduplicationFaults({ source, name, path }: DeduplicationSetting
 }
 
 /** For settings without faults. */
-export function compileDeduplication(settings: DeduplicationSettings, preset: Pick<Preset, 'dedupeId'> | null): Deduplication {
+export function compileDeduplication(
+  settings: DeduplicationSettings,
+  preset: Pick<Preset, 'dedupeId'> | null,
+): Deduplication {
   const { source, name = '', path = '', window_hours: hours = WINDOW_HOURS } = settings;
   const read = reader(source, { name, path }, preset);
   return {
@@ -63,11 +73,15 @@ export function compileDeduplication(settings: DeduplicationSettings, preset: Pi
 }
 
 function reader(
-  source: DeduplicationSettings['source'], { name, path }: { name: string; path: string }, preset: Pick<Preset, 'dedupeId'> | null,
+  source: DeduplicationSettings['source'],
+  { name, path }: { name: string; path: string },
+  preset: Pick<Preset, 'dedupeId'> | null,
 ): (view: RequestView) => string | undefined {
   switch (source) {
-    case 'provider_id': return ({ request }) => dedupeIdOf(preset, unpacked(request)) ?? undefined;
-    case 'header': return (view) => view.header(name.toLowerCase());
+    case 'provider_id':
+      return ({ request }) => dedupeIdOf(preset, unpacked(request)) ?? undefined;
+    case 'header':
+      return (view) => view.header(name.toLowerCase());
     case 'body_path': {
       const compiled = compileJsonPath(path);
       if (typeof compiled === 'string') throw new Error(`The path by which repeats are told ${compiled}.`);

@@ -1,6 +1,6 @@
+import { PAYPAL_HEADERS } from './paypal.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 import type { Scheme } from './scheme.js';
-import { PAYPAL_HEADERS } from './paypal.js';
 import { verify } from './verify.js';
 
 type Received = Omit<ReceivedRequest, 'ip'>;
@@ -29,15 +29,15 @@ export function failureReason(scheme: Scheme, request: Received, { secrets, nowM
 
 /** Of schemes whose proof is no signature in a header. */
 const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
-  token: 'the token is not the endpoint\'s secret',
-  bearer: 'the token is not the endpoint\'s secret',
+  token: "the token is not the endpoint's secret",
+  bearer: "the token is not the endpoint's secret",
   jwt: 'the token is not by a published key, not for this endpoint, or over',
-  paypal: 'it is wrong, of another webhook, or its certificate is none of PayPal\'s',
+  paypal: "it is wrong, of another webhook, or its certificate is none of PayPal's",
   'public-key': 'it is wrong, or by another key',
-  basic: 'user and password are not those of the endpoint\'s secret',
+  basic: "user and password are not those of the endpoint's secret",
   mailgun: 'the body has no timestamp, token and signature that belong together',
   adyen: 'an item of the body has no signature, or a wrong one',
-  'client-state': 'an item of the body does not repeat the endpoint\'s secret',
+  'client-state': "an item of the body does not repeat the endpoint's secret",
   sns: 'the signature in the body is wrong, or the message is of another topic',
 };
 
@@ -59,13 +59,20 @@ function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string
       return ['signature', 'timestamp', 'id'].map((name) => prefix + name);
     }
     case 'ed25519':
-    case 'ecdsa': return [scheme.signatureHeader, scheme.timestampHeader];
-    case 'token': return [scheme.header];
-    case 'basic': return ['authorization'];
-    case 'twilio': return ['x-twilio-signature'];
-    case 'bearer': return ['authorization'];
-    case 'jwt': return [scheme.header];
-    case 'paypal': return [...PAYPAL_HEADERS];
+    case 'ecdsa':
+      return [scheme.signatureHeader, scheme.timestampHeader];
+    case 'token':
+      return [scheme.header];
+    case 'basic':
+      return ['authorization'];
+    case 'twilio':
+      return ['x-twilio-signature'];
+    case 'bearer':
+      return ['authorization'];
+    case 'jwt':
+      return [scheme.header];
+    case 'paypal':
+      return [...PAYPAL_HEADERS];
     case 'public-key': {
       const from = scheme.timestamp?.from;
       return [scheme.header, ...(typeof from === 'object' && 'header' in from ? [from.header] : [])];
@@ -74,7 +81,8 @@ function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string
     case 'adyen':
     case 'client-state':
     case 'sns':
-    case 'none': return [];
+    case 'none':
+      return [];
   }
 }
 
@@ -86,8 +94,14 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
 
 /** The scheme without its limit on the time, and with the one on the past alone; null for one that has none. */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
-  if (scheme.kind === 'standard-webhooks') return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };
-  if ((scheme.kind !== 'hmac' && scheme.kind !== 'public-key') || scheme.timestamp === undefined || scheme.timestamp.toleranceSeconds === null) return null;
+  if (scheme.kind === 'standard-webhooks')
+    return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };
+  if (
+    (scheme.kind !== 'hmac' && scheme.kind !== 'public-key') ||
+    scheme.timestamp === undefined ||
+    scheme.timestamp.toleranceSeconds === null
+  )
+    return null;
   const { timestamp } = scheme;
   const { toleranceSeconds: seconds } = scheme.timestamp;
   return {

@@ -2,10 +2,36 @@ import { isForwardable } from '../headers.js';
 
 /** What the connection, proxies and browsers add: it says who called us, and behind us it would be taken for the truth. */
 const CONNECTION_NAMES: ReadonlySet<string> = new Set([
-  'authorization', 'forwarded', 'via', 'origin', 'referer', 'accept', 'x-real-ip', 'x-client-ip', 'true-client-ip',
-  'x-cluster-client-ip', 'x-request-id', 'x-http-method', 'x-http-method-override', 'x-method-override', 'upgrade-insecure-requests',
+  'authorization',
+  'forwarded',
+  'via',
+  'origin',
+  'referer',
+  'accept',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'x-cluster-client-ip',
+  'x-request-id',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'upgrade-insecure-requests',
 ]);
-const CONNECTION_PREFIXES = ['x-forwarded-', 'x-original-', 'x-rewrite-', 'x-envoy-', 'x-amzn-', 'x-vercel-', 'accept-', 'sec-', 'cf-', 'cdn-', 'fastly-', 'if-'];
+const CONNECTION_PREFIXES = [
+  'x-forwarded-',
+  'x-original-',
+  'x-rewrite-',
+  'x-envoy-',
+  'x-amzn-',
+  'x-vercel-',
+  'accept-',
+  'sec-',
+  'cf-',
+  'cdn-',
+  'fastly-',
+  'if-',
+];
 const HEADERS_MAX = 48;
 const VALUE_LENGTH_MAX = 2_048;
 const TOTAL_LENGTH_MAX = 16 * 1024;
@@ -20,7 +46,10 @@ export const HOPS_MAX = 8;
  * Not what authenticates (`secret` names more of it) or describes the connection. At most 48 and 16 KB, the first ones;
  * repeated names are joined.
  */
-export function forwardedFrom(headers: readonly (readonly [string, string])[], secret: ReadonlySet<string> = new Set()): Record<string, string> {
+export function forwardedFrom(
+  headers: readonly (readonly [string, string])[],
+  secret: ReadonlySet<string> = new Set(),
+): Record<string, string> {
   const forwarded = new Map<string, string>([['content-type', 'application/octet-stream']]);
   let length = 0;
   let isFull = false;
@@ -59,5 +88,7 @@ function goesOn(name: string): boolean {
 }
 
 function isOfConnection(name: string): boolean {
-  return name === HOPS_HEADER || CONNECTION_NAMES.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return (
+    name === HOPS_HEADER || CONNECTION_NAMES.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix))
+  );
 }

@@ -4,7 +4,15 @@ import type { HashName, HmacScheme, KeyEncoding, Scheme, SignedPart } from './sc
 
 /** The values of `verification` that need no preset. */
 export const GENERIC_SCHEMES = [
-  'hmac-sha256', 'hmac-sha1', 'hmac-sha512', 'rsa-sha256', 'ed25519', 'jwt', 'bearer', 'basic', 'api-key',
+  'hmac-sha256',
+  'hmac-sha1',
+  'hmac-sha512',
+  'rsa-sha256',
+  'ed25519',
+  'jwt',
+  'bearer',
+  'basic',
+  'api-key',
 ] as const;
 export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
@@ -54,7 +62,14 @@ const ENCODINGS = ['hex', 'base64'];
 const KEY_ENCODINGS = ['utf8', 'base64', 'hex', 'whsec'];
 
 /** Which settings a scheme knows; an HMAC those of this list. */
-const OF_SIGNATURE = ['header', 'prefix', 'encoding', 'timestampHeader', 'toleranceSeconds', 'signed'] as const satisfies readonly (keyof GenericSettings)[];
+const OF_SIGNATURE = [
+  'header',
+  'prefix',
+  'encoding',
+  'timestampHeader',
+  'toleranceSeconds',
+  'signed',
+] as const satisfies readonly (keyof GenericSettings)[];
 const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettings)[]>> = {
   'hmac-sha256': [...OF_SIGNATURE, 'keyEncoding'],
   'hmac-sha1': [...OF_SIGNATURE, 'keyEncoding'],
@@ -71,29 +86,34 @@ const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettin
 export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
   switch (name) {
     case 'bearer':
-    case 'basic': return { kind: name };
-    case 'api-key': return { kind: 'token', header: (settings.header ?? 'x-api-key').toLowerCase() };
-    case 'jwt': return {
-      kind: 'jwt',
-      header: (settings.header ?? 'authorization').toLowerCase(),
-      jwksUrl: settings.jwksUrl ?? '',
-      issuer: settings.issuer ?? null,
-      audience: settings.audience ?? null,
-      claims: settings.claims ?? {},
-      bodyHashClaim: settings.bodyHashClaim ?? null,
-      maxAgeSeconds: settings.maxAgeSeconds ?? TOLERANCE_SECONDS_DEFAULT,
-    };
+    case 'basic':
+      return { kind: name };
+    case 'api-key':
+      return { kind: 'token', header: (settings.header ?? 'x-api-key').toLowerCase() };
+    case 'jwt':
+      return {
+        kind: 'jwt',
+        header: (settings.header ?? 'authorization').toLowerCase(),
+        jwksUrl: settings.jwksUrl ?? '',
+        issuer: settings.issuer ?? null,
+        audience: settings.audience ?? null,
+        claims: settings.claims ?? {},
+        bodyHashClaim: settings.bodyHashClaim ?? null,
+        maxAgeSeconds: settings.maxAgeSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+      };
     case 'rsa-sha256':
-    case 'ed25519': return {
-      kind: 'public-key',
-      algorithm: name,
-      header: (settings.header ?? 'x-signature').toLowerCase(),
-      ...(settings.prefix !== undefined && { prefix: settings.prefix }),
-      ...signedBy(settings),
-    };
+    case 'ed25519':
+      return {
+        kind: 'public-key',
+        algorithm: name,
+        header: (settings.header ?? 'x-signature').toLowerCase(),
+        ...(settings.prefix !== undefined && { prefix: settings.prefix }),
+        ...signedBy(settings),
+      };
     case 'hmac-sha256':
     case 'hmac-sha1':
-    case 'hmac-sha512': return hmacScheme(name.slice('hmac-'.length) as HashName, settings);
+    case 'hmac-sha512':
+      return hmacScheme(name.slice('hmac-'.length) as HashName, settings);
   }
 }
 
@@ -110,7 +130,12 @@ function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
 }
 
 /** What every signature has: how it is written, over what, and until when it counts. */
-function signedBy({ encoding, signed, timestampHeader, toleranceSeconds }: GenericSettings): Pick<HmacScheme, 'encoding' | 'signed' | 'timestamp'> {
+function signedBy({
+  encoding,
+  signed,
+  timestampHeader,
+  toleranceSeconds,
+}: GenericSettings): Pick<HmacScheme, 'encoding' | 'signed' | 'timestamp'> {
   return {
     encoding: encoding ?? 'either',
     signed: partsOf(signed ?? (timestampHeader === undefined ? '{{body}}' : '{{timestamp}}.{{body}}')),
@@ -133,9 +158,20 @@ export function genericFaults(json: unknown, path: string, name: GenericSchemeNa
 /** Whoever publishes keys signs for others too: a token must say that it is for this endpoint. */
 function jwtFaults(json: unknown, path: string): Fault[] {
   if (!isObject(json)) return [];
-  const faults = json.jwksUrl === undefined ? [{ path: `${path}.jwksUrl`, message: 'is required for jwt: where the keys are published' }] : [];
+  const faults =
+    json.jwksUrl === undefined
+      ? [{ path: `${path}.jwksUrl`, message: 'is required for jwt: where the keys are published' }]
+      : [];
   const isBound = [json.audience, json.issuer, json.claims, json.bodyHashClaim].some((value) => value !== undefined);
-  return isBound ? faults : [...faults, { path: `${path}.audience`, message: 'is required for jwt, or one of issuer, claims, bodyHashClaim: others have tokens by the same keys' }];
+  return isBound
+    ? faults
+    : [
+        ...faults,
+        {
+          path: `${path}.audience`,
+          message: 'is required for jwt, or one of issuer, claims, bodyHashClaim: others have tokens by the same keys',
+        },
+      ];
 }
 
 function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): Fault[] {
@@ -151,7 +187,10 @@ function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): 
     faults.push({ path: `${path}.toleranceSeconds`, message: 'Needs timestampHeader.' });
   }
   if (typeof signed === 'string' && /\{\{\s*timestamp\s*\}\}/.test(signed) !== (timestampHeader !== undefined)) {
-    faults.push({ path: `${path}.signed`, message: '{{timestamp}} and timestampHeader need each other: a time that is not signed proves nothing.' });
+    faults.push({
+      path: `${path}.signed`,
+      message: '{{timestamp}} and timestampHeader need each other: a time that is not signed proves nothing.',
+    });
   }
   return faults;
 }
@@ -159,39 +198,59 @@ function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): 
 const headerName = (value: unknown): string | null =>
   typeof value === 'string' && HEADER_NAME.test(value) ? null : 'A header name of at most 128 characters is expected.';
 
-const oneOf = (allowed: readonly string[]) => (value: unknown): string | null =>
-  typeof value === 'string' && allowed.includes(value) ? null : `One of ${allowed.join(', ')} is expected.`;
+const oneOf =
+  (allowed: readonly string[]) =>
+  (value: unknown): string | null =>
+    typeof value === 'string' && allowed.includes(value) ? null : `One of ${allowed.join(', ')} is expected.`;
 
 const CHECKS: Record<keyof GenericSettings, (value: unknown) => string | null> = {
   header: headerName,
-  prefix: (value) => typeof value === 'string' && value.length <= PREFIX_LENGTH_MAX && PRINTABLE.test(value)
-    ? null : `At most ${PREFIX_LENGTH_MAX} printable ASCII characters are expected.`,
+  prefix: (value) =>
+    typeof value === 'string' && value.length <= PREFIX_LENGTH_MAX && PRINTABLE.test(value)
+      ? null
+      : `At most ${PREFIX_LENGTH_MAX} printable ASCII characters are expected.`,
   encoding: oneOf(ENCODINGS),
   keyEncoding: oneOf(KEY_ENCODINGS),
   timestampHeader: headerName,
-  toleranceSeconds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
-    ? null : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
+  toleranceSeconds: (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
+      ? null
+      : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
   signed: signedFault,
-  jwksUrl: (value) => typeof value === 'string' && value.length <= 2048 && URL.canParse(value) ? null : 'A URL is expected.',
+  jwksUrl: (value) =>
+    typeof value === 'string' && value.length <= 2048 && URL.canParse(value) ? null : 'A URL is expected.',
   issuer: textFault,
   audience: textFault,
   bodyHashClaim: textFault,
-  claims: (value) => isObject(value) && Object.keys(value).length >= 1 && Object.keys(value).length <= 10 && Object.values(value).every((text) => textFault(text) === null)
-    ? null : 'An object of 1 to 10 texts is expected.',
-  maxAgeSeconds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
-    ? null : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
+  claims: (value) =>
+    isObject(value) &&
+    Object.keys(value).length >= 1 &&
+    Object.keys(value).length <= 10 &&
+    Object.values(value).every((text) => textFault(text) === null)
+      ? null
+      : 'An object of 1 to 10 texts is expected.',
+  maxAgeSeconds: (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
+      ? null
+      : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
 };
 
 function textFault(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX ? null : `A text of 1 to ${TEXT_LENGTH_MAX} characters is expected.`;
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX
+    ? null
+    : `A text of 1 to ${TEXT_LENGTH_MAX} characters is expected.`;
 }
 
 function signedFault(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > SIGNED_LENGTH_MAX) return `A text of at most ${SIGNED_LENGTH_MAX} characters is expected.`;
+  if (typeof value !== 'string' || value.length > SIGNED_LENGTH_MAX)
+    return `A text of at most ${SIGNED_LENGTH_MAX} characters is expected.`;
   const names = value.split(PLACEHOLDER).filter((_, index) => index % 2 === 1);
   const unknown = names.find((name) => partOf(name) === null);
-  if (unknown !== undefined) return 'Only {{body}}, {{timestamp}}, {{method}}, {{url}} and {{headers.name}} can stand here.';
-  return names.includes('body') ? null : '{{body}} is missing: a signature that does not cover the body proves nothing about it.';
+  if (unknown !== undefined)
+    return 'Only {{body}}, {{timestamp}}, {{method}}, {{url}} and {{headers.name}} can stand here.';
+  return names.includes('body')
+    ? null
+    : '{{body}} is missing: a signature that does not cover the body proves nothing about it.';
 }
 
 /** Splitting at a group puts texts at even places and placeholders at odd ones. */

@@ -28,7 +28,11 @@ export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonl
 }
 
 /** The digest of a content under a secret; null when the secret holds no key. */
-export function hmacOf(scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>, secret: string, content: Buffer): Buffer | null {
+export function hmacOf(
+  scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>,
+  secret: string,
+  content: Buffer,
+): Buffer | null {
   const key = decodeKey(secret, scheme.keyEncoding);
   return key === null ? null : createHmac(scheme.hash, key).update(content).digest();
 }
@@ -52,11 +56,16 @@ function matches(scheme: HmacScheme, secret: string, content: Buffer, signatures
 function partOf(part: SignedPart, request: Signed, timestamp: string): string | Buffer | undefined {
   if (typeof part === 'object') return 'literal' in part ? part.literal : headerOf(request, part.header);
   switch (part) {
-    case 'body': return request.body;
-    case 'timestamp': return timestamp;
-    case 'method': return request.method;
-    case 'url': return request.url;
-    case 'decoded-url': return request.url.replace(HUBSPOT_DECODES, decodeURIComponent);
+    case 'body':
+      return request.body;
+    case 'timestamp':
+      return timestamp;
+    case 'method':
+      return request.method;
+    case 'url':
+      return request.url;
+    case 'decoded-url':
+      return request.url.replace(HUBSPOT_DECODES, decodeURIComponent);
   }
 }
 
@@ -68,12 +77,17 @@ function readSignatures(scheme: HmacScheme, request: Signed): { signatures: Buff
   const values = scheme.headers.map((name) => headerOf(request, name)).filter((value) => value !== undefined);
   const { list } = scheme;
   if (list === undefined) return { signatures: decodeAll(scheme, values) };
-  const pairs = values.flatMap((value) => value.split(list.separator, SIGNATURES_MAX)).map((pair) => {
-    const cut = pair.indexOf('=');
-    return { name: pair.slice(0, Math.max(cut, 0)).trim(), value: pair.slice(cut + 1).trim() };
-  });
+  const pairs = values
+    .flatMap((value) => value.split(list.separator, SIGNATURES_MAX))
+    .map((pair) => {
+      const cut = pair.indexOf('=');
+      return { name: pair.slice(0, Math.max(cut, 0)).trim(), value: pair.slice(cut + 1).trim() };
+    });
   return {
-    signatures: decodeAll(scheme, pairs.filter(({ name }) => name === list.signature).map(({ value }) => value)),
+    signatures: decodeAll(
+      scheme,
+      pairs.filter(({ name }) => name === list.signature).map(({ value }) => value),
+    ),
     listTimestamp: pairs.find(({ name }) => name === list.timestamp)?.value,
   };
 }
@@ -83,7 +97,9 @@ function decodeAll(scheme: HmacScheme, texts: readonly string[]): Buffer[] {
   return texts.slice(0, SIGNATURES_MAX).flatMap((text) => {
     const hasPrefix = text.startsWith(prefix);
     if (!hasPrefix && scheme.prefixOptional !== true) return [];
-    return decodeSignature(hasPrefix ? text.slice(prefix.length) : text, scheme.encoding, DIGEST_BYTES[scheme.hash]) ?? [];
+    return (
+      decodeSignature(hasPrefix ? text.slice(prefix.length) : text, scheme.encoding, DIGEST_BYTES[scheme.hash]) ?? []
+    );
   });
 }
 

@@ -9,13 +9,21 @@ type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
 /** The members that Adyen signs, in this order, joined by colons. */
 const ADYEN_FIELDS = [
-  'pspReference', 'originalReference', 'merchantAccountCode', 'merchantReference', 'amount.value', 'amount.currency', 'eventCode', 'success',
+  'pspReference',
+  'originalReference',
+  'merchantAccountCode',
+  'merchantReference',
+  'amount.value',
+  'amount.currency',
+  'eventCode',
+  'success',
 ] as const;
 
 /** Mailgun signs timestamp and token only: the token is what a replay repeats, so it is the delivery's id. */
 export function verifyMailgun(request: Received, secrets: readonly string[]): boolean {
   const [timestamp, token, presented] = ['timestamp', 'token', 'signature'].map((name) =>
-    readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''));
+    readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''),
+  );
   const signature = presented === undefined ? null : decodeSignature(presented, 'hex', DIGEST_BYTES.sha256);
   if (timestamp === undefined || token === undefined || signature === null) return false;
   return secrets.some((secret) => equalBytes(signature, mailgunSignature(secret, timestamp, token)));
@@ -23,14 +31,18 @@ export function verifyMailgun(request: Received, secrets: readonly string[]): bo
 
 /** The signature that Mailgun puts beside a timestamp and a token. */
 export function mailgunSignature(secret: string, timestamp: string, token: string): Buffer {
-  return createHmac('sha256', secret).update(timestamp + token, 'utf8').digest();
+  return createHmac('sha256', secret)
+    .update(timestamp + token, 'utf8')
+    .digest();
 }
 
 /** Adyen's payment webhooks: every item must hold, because every item becomes part of the event. */
 export function verifyAdyen(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'notificationItems');
   if (!Array.isArray(items) || items.length === 0) return false;
-  return secrets.some((secret) => items.every((item) => adyenItemHolds(memberOf(item, 'NotificationRequestItem'), secret)));
+  return secrets.some((secret) =>
+    items.every((item) => adyenItemHolds(memberOf(item, 'NotificationRequestItem'), secret)),
+  );
 }
 
 /** The signature of one `NotificationRequestItem`; null when it can't be signed or the secret is not hex. */

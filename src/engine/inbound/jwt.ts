@@ -20,11 +20,16 @@ interface Algorithm {
 
 /** RFC 7518, section 3.1, and RFC 8037. Never `none`, and nothing symmetric: the keys are for everybody to read. */
 const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>([
-  ['RS256', { keyType: 'RSA', hash: 'sha256' }], ['RS384', { keyType: 'RSA', hash: 'sha384' }], ['RS512', { keyType: 'RSA', hash: 'sha512' }],
-  ['PS256', { keyType: 'RSA', hash: 'sha256', isPss: true }], ['PS384', { keyType: 'RSA', hash: 'sha384', isPss: true }],
+  ['RS256', { keyType: 'RSA', hash: 'sha256' }],
+  ['RS384', { keyType: 'RSA', hash: 'sha384' }],
+  ['RS512', { keyType: 'RSA', hash: 'sha512' }],
+  ['PS256', { keyType: 'RSA', hash: 'sha256', isPss: true }],
+  ['PS384', { keyType: 'RSA', hash: 'sha384', isPss: true }],
   ['PS512', { keyType: 'RSA', hash: 'sha512', isPss: true }],
-  ['ES256', { keyType: 'EC', curve: 'P-256', hash: 'sha256' }], ['ES384', { keyType: 'EC', curve: 'P-384', hash: 'sha384' }],
-  ['ES512', { keyType: 'EC', curve: 'P-521', hash: 'sha512' }], ['EdDSA', { keyType: 'OKP', curve: 'Ed25519', hash: null }],
+  ['ES256', { keyType: 'EC', curve: 'P-256', hash: 'sha256' }],
+  ['ES384', { keyType: 'EC', curve: 'P-384', hash: 'sha384' }],
+  ['ES512', { keyType: 'EC', curve: 'P-521', hash: 'sha512' }],
+  ['EdDSA', { keyType: 'OKP', curve: 'Ed25519', hash: null }],
 ]);
 const PSS_PADDING = 6;
 const SALT_OF_DIGEST = -1;
@@ -48,17 +53,31 @@ export function hasKeyOf(token: string, jwks: string): boolean {
 }
 
 /** Whether the token is by a key of the set, for us, of now, and where the scheme asks for it about this very body. */
-export function verifyJwt(scheme: JwtScheme, request: Pick<ReceivedRequest, 'headers' | 'body'>, jwks: string, nowMs: number): boolean {
+export function verifyJwt(
+  scheme: JwtScheme,
+  request: Pick<ReceivedRequest, 'headers' | 'body'>,
+  jwks: string,
+  nowMs: number,
+): boolean {
   const parts = partsOf(jwtOf(scheme, request) ?? '');
   if (parts === null) return false;
   const { header, claims, signed, signature } = parts;
   const algorithm = ALGORITHMS.get(header.alg);
   if (algorithm === undefined || header.crit !== undefined) return false;
   const isSigned = keysFor(header, jwks).some((key) => holds(key, algorithm, signed, signature));
-  return isSigned && isOfNow(scheme, claims, nowMs / 1000) && isForUs(scheme, claims) && isOfBody(scheme, claims, request.body);
+  return (
+    isSigned &&
+    isOfNow(scheme, claims, nowMs / 1000) &&
+    isForUs(scheme, claims) &&
+    isOfBody(scheme, claims, request.body)
+  );
 }
 
-function isOfNow({ maxAgeSeconds }: JwtScheme, { exp, nbf, iat }: Readonly<Record<string, unknown>>, nowSeconds: number): boolean {
+function isOfNow(
+  { maxAgeSeconds }: JwtScheme,
+  { exp, nbf, iat }: Readonly<Record<string, unknown>>,
+  nowSeconds: number,
+): boolean {
   if (exp !== undefined && (typeof exp !== 'number' || exp + LEEWAY_SECONDS <= nowSeconds)) return false;
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf - LEEWAY_SECONDS > nowSeconds)) return false;
   if (iat !== undefined && (typeof iat !== 'number' || iat - LEEWAY_SECONDS > nowSeconds)) return false;
@@ -69,21 +88,37 @@ function isForUs({ issuer, audience, claims: wanted }: JwtScheme, claims: Readon
   const { iss, aud } = claims;
   if (issuer !== null && iss !== issuer) return false;
   if (audience !== null && aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) return false;
-  return Object.entries(wanted).every(([name, text]) => Object.hasOwn(claims, name) && (claims[name] === text || JSON.stringify(claims[name]) === text));
+  return Object.entries(wanted).every(
+    ([name, text]) => Object.hasOwn(claims, name) && (claims[name] === text || JSON.stringify(claims[name]) === text),
+  );
 }
 
 function isOfBody({ bodyHashClaim }: JwtScheme, claims: Readonly<Record<string, unknown>>, body: Buffer): boolean {
   if (bodyHashClaim === null) return true;
   const given = Object.hasOwn(claims, bodyHashClaim) ? claims[bodyHashClaim] : undefined;
   const digest = hash('sha256', body, 'buffer');
-  return typeof given === 'string' && (equalText(given.toLowerCase(), digest.toString('hex')) || equalText(given, digest.toString('base64url')));
+  return (
+    typeof given === 'string' &&
+    (equalText(given.toLowerCase(), digest.toString('hex')) || equalText(given, digest.toString('base64url')))
+  );
 }
 
-function holds(key: JsonWebKey, { hash: digest, isPss, keyType }: Algorithm, signed: Buffer, signature: Buffer): boolean {
+function holds(
+  key: JsonWebKey,
+  { hash: digest, isPss, keyType }: Algorithm,
+  signed: Buffer,
+  signature: Buffer,
+): boolean {
   try {
     const publicKey = createPublicKey({ key, format: 'jwk' });
-    if (keyType === 'EC') return verifySignature(digest, signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
-    return verifySignature(digest, signed, isPss ? { key: publicKey, padding: PSS_PADDING, saltLength: SALT_OF_DIGEST } : publicKey, signature);
+    if (keyType === 'EC')
+      return verifySignature(digest, signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+    return verifySignature(
+      digest,
+      signed,
+      isPss ? { key: publicKey, padding: PSS_PADDING, saltLength: SALT_OF_DIGEST } : publicKey,
+      signature,
+    );
   } catch {
     // A key of the set that is none says nothing of the others.
     return false;
@@ -95,10 +130,17 @@ function keysFor(header: Readonly<Record<string, unknown>>, jwks: string): JsonW
   const algorithm = ALGORITHMS.get(header.alg);
   const keys = membersOf(jwks)?.keys;
   if (algorithm === undefined || !Array.isArray(keys)) return [];
-  return keys.slice(0, KEYS_MAX).filter(isObject).filter((key) =>
-    key.kty === algorithm.keyType && (algorithm.curve === undefined || key.crv === algorithm.curve)
-    && (header.kid === undefined || key.kid === header.kid) && (key.use === undefined || key.use === 'sig')
-    && (key.alg === undefined || key.alg === header.alg));
+  return keys
+    .slice(0, KEYS_MAX)
+    .filter(isObject)
+    .filter(
+      (key) =>
+        key.kty === algorithm.keyType &&
+        (algorithm.curve === undefined || key.crv === algorithm.curve) &&
+        (header.kid === undefined || key.kid === header.kid) &&
+        (key.use === undefined || key.use === 'sig') &&
+        (key.alg === undefined || key.alg === header.alg),
+    );
 }
 
 interface Parts {
@@ -113,7 +155,12 @@ function partsOf(token: string): Parts | null {
   if (more.length > 0 || ![head, payload, signature].every((part) => PART.test(part))) return null;
   const [header, claims] = [head, payload].map((part) => membersOf(Buffer.from(part, 'base64url').toString('utf8')));
   if (!header || !claims) return null;
-  return { header, claims, signed: Buffer.from(`${head}.${payload}`, 'latin1'), signature: Buffer.from(signature, 'base64url') };
+  return {
+    header,
+    claims,
+    signed: Buffer.from(`${head}.${payload}`, 'latin1'),
+    signature: Buffer.from(signature, 'base64url'),
+  };
 }
 
 function membersOf(text: string): Readonly<Record<string, unknown>> | null {

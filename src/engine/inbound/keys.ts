@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { hash, createPublicKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { HashName, KeyEncoding, SignatureEncoding } from './scheme.js';
 
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
@@ -13,10 +13,14 @@ export const DIGEST_BYTES: Readonly<Record<HashName, number>> = { sha1: 20, sha2
 /** The key inside a secret; null when the secret is empty or not written so. */
 export function decodeKey(secret: string, encoding: KeyEncoding): Buffer | null {
   switch (encoding) {
-    case 'utf8': return secret === '' ? null : Buffer.from(secret, 'utf8');
-    case 'hex': return decodeHex(secret);
-    case 'base64': return decodeBase64(secret);
-    case 'whsec': return decodeBase64(secret.replace(/^whsec_/, ''));
+    case 'utf8':
+      return secret === '' ? null : Buffer.from(secret, 'utf8');
+    case 'hex':
+      return decodeHex(secret);
+    case 'base64':
+      return decodeBase64(secret);
+    case 'whsec':
+      return decodeBase64(secret.replace(/^whsec_/, ''));
   }
 }
 

@@ -19,16 +19,32 @@ describe('the fields of a multipart form', () => {
       form.append('timestamp', '2');
     });
 
-    expect(multipartFields(type, body)).toEqual([['timestamp', '1700000000'], ['subject', 'Zoë\r\n--x'], ['empty', ''], ['timestamp', '2']]);
+    expect(multipartFields(type, body)).toEqual([
+      ['timestamp', '1700000000'],
+      ['subject', 'Zoë\r\n--x'],
+      ['empty', ''],
+      ['timestamp', '2'],
+    ]);
     expect(multipartFields(type.replace(/boundary=(.*)/, 'boundary="$1"'), body)).toHaveLength(4);
     expect(multipartFields(type, Buffer.concat([Buffer.from('preamble\r\n'), body]))).toHaveLength(4);
   });
 
-  it.each([undefined, 'application/json', 'multipart/form-data', 'multipart/mixed; boundary=x'])('are none of %s', (type) => {
-    expect(multipartFields(type, Buffer.from('--x\r\n\r\n--x--'))).toBeNull();
-  });
+  it.each([undefined, 'application/json', 'multipart/form-data', 'multipart/mixed; boundary=x'])(
+    'are none of %s',
+    (type) => {
+      expect(multipartFields(type, Buffer.from('--x\r\n\r\n--x--'))).toBeNull();
+    },
+  );
 
-  it.each(['', '--x', '--x\r\n', '--x\r\n\r\n', '--x--\r\n', 'a\r\n--y\r\n--x', '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb'])('a body that is cut: %j', (body) => {
+  it.each([
+    '',
+    '--x',
+    '--x\r\n',
+    '--x\r\n\r\n',
+    '--x--\r\n',
+    'a\r\n--y\r\n--x',
+    '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb',
+  ])('a body that is cut: %j', (body) => {
     expect(multipartFields('multipart/form-data; boundary=x', Buffer.from(body))).toEqual([]);
   });
 

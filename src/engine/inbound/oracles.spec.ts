@@ -35,14 +35,25 @@ function preset(id: string): Preset {
   return found;
 }
 
-function ours(id: string, secret: string, url = URL_CALLED): Sample & { text: string; header: (name: string) => string } {
+function ours(
+  id: string,
+  secret: string,
+  url = URL_CALLED,
+): Sample & { text: string; header: (name: string) => string } {
   const sample = signedSample(preset(id), { secret, url, id: 'msg_1', nowMs: NOW });
   if (sample === null) throw new Error(`${id} has no signed sample`);
   return { ...sample, text: sample.body.toString(), header: (name) => headerOf(sample, name) ?? '' };
 }
 
 function theirs(id: string, secret: string, headers: Record<string, string>, body: string, url = URL_CALLED): string {
-  const request = { method: 'POST', path: '', query: '', url, headers: Object.entries(headers), body: Buffer.from(body) };
+  const request = {
+    method: 'POST',
+    path: '',
+    query: '',
+    url,
+    headers: Object.entries(headers),
+    body: Buffer.from(body),
+  };
   return verify(preset(id).verify, request, [secret], NOW);
 }
 
@@ -52,9 +63,15 @@ describe('Standard Webhooks', () => {
   it('we take what standardwebhooks and svix sign', () => {
     const date = new Date(SECONDS * 1000);
     const standard = {
-      'webhook-id': 'msg_1', 'webhook-timestamp': String(SECONDS), 'webhook-signature': new StandardWebhook(WHSEC).sign('msg_1', date, BODY),
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(SECONDS),
+      'webhook-signature': new StandardWebhook(WHSEC).sign('msg_1', date, BODY),
     };
-    const svix = { 'svix-id': 'msg_1', 'svix-timestamp': String(SECONDS), 'svix-signature': new SvixWebhook(WHSEC).sign('msg_1', date, BODY) };
+    const svix = {
+      'svix-id': 'msg_1',
+      'svix-timestamp': String(SECONDS),
+      'svix-signature': new SvixWebhook(WHSEC).sign('msg_1', date, BODY),
+    };
 
     expect(theirs('standard-webhooks', WHSEC, standard, BODY)).toBe('verified');
     expect(theirs('gitlab-signed', WHSEC, standard, BODY)).toBe('verified');
@@ -65,14 +82,16 @@ describe('Standard Webhooks', () => {
     }
   });
 
-  it.each([['standard-webhooks', StandardWebhook], ['svix', SvixWebhook], ['resend', SvixWebhook], ['clerk', SvixWebhook]] as const)(
-    '%s: their library takes our sample',
-    (id, Webhook) => {
-      const sample = ours(id, WHSEC);
+  it.each([
+    ['standard-webhooks', StandardWebhook],
+    ['svix', SvixWebhook],
+    ['resend', SvixWebhook],
+    ['clerk', SvixWebhook],
+  ] as const)('%s: their library takes our sample', (id, Webhook) => {
+    const sample = ours(id, WHSEC);
 
-      expect(new Webhook(WHSEC).verify(sample.text, Object.fromEntries(sample.headers))).toEqual(JSON.parse(sample.text));
-    },
-  );
+    expect(new Webhook(WHSEC).verify(sample.text, Object.fromEntries(sample.headers))).toEqual(JSON.parse(sample.text));
+  });
 });
 
 describe('Stripe', () => {
@@ -84,7 +103,9 @@ describe('Stripe', () => {
     const sample = ours('stripe', secret);
 
     expect(theirs('stripe', secret, { 'stripe-signature': header }, BODY)).toBe('verified');
-    expect(theirs('stripe', secret, { 'stripe-signature': `${header},v0=00,v1=${'0'.repeat(64)}` }, BODY)).toBe('verified');
+    expect(theirs('stripe', secret, { 'stripe-signature': `${header},v0=00,v1=${'0'.repeat(64)}` }, BODY)).toBe(
+      'verified',
+    );
     expect(theirs('stripe', secret, { 'stripe-signature': header.replace('v1=', 'v0=') }, BODY)).toBe('failed');
     expect(webhooks.constructEvent(sample.text, sample.header('stripe-signature'), secret).id).toBe('msg_1');
   });
@@ -103,14 +124,18 @@ describe('GitHub', () => {
   it('we take what @octokit/webhooks-methods signs, and it takes our sample', async () => {
     const sample = ours('github', 's3cret');
 
-    expect(theirs('github', 's3cret', { 'x-hub-signature-256': await octokit.sign('s3cret', BODY) }, BODY)).toBe('verified');
+    expect(theirs('github', 's3cret', { 'x-hub-signature-256': await octokit.sign('s3cret', BODY) }, BODY)).toBe(
+      'verified',
+    );
     await expect(octokit.verify('s3cret', sample.text, sample.header('x-hub-signature-256'))).resolves.toBe(true);
   });
 
-  it('the vector of GitHub\'s documentation', () => {
+  it("the vector of GitHub's documentation", () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
 
-    expect(theirs('github', 'It\'s a Secret to Everybody', { 'x-hub-signature-256': signature }, 'Hello, World!')).toBe('verified');
+    expect(theirs('github', "It's a Secret to Everybody", { 'x-hub-signature-256': signature }, 'Hello, World!')).toBe(
+      'verified',
+    );
   });
 });
 
@@ -118,24 +143,33 @@ it('Slack: @slack/bolt takes our sample, and the vector of their documentation i
   const sample = ours('slack', 's3cret');
   const headers = { 'x-slack-signature': sample.header('x-slack-signature'), 'x-slack-request-timestamp': SECONDS };
   const documented = {
-    method: 'POST', path: '', query: '', url: URL_CALLED,
+    method: 'POST',
+    path: '',
+    query: '',
+    url: URL_CALLED,
     headers: [
       ['x-slack-signature', 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503'],
       ['x-slack-request-timestamp', '1531420618'],
     ] as const,
-    body: Buffer.from('token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar'
-      + '&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands'
-      + '%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c'),
+    body: Buffer.from(
+      'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar' +
+        '&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands' +
+        '%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+    ),
   };
 
   expect(bolt.isValidSlackRequest({ signingSecret: 's3cret', body: sample.text, headers })).toBe(true);
   expect(bolt.isValidSlackRequest({ signingSecret: 'other', body: sample.text, headers })).toBe(false);
-  expect(verify(preset('slack').verify, documented, ['8f742231b10e8888abcd99yyyzzz85a5'], 1531420618_000)).toBe('verified');
+  expect(verify(preset('slack').verify, documented, ['8f742231b10e8888abcd99yyyzzz85a5'], 1531420618_000)).toBe(
+    'verified',
+  );
 });
 
 describe('Twilio', () => {
-  const params = { To: '+15005550009', Body: 'Hi & bye äß', Tag: ['b', 'a', 'b'], From: '+15005550006', 'Empty': '' };
-  const form = new URLSearchParams(Object.entries(params).flatMap(([name, value]) => [value].flat().map((text) => [name, text]))).toString();
+  const params = { To: '+15005550009', Body: 'Hi & bye äß', Tag: ['b', 'a', 'b'], From: '+15005550006', Empty: '' };
+  const form = new URLSearchParams(
+    Object.entries(params).flatMap(([name, value]) => [value].flat().map((text) => [name, text])),
+  ).toString();
   const type = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
 
   it.each([
@@ -166,7 +200,10 @@ describe('Twilio', () => {
 
   it('a JSON body is covered by its hash in the URL, or it fails', () => {
     const url = `${URL_CALLED}?bodySHA256=${twilio.getExpectedBodyHash(BODY)}`;
-    const headers = { 'content-type': 'application/json', 'x-twilio-signature': twilio.getExpectedTwilioSignature('token', url, {}) };
+    const headers = {
+      'content-type': 'application/json',
+      'x-twilio-signature': twilio.getExpectedTwilioSignature('token', url, {}),
+    };
     const unhashed = { ...headers, 'x-twilio-signature': twilio.getExpectedTwilioSignature('token', URL_CALLED, {}) };
 
     expect(twilio.validateRequestWithBody('token', headers['x-twilio-signature'], url, BODY)).toBe(true);
@@ -187,7 +224,12 @@ it('Linear: their library takes our sample', () => {
 it('Paddle: their library takes our sample', async () => {
   const paddle = new Paddle('key', { environment: Environment.sandbox });
   // Signed now: five seconds may have passed since this file was loaded.
-  const sample = signedSample(preset('paddle'), { secret: 's3cret', url: URL_CALLED, id: 'ntf_1', nowMs: Date.now() }) as Sample;
+  const sample = signedSample(preset('paddle'), {
+    secret: 's3cret',
+    url: URL_CALLED,
+    id: 'ntf_1',
+    nowMs: Date.now(),
+  }) as Sample;
   const header = headerOf(sample, 'paddle-signature') ?? '';
 
   await expect(paddle.webhooks.isSignatureValid(sample.body.toString(), 's3cret', header)).resolves.toBe(true);
@@ -199,18 +241,28 @@ describe('Adyen', () => {
 
   it('payments: we take what their library signs, item by item, and it takes our sample', () => {
     const item = {
-      pspReference: '7914073381342284', originalReference: '', merchantAccountCode: 'TestMerchant', merchantReference: 'a:b\\c',
-      amount: { value: 1130, currency: 'EUR' }, eventCode: 'AUTHORISATION', success: 'true', eventDate: '2019-05-06T17:15:34.121+02:00', paymentMethod: 'visa',
+      pspReference: '7914073381342284',
+      originalReference: '',
+      merchantAccountCode: 'TestMerchant',
+      merchantReference: 'a:b\\c',
+      amount: { value: 1130, currency: 'EUR' },
+      eventCode: 'AUTHORISATION',
+      success: 'true',
+      eventDate: '2019-05-06T17:15:34.121+02:00',
+      paymentMethod: 'visa',
     };
     const signed = { ...item, additionalData: { hmacSignature: validator.calculateHmac(item as never, ADYEN_KEY) } };
-    const body = (...items: unknown[]): string => JSON.stringify({ notificationItems: items.map((each) => ({ NotificationRequestItem: each })) });
+    const body = (...items: unknown[]): string =>
+      JSON.stringify({ notificationItems: items.map((each) => ({ NotificationRequestItem: each })) });
     const sample = ours('adyen', ADYEN_KEY);
 
     expect(theirs('adyen', ADYEN_KEY, {}, body(signed, signed))).toBe('verified');
     expect(theirs('adyen', ADYEN_KEY, {}, body(signed, { ...signed, success: 'false' }))).toBe('failed');
     expect(theirs('adyen', ADYEN_KEY, {}, body(signed, item))).toBe('failed');
     expect(theirs('adyen', ADYEN_KEY, {}, body())).toBe('failed');
-    expect(validator.validateHMAC(JSON.parse(sample.text).notificationItems[0].NotificationRequestItem, ADYEN_KEY)).toBe(true);
+    expect(
+      validator.validateHMAC(JSON.parse(sample.text).notificationItems[0].NotificationRequestItem, ADYEN_KEY),
+    ).toBe(true);
   });
 
   it('platforms: their library takes our sample', () => {
@@ -231,14 +283,19 @@ describe('signed with keys of this test, because only the provider has its own',
 
     await expect(discord.verifyKey(BODY, signature, String(SECONDS), publicKey)).resolves.toBe(true);
     expect(theirs('discord', publicKey, headers, BODY)).toBe('verified');
-    expect(theirs('discord', publicKey, { ...headers, 'x-signature-timestamp': String(SECONDS + 1) }, BODY)).toBe('failed');
+    expect(theirs('discord', publicKey, { ...headers, 'x-signature-timestamp': String(SECONDS + 1) }, BODY)).toBe(
+      'failed',
+    );
   });
 
   it('SendGrid: their library and we agree', () => {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const publicKey = keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
     const signature = createSign('sha256').update(stamped).sign(keys.privateKey).toString('base64');
-    const headers = { 'x-twilio-email-event-webhook-signature': signature, 'x-twilio-email-event-webhook-timestamp': String(SECONDS) };
+    const headers = {
+      'x-twilio-email-event-webhook-signature': signature,
+      'x-twilio-email-event-webhook-timestamp': String(SECONDS),
+    };
     const theirKey = new sendgrid.EventWebhook().convertPublicKeyToECDSA(publicKey);
 
     expect(new sendgrid.EventWebhook().verifySignature(theirKey, BODY, signature, String(SECONDS))).toBe(true);
@@ -250,22 +307,40 @@ describe('signed with keys of this test, because only the provider has its own',
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const certificate = keys.publicKey.export({ type: 'spki', format: 'pem' }) as string;
     const topic = 'arn:aws:sns:us-west-2:123456789012:MyTopic';
-    const base = JSON.parse(unsignedSample(preset('aws-sns'), { secret: topic, url: URL_CALLED, id: 'm-1', nowMs: NOW }).body.toString());
+    const base = JSON.parse(
+      unsignedSample(preset('aws-sns'), { secret: topic, url: URL_CALLED, id: 'm-1', nowMs: NOW }).body.toString(),
+    );
     const confirmation = {
-      ...base, Type: 'SubscriptionConfirmation', Subject: undefined, Token: '2336412f37', SubscribeURL: 'https://sns.us-west-2.amazonaws.com/?Action=ConfirmSubscription',
+      ...base,
+      Type: 'SubscriptionConfirmation',
+      Subject: undefined,
+      Token: '2336412f37',
+      SubscribeURL: 'https://sns.us-west-2.amazonaws.com/?Action=ConfirmSubscription',
     };
 
     it.each([
       ['Notification', '1', base, ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']],
       ['Notification', '2', { ...base, Subject: undefined }, ['Message', 'MessageId', 'Timestamp', 'TopicArn', 'Type']],
-      ['SubscriptionConfirmation', '2', confirmation, ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']],
+      [
+        'SubscriptionConfirmation',
+        '2',
+        confirmation,
+        ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+      ],
     ])('%s, version %s: sns-validator and we agree', async (_type, version, fields, names) => {
       const message: Record<string, string> = { ...fields, SignatureVersion: version };
       const signer = createSign(version === '1' ? 'RSA-SHA1' : 'RSA-SHA256');
       for (const name of names) signer.update(`${name}\n${message[name]}\n`);
       message.Signature = signer.sign(keys.privateKey).toString('base64');
       message.SigningCertURL = `https://sns.us-west-2.amazonaws.com/cert-${version}.pem`;
-      const request = { method: 'POST', path: '', query: '', url: URL_CALLED, headers: [], body: Buffer.from(JSON.stringify(message)) };
+      const request = {
+        method: 'POST',
+        path: '',
+        query: '',
+        url: URL_CALLED,
+        headers: [],
+        body: Buffer.from(JSON.stringify(message)),
+      };
 
       await expect(validatedBySns(request.body.toString(), certificate)).resolves.toMatchObject({ MessageId: 'm-1' });
       expect(verify({ kind: 'sns' }, request, [topic], NOW, certificate)).toBe('verified');

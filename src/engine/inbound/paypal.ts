@@ -7,27 +7,56 @@ import { headerOf, type ReceivedRequest } from './request.js';
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
 /** Where PayPal publishes its certificates, and nothing else: anything wider lets an attacker serve one of their own. */
-const HOSTS: ReadonlySet<string> = new Set(['api.paypal.com', 'api-m.paypal.com', 'api.sandbox.paypal.com', 'api-m.sandbox.paypal.com']);
+const HOSTS: ReadonlySet<string> = new Set([
+  'api.paypal.com',
+  'api-m.paypal.com',
+  'api.sandbox.paypal.com',
+  'api-m.sandbox.paypal.com',
+]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
 /** As PayPal's own libraries ask: the certificate is for signing messages, under one of its names. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 
-export const PAYPAL_HEADERS = ['paypal-transmission-id', 'paypal-transmission-time', 'paypal-transmission-sig', 'paypal-cert-url', 'paypal-auth-algo'] as const;
+export const PAYPAL_HEADERS = [
+  'paypal-transmission-id',
+  'paypal-transmission-time',
+  'paypal-transmission-sig',
+  'paypal-cert-url',
+  'paypal-auth-algo',
+] as const;
 
 /** Whether PayPal signed the request for one of the webhooks, by the certificate (PEM) that `paypalCertificateUrl` leads to. */
-export function verifyPaypal(request: Received, webhookIds: readonly string[], nowMs: number, certificate: string | undefined): boolean {
+export function verifyPaypal(
+  request: Received,
+  webhookIds: readonly string[],
+  nowMs: number,
+  certificate: string | undefined,
+): boolean {
   const [id, time, signature, , algorithm] = PAYPAL_HEADERS.map((name) => headerOf(request, name) ?? '');
   const bytes = decodeBase64(signature ?? '');
-  if (!id || !time || bytes === null || algorithm !== ALGORITHM || certificate === undefined || paypalCertificateUrl(request) === null) return false;
+  if (
+    !id ||
+    !time ||
+    bytes === null ||
+    algorithm !== ALGORITHM ||
+    certificate === undefined ||
+    paypalCertificateUrl(request) === null
+  )
+    return false;
   const { publicKey, subject, validFrom, validTo } = new X509Certificate(certificate);
   if (!SUBJECT.test(subject) || nowMs < Date.parse(validFrom) || nowMs > Date.parse(validTo)) return false;
-  return webhookIds.some((webhookId) => createVerify('RSA-SHA256').update(paypalContent({ id, time, webhookId }, request.body)).verify(publicKey, bytes));
+  return webhookIds.some((webhookId) =>
+    createVerify('RSA-SHA256').update(paypalContent({ id, time, webhookId }, request.body)).verify(publicKey, bytes),
+  );
 }
 
 /** What is signed: the ids, the time and the CRC-32 of the body, in decimal. */
-export function paypalContent({ id, time, webhookId }: { id: string; time: string; webhookId: string }, body: Buffer): string {
+export function paypalContent(
+  { id, time, webhookId }: { id: string; time: string; webhookId: string },
+  body: Buffer,
+): string {
   return `${id}|${time}|${webhookId}|${crc32(body)}`;
 }
 
@@ -36,6 +65,12 @@ export function paypalCertificateUrl(request: Pick<ReceivedRequest, 'headers'>):
   const text = headerOf(request, 'paypal-cert-url') ?? '';
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return null;
   const url = new URL(text);
-  const isPlain = url.protocol === 'https:' && url.port === '' && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  const isPlain =
+    url.protocol === 'https:' &&
+    url.port === '' &&
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '' &&
+    url.hash === '';
   return isPlain && HOSTS.has(url.hostname) && CERTIFICATE_PATH.test(url.pathname) ? url.href : null;
 }

@@ -31,5 +31,13 @@ export function jsonSample(json: unknown, headers: Readonly<Record<string, strin
 
 /** HMAC-SHA256 over the body alone, in one header, under the secret's own characters. */
 export function bodyHmac(header: string, more: Partial<HmacScheme> = {}): HmacScheme {
-  return { kind: 'hmac', hash: 'sha256', headers: [header], encoding: 'hex', keyEncoding: 'utf8', signed: ['body'], ...more };
+  return {
+    kind: 'hmac',
+    hash: 'sha256',
+    headers: [header],
+    encoding: 'hex',
+    keyEncoding: 'utf8',
+    signed: ['body'],
+    ...more,
+  };
 }

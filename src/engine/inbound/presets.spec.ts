@@ -4,7 +4,7 @@ import { PAYPAL } from '../../../test/support/paypal.js';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
 import { PAYPAL_HEADERS, paypalContent } from './paypal.js';
 import type { Preset } from './preset.js';
-import { PRESETS, presetOf } from './presets.js';
+import { presetOf, PRESETS } from './presets.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 import { responseFaults } from './response.js';
 import { signedSample, unsignedSample } from './sample.js';
@@ -35,13 +35,16 @@ const SECRETS: Partial<Record<Scheme['kind'], Pair>> = {
   'standard-webhooks': WHSEC,
   adyen: HEX,
   ed25519: [spki(ed25519.publicKey).subarray(-32).toString('hex'), '0'.repeat(64)],
-  ecdsa: [spki(p256.publicKey).toString('base64'), spki(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey).toString('base64')],
+  ecdsa: [
+    spki(p256.publicKey).toString('base64'),
+    spki(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey).toString('base64'),
+  ],
   sns: ['arn:aws:sns:us-west-2:123456789012:MyTopic', 'arn:aws:sns:us-west-2:123456789012:Another'],
   basic: ['hook:s3cret:with:colons', 'hook:other'],
 };
 
 function secretsOf({ verify: scheme }: Preset): Pair {
-  return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : SECRETS[scheme.kind] ?? ANY;
+  return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : (SECRETS[scheme.kind] ?? ANY);
 }
 
 /** Signs what only the provider can sign, with keys of this test. */
@@ -50,25 +53,39 @@ function signedByProvider(preset: Preset, secret: string): Sample {
   const request = unsignedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
   const stamped = Buffer.concat([Buffer.from('1700000000'), request.body]);
   if (scheme.kind === 'ed25519' || scheme.kind === 'ecdsa') {
-    const signature = scheme.kind === 'ed25519' ? sign(null, stamped, ed25519.privateKey).toString('hex')
-      : createSign('sha256').update(stamped).sign(p256.privateKey).toString('base64');
-    return { ...request, headers: [...request.headers, [scheme.signatureHeader, signature], [scheme.timestampHeader, '1700000000']] };
+    const signature =
+      scheme.kind === 'ed25519'
+        ? sign(null, stamped, ed25519.privateKey).toString('hex')
+        : createSign('sha256').update(stamped).sign(p256.privateKey).toString('base64');
+    return {
+      ...request,
+      headers: [...request.headers, [scheme.signatureHeader, signature], [scheme.timestampHeader, '1700000000']],
+    };
   }
   if (scheme.kind === 'paypal') {
     const time = new Date(NOW).toISOString();
-    const signature = createSign('RSA-SHA256').update(paypalContent({ id: ID, time, webhookId: secret }, request.body)).sign(PAYPAL.key).toString('base64');
+    const signature = createSign('RSA-SHA256')
+      .update(paypalContent({ id: ID, time, webhookId: secret }, request.body))
+      .sign(PAYPAL.key)
+      .toString('base64');
     const values = [ID, time, signature, PAYPAL.certificateUrl, 'SHA256withRSA'];
-    return { ...request, headers: [...request.headers, ...PAYPAL_HEADERS.map((name, i) => [name, values[i] ?? ''] as const)] };
+    return {
+      ...request,
+      headers: [...request.headers, ...PAYPAL_HEADERS.map((name, i) => [name, values[i] ?? ''] as const)],
+    };
   }
   const message = JSON.parse(request.body.toString());
-  const content = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'].map((name) => `${name}\n${message[name]}\n`).join('');
+  const content = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']
+    .map((name) => `${name}\n${message[name]}\n`)
+    .join('');
   message.Signature = createSign('RSA-SHA256').update(content).sign(rsa.privateKey).toString('base64');
   return { ...request, body: Buffer.from(JSON.stringify(message)) };
 }
 
 function fixture(preset: Preset): { secret: string; wrong: string; request: Sample } {
   const [secret, wrong] = secretsOf(preset);
-  const request = signedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW }) ?? signedByProvider(preset, secret);
+  const request =
+    signedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW }) ?? signedByProvider(preset, secret);
   return { secret, wrong, request };
 }
 
@@ -100,7 +117,9 @@ const all = [...PRESETS.values()].map((preset) => [preset.id, preset] as const);
 const limited = all.flatMap(([id, { verify: scheme }]) => {
   if (scheme.kind === 'standard-webhooks') return [[id, scheme.toleranceSeconds, false] as const];
   const rule = scheme.kind === 'hmac' ? scheme.timestamp : undefined;
-  return typeof rule?.toleranceSeconds === 'number' ? [[id, rule.toleranceSeconds, rule.ageOnly === true] as const] : [];
+  return typeof rule?.toleranceSeconds === 'number'
+    ? [[id, rule.toleranceSeconds, rule.ageOnly === true] as const]
+    : [];
 });
 
 function preset(id: string): Preset {
@@ -112,25 +131,64 @@ function preset(id: string): Preset {
 describe('the presets', () => {
   it('are those that are promised', () => {
     expect([...PRESETS.keys()].sort()).toEqual([
-      'adyen', 'adyen-platform', 'asana', 'aws-sns', 'bitbucket', 'calendly', 'clerk', 'discord', 'docusign', 'dropbox', 'github', 'gitlab',
-      'gitlab-signed', 'hubspot', 'instagram', 'intercom', 'lemonsqueezy', 'linear', 'mailgun', 'meta', 'ms-graph', 'okta', 'paddle',
-      'paypal', 'postmark', 'resend', 'sendgrid', 'shopify', 'slack', 'square', 'standard-webhooks', 'stripe', 'svix', 'trello', 'twilio', 'twitch',
-      'typeform', 'whatsapp', 'x', 'zoom',
+      'adyen',
+      'adyen-platform',
+      'asana',
+      'aws-sns',
+      'bitbucket',
+      'calendly',
+      'clerk',
+      'discord',
+      'docusign',
+      'dropbox',
+      'github',
+      'gitlab',
+      'gitlab-signed',
+      'hubspot',
+      'instagram',
+      'intercom',
+      'lemonsqueezy',
+      'linear',
+      'mailgun',
+      'meta',
+      'ms-graph',
+      'okta',
+      'paddle',
+      'paypal',
+      'postmark',
+      'resend',
+      'sendgrid',
+      'shopify',
+      'slack',
+      'square',
+      'standard-webhooks',
+      'stripe',
+      'svix',
+      'trello',
+      'twilio',
+      'twitch',
+      'typeform',
+      'whatsapp',
+      'x',
+      'zoom',
     ]);
     expect(presetOf('nobody')).toBeNull();
   });
 
-  it.each(all)('%s: a good request is verified, also while secrets are rotated, and no other secret or none will do', (_id, each) => {
-    const { request, secret, wrong } = fixture(each);
+  it.each(all)(
+    '%s: a good request is verified, also while secrets are rotated, and no other secret or none will do',
+    (_id, each) => {
+      const { request, secret, wrong } = fixture(each);
 
-    expect(check(each, request, [secret])).toBe('verified');
-    expect(check(each, request, [wrong, secret])).toBe('verified');
-    expect(check(each, request, ['', 'not a key', secret])).toBe('verified');
-    expect(check(each, request, [wrong])).toBe('failed');
-    expect(check(each, request, ['not a key'])).toBe('failed');
-    expect(check(each, request, [''])).toBe('failed');
-    expect(check(each, request, [])).toBe('failed');
-  });
+      expect(check(each, request, [secret])).toBe('verified');
+      expect(check(each, request, [wrong, secret])).toBe('verified');
+      expect(check(each, request, ['', 'not a key', secret])).toBe('verified');
+      expect(check(each, request, [wrong])).toBe('failed');
+      expect(check(each, request, ['not a key'])).toBe('failed');
+      expect(check(each, request, [''])).toBe('failed');
+      expect(check(each, request, [])).toBe('failed');
+    },
+  );
 
   it.each(all)('%s: a change of what is covered fails', (_id, each) => {
     const { request, secret } = fixture(each);
@@ -145,11 +203,26 @@ describe('the presets', () => {
   it.each(all)('%s: without a header of the proof, or with garbage in it, it fails', (_id, each) => {
     const { request, secret } = fixture(each);
     const names = proofHeaders(each, request);
-    const garbage = ['', ' ', 'garbage', '=,=;=', 't=,v1=', 'ts=1;h1=zz', 'v1,', 'sha256=', 'v0=00', '\u00ff'.repeat(64), 'Basic !!!', 'A'.repeat(43) + '='];
+    const garbage = [
+      '',
+      ' ',
+      'garbage',
+      '=,=;=',
+      't=,v1=',
+      'ts=1;h1=zz',
+      'v1,',
+      'sha256=',
+      'v0=00',
+      '\u00ff'.repeat(64),
+      'Basic !!!',
+      'A'.repeat(43) + '=',
+    ];
 
     expect(names.length === 0).toBe(['mailgun', 'adyen', 'client-state', 'sns'].includes(each.verify.kind));
     for (const name of names) {
-      expect(check(each, { ...request, headers: request.headers.filter(([known]) => known !== name) }, [secret])).toBe('failed');
+      expect(check(each, { ...request, headers: request.headers.filter(([known]) => known !== name) }, [secret])).toBe(
+        'failed',
+      );
       for (const value of garbage) {
         const headers = request.headers.map(([known, kept]) => [known, known === name ? value : kept] as const);
         expect([name, value, check(each, { ...request, headers }, [secret])]).toEqual([name, value, 'failed']);
@@ -168,13 +241,28 @@ describe('the presets', () => {
 
   it('with a limit on the age are those whose provider signs the time', () => {
     expect(limited.map(([id]) => id).sort()).toEqual([
-      'calendly', 'clerk', 'gitlab-signed', 'hubspot', 'linear', 'paddle', 'resend', 'slack', 'standard-webhooks', 'stripe', 'svix', 'twitch', 'zoom',
+      'calendly',
+      'clerk',
+      'gitlab-signed',
+      'hubspot',
+      'linear',
+      'paddle',
+      'resend',
+      'slack',
+      'standard-webhooks',
+      'stripe',
+      'svix',
+      'twitch',
+      'zoom',
     ]);
   });
 
   it.each(all)('%s: the sample has the event type of its provider, and settings that could be saved', (_id, each) => {
     const { request } = fixture(each);
-    const complete = { ...(each.response ?? { type: 'static' }), ...(each.response?.type === 'meta-challenge' && { verifyToken: 'x' }) };
+    const complete = {
+      ...(each.response ?? { type: 'static' }),
+      ...(each.response?.type === 'meta-challenge' && { verifyToken: 'x' }),
+    };
 
     expect(eventTypeOf(each, request)).toBe(EVENT_TYPES[each.id]);
     expect(responseFaults(complete)).toEqual([]);
@@ -202,11 +290,14 @@ describe('signedSample', () => {
     }
   });
 
-  it.each(['standard-webhooks', 'adyen', 'adyen-platform'])('%s: null for a secret that holds no key, or a public one', (id) => {
-    for (const secret of ['', 'not a key', 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=']) {
-      expect(signedSample(preset(id), { secret, url: URL_CALLED, id: ID, nowMs: NOW })).toBeNull();
-    }
-  });
+  it.each(['standard-webhooks', 'adyen', 'adyen-platform'])(
+    '%s: null for a secret that holds no key, or a public one',
+    (id) => {
+      for (const secret of ['', 'not a key', 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=']) {
+        expect(signedSample(preset(id), { secret, url: URL_CALLED, id: ID, nowMs: NOW })).toBeNull();
+      }
+    },
+  );
 
   it('keeps JSON valid whatever the id and the secret', () => {
     const odd = 'a"b\\c\n{{secret}}$&';
@@ -233,13 +324,44 @@ const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
 };
 
 const EVENT_TYPES: Readonly<Record<string, string>> = {
-  'standard-webhooks': 'invoice.paid', svix: 'user.created', resend: 'email.delivered', clerk: 'user.updated',
-  stripe: 'payment_intent.succeeded', paypal: 'PAYMENT.CAPTURE.COMPLETED', paddle: 'transaction.completed', lemonsqueezy: 'order_created', square: 'payment.created',
-  adyen: 'AUTHORISATION', 'adyen-platform': 'balancePlatform.transfer.created',
-  github: 'issues.opened', gitlab: 'push', 'gitlab-signed': 'push', bitbucket: 'repo:push', linear: 'Issue.create', trello: 'updateCard',
-  asana: 'task.changed', slack: 'message', discord: 'APPLICATION_AUTHORIZED', zoom: 'meeting.started', twilio: 'message.received',
-  sendgrid: 'delivered', mailgun: 'delivered', postmark: 'Delivery', intercom: 'conversation.user.created', meta: 'page.feed',
-  whatsapp: 'whatsapp_business_account.messages', instagram: 'instagram.comments', x: 'tweet_create', twitch: 'channel.follow',
-  shopify: 'orders/create', hubspot: 'contact.creation', typeform: 'form_response', calendly: 'invitee.created',
-  docusign: 'envelope-completed', dropbox: 'account.changed', 'ms-graph': 'created', okta: 'user.session.start', 'aws-sns': 'Notification',
+  'standard-webhooks': 'invoice.paid',
+  svix: 'user.created',
+  resend: 'email.delivered',
+  clerk: 'user.updated',
+  stripe: 'payment_intent.succeeded',
+  paypal: 'PAYMENT.CAPTURE.COMPLETED',
+  paddle: 'transaction.completed',
+  lemonsqueezy: 'order_created',
+  square: 'payment.created',
+  adyen: 'AUTHORISATION',
+  'adyen-platform': 'balancePlatform.transfer.created',
+  github: 'issues.opened',
+  gitlab: 'push',
+  'gitlab-signed': 'push',
+  bitbucket: 'repo:push',
+  linear: 'Issue.create',
+  trello: 'updateCard',
+  asana: 'task.changed',
+  slack: 'message',
+  discord: 'APPLICATION_AUTHORIZED',
+  zoom: 'meeting.started',
+  twilio: 'message.received',
+  sendgrid: 'delivered',
+  mailgun: 'delivered',
+  postmark: 'Delivery',
+  intercom: 'conversation.user.created',
+  meta: 'page.feed',
+  whatsapp: 'whatsapp_business_account.messages',
+  instagram: 'instagram.comments',
+  x: 'tweet_create',
+  twitch: 'channel.follow',
+  shopify: 'orders/create',
+  hubspot: 'contact.creation',
+  typeform: 'form_response',
+  calendly: 'invitee.created',
+  docusign: 'envelope-completed',
+  dropbox: 'account.changed',
+  'ms-graph': 'created',
+  okta: 'user.session.start',
+  'aws-sns': 'Notification',
 };

@@ -9,7 +9,10 @@ import { STANDARD } from './presets/standard.js';
 
 /** Every preset by its id. */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map(
-  [...STANDARD, ...PAYMENTS, ...CODE, ...MESSAGING, ...SOCIAL, ...BUSINESS, ...CLOUD].map((preset) => [preset.id, preset]),
+  [...STANDARD, ...PAYMENTS, ...CODE, ...MESSAGING, ...SOCIAL, ...BUSINESS, ...CLOUD].map((preset) => [
+    preset.id,
+    preset,
+  ]),
 );
 
 /** The preset with this id; null without one. */

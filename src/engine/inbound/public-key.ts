@@ -11,11 +11,17 @@ const ED25519_BYTES = 64;
 const RSA_BITS_MIN = 2048;
 
 /** Whether the request is signed by one of the public keys, and fresh. */
-export function verifyPublicKey(scheme: PublicKeyScheme, request: Omit<ReceivedRequest, 'ip'>, keys: readonly string[], nowMs: number): boolean {
+export function verifyPublicKey(
+  scheme: PublicKeyScheme,
+  request: Omit<ReceivedRequest, 'ip'>,
+  keys: readonly string[],
+  nowMs: number,
+): boolean {
   const { timestamp: rule, prefix = '' } = scheme;
   const given = headerOf(request, scheme.header) ?? '';
   const timestamp = rule === undefined ? '' : rule.from === 'list' ? undefined : readSource(rule.from, request);
-  if (!given.startsWith(prefix) || timestamp === undefined || (rule !== undefined && !isFresh(timestamp, rule, nowMs))) return false;
+  if (!given.startsWith(prefix) || timestamp === undefined || (rule !== undefined && !isFresh(timestamp, rule, nowMs)))
+    return false;
   const signature = signatureOf(scheme, given.slice(prefix.length));
   const content = contentOf(scheme, request, timestamp);
   if (signature === null || content === null) return false;
@@ -43,11 +49,15 @@ function readKey(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObje
   const der = decodeBase64((label === '' ? text : inner).replace(/\\n|\s/g, ''));
   if (label === 'CERTIFICATE') return der && new X509Certificate(der).publicKey;
   if (label === 'RSA PUBLIC KEY') return der && createPublicKey({ key: der, format: 'der', type: 'pkcs1' });
-  const raw = algorithm === 'ed25519' && label === '' ? ed25519Key(decodeHex(text)) ?? ed25519Key(der) : null;
+  const raw = algorithm === 'ed25519' && label === '' ? (ed25519Key(decodeHex(text)) ?? ed25519Key(der)) : null;
   return raw ?? (der && createPublicKey({ key: der, format: 'der', type: 'spki' }));
 }
 
 function signatureOf({ algorithm, encoding }: PublicKeyScheme, text: string): Buffer | null {
-  const isHex = encoding === 'hex' || (encoding === 'either' && /^(?:[0-9a-fA-F]{2})+$/.test(text) && (algorithm === 'rsa-sha256' || text.length === 2 * ED25519_BYTES));
+  const isHex =
+    encoding === 'hex' ||
+    (encoding === 'either' &&
+      /^(?:[0-9a-fA-F]{2})+$/.test(text) &&
+      (algorithm === 'rsa-sha256' || text.length === 2 * ED25519_BYTES));
   return isHex ? decodeHex(text) : decodeBase64(text);
 }

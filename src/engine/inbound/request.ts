@@ -31,6 +31,7 @@ export interface SynchronousAnswer {
 /** The value of a header, several joined by a comma and a space (RFC 9110, section 5.3); undefined without one. `name` is in lower case. */
 export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string | undefined {
   let value: string | undefined;
-  for (const [known, text] of request.headers) if (known === name) value = value === undefined ? text : `${value}, ${text}`;
+  for (const [known, text] of request.headers)
+    if (known === name) value = value === undefined ? text : `${value}, ${text}`;
   return value;
 }

@@ -10,7 +10,9 @@ describe('responseFaults', () => {
     { type: 'meta-challenge', verifyToken: 'a', status: 200, body: 'EVENT_RECEIVED' },
     { type: 'ebay-challenge', verificationToken: 'a', endpointUrl: 'https://example.com' },
     { type: 'zoom-challenge', secret: 'a' },
-    ...RESPONSE_TYPES.filter((type) => type !== 'meta-challenge' && type !== 'ebay-challenge').map((type) => ({ type })),
+    ...RESPONSE_TYPES.filter((type) => type !== 'meta-challenge' && type !== 'ebay-challenge').map((type) => ({
+      type,
+    })),
   ])('none: %j', (json) => {
     expect(responseFaults(json)).toEqual([]);
   });
@@ -50,17 +52,34 @@ describe('responseFaults', () => {
 
 describe('answerHeaderFaults', () => {
   it.each([
-    ['a b', 'c'], ['', 'c'], ['x:', 'c'], ['x-a', 'a\r\nset-cookie: b'], ['x-a', ' a'], ['x-a', 1], ['x-a', '\u0100'], ['x-a', 'a'.repeat(4097)],
-    ['Set-Cookie', 'a=b'], ['content-length', '1'], ['Transfer-Encoding', 'chunked'], ['Connection', 'close'], ['strict-transport-security', 'max-age=1'],
-    ...['X-Accel-Redirect', 'X-Sendfile', 'Refresh', 'NEL', 'Report-To', 'Reporting-Endpoints', 'WWW-Authenticate'].map((name) => [name, 'a'] as [string, string]),
+    ['a b', 'c'],
+    ['', 'c'],
+    ['x:', 'c'],
+    ['x-a', 'a\r\nset-cookie: b'],
+    ['x-a', ' a'],
+    ['x-a', 1],
+    ['x-a', '\u0100'],
+    ['x-a', 'a'.repeat(4097)],
+    ['Set-Cookie', 'a=b'],
+    ['content-length', '1'],
+    ['Transfer-Encoding', 'chunked'],
+    ['Connection', 'close'],
+    ['strict-transport-security', 'max-age=1'],
+    ...['X-Accel-Redirect', 'X-Sendfile', 'Refresh', 'NEL', 'Report-To', 'Reporting-Endpoints', 'WWW-Authenticate'].map(
+      (name) => [name, 'a'] as [string, string],
+    ),
   ])('%s: %j is none', (name, value) => {
-    expect(answerHeaderFaults({ [name]: value }, 'headers')).toEqual([{ path: `headers.${name}`, message: expect.any(String) }]);
+    expect(answerHeaderFaults({ [name]: value }, 'headers')).toEqual([
+      { path: `headers.${name}`, message: expect.any(String) },
+    ]);
   });
 
   it('refuses the same name twice, and too many', () => {
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`x-${index}`, 'a']));
 
-    expect(answerHeaderFaults({ 'X-A': '1', 'x-a': '2' }, 'h')).toEqual([{ path: 'h.x-a', message: 'The same name occurs twice.' }]);
+    expect(answerHeaderFaults({ 'X-A': '1', 'x-a': '2' }, 'h')).toEqual([
+      { path: 'h.x-a', message: 'The same name occurs twice.' },
+    ]);
     expect(answerHeaderFaults(many, 'h')).toHaveLength(1);
     expect(answerHeaderFaults({ 'X-A': '1', 'content-type': 'text/html' }, 'h')).toEqual([]);
   });
@@ -69,14 +88,19 @@ describe('answerHeaderFaults', () => {
 describe('staticAnswer', () => {
   it.each([
     [{}, { status: 200, headers: {}, body: '' }],
-    [{ status: 202, body: 'ok' }, { status: 202, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }],
-    [{ body: '{}', headers: { 'Content-Type': 'application/json', 'X-A': 'b' } },
-      { status: 200, headers: { 'content-type': 'application/json', 'x-a': 'b' }, body: '{}' }],
+    [
+      { status: 202, body: 'ok' },
+      { status: 202, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' },
+    ],
+    [
+      { body: '{}', headers: { 'Content-Type': 'application/json', 'X-A': 'b' } },
+      { status: 200, headers: { 'content-type': 'application/json', 'x-a': 'b' }, body: '{}' },
+    ],
   ])('%j answers %j', (settings, expected) => {
     expect(staticAnswer(settings)).toEqual(expected);
   });
 
-  it('answers events for a handshake\'s type only where the settings say so', () => {
+  it("answers events for a handshake's type only where the settings say so", () => {
     expect(answersEvents({ type: 'static' })).toBe(true);
     expect(answersEvents({ type: 'x-crc' })).toBe(false);
     expect(answersEvents({ type: 'x-crc', status: 204 })).toBe(true);

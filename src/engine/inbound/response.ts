@@ -7,8 +7,19 @@ import { STEERING_HEADERS } from './steering-headers.js';
 
 /** How an endpoint answers: `static` everything in the same way, the others the handshake of a provider. */
 export const RESPONSE_TYPES = [
-  'static', 'meta-challenge', 'slack-challenge', 'zoom-challenge', 'x-crc', 'ebay-challenge', 'dropbox-challenge', 'msgraph-challenge',
-  'okta-challenge', 'asana-handshake', 'discord-ping', 'twitch-challenge', 'sns-confirm',
+  'static',
+  'meta-challenge',
+  'slack-challenge',
+  'zoom-challenge',
+  'x-crc',
+  'ebay-challenge',
+  'dropbox-challenge',
+  'msgraph-challenge',
+  'okta-challenge',
+  'asana-handshake',
+  'discord-ping',
+  'twitch-challenge',
+  'sns-confirm',
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
@@ -40,10 +51,25 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 /** The connection's own, what steers more than the answer, and what would bind a browser to a host that other tenants share. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authenticate',
-  'content-length', 'content-encoding', 'date',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'proxy-connection',
+  'proxy-authenticate',
+  'content-length',
+  'content-encoding',
+  'date',
   ...STEERING_HEADERS,
-  'set-cookie', 'set-cookie2', 'strict-transport-security', 'clear-site-data', 'service-worker-allowed', 'alt-svc', 'public-key-pins',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+  'clear-site-data',
+  'service-worker-allowed',
+  'alt-svc',
+  'public-key-pins',
 ]);
 const REQUIRED: Readonly<Partial<Record<ResponseType, readonly (keyof ResponseSettings)[]>>> = {
   'meta-challenge': ['verifyToken'],
@@ -54,7 +80,8 @@ const REQUIRED: Readonly<Partial<Record<ResponseType, readonly (keyof ResponseSe
 export function responseFaults(json: unknown, path = 'response'): Fault[] {
   if (!isObject(json)) return [{ path, message: 'An object is expected.' }];
   const type = RESPONSE_TYPES.find((known) => known === json.type);
-  if (type === undefined) return [{ path: `${path}.type`, message: `One of ${RESPONSE_TYPES.join(', ')} is expected.` }];
+  if (type === undefined)
+    return [{ path: `${path}.type`, message: `One of ${RESPONSE_TYPES.join(', ')} is expected.` }];
   const faults = Object.entries(json).flatMap(([name, value]) => fieldFaults(name, value, `${path}.${name}`));
   for (const name of REQUIRED[type] ?? []) {
     if (json[name] === undefined) faults.push({ path: `${path}.${name}`, message: `The type ${type} needs this.` });
@@ -89,21 +116,32 @@ export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' 
 
 /** Whether the settings say how to answer what is no handshake. */
 export function answersEvents(settings: ResponseSettings): boolean {
-  return settings.type === 'static' || settings.status !== undefined || settings.body !== undefined || settings.headers !== undefined;
+  return (
+    settings.type === 'static' ||
+    settings.status !== undefined ||
+    settings.body !== undefined ||
+    settings.headers !== undefined
+  );
 }
 
 function fieldFaults(name: string, value: unknown, path: string): Fault[] {
   if (value === undefined) return [];
   switch (name) {
-    case 'type': return [];
+    case 'type':
+      return [];
     case 'verifyToken':
     case 'secret':
     case 'verificationToken':
-    case 'endpointUrl': return asFaults(path, textFault(value));
-    case 'status': return asFaults(path, isStatus(value) ? null : 'A status from 200 to 599 is expected.');
-    case 'body': return asFaults(path, isBody(value) ? null : `A text of at most ${BODY_BYTES_MAX} bytes is expected.`);
-    case 'headers': return answerHeaderFaults(value, path);
-    default: return asFaults(path, 'There is no such setting.');
+    case 'endpointUrl':
+      return asFaults(path, textFault(value));
+    case 'status':
+      return asFaults(path, isStatus(value) ? null : 'A status from 200 to 599 is expected.');
+    case 'body':
+      return asFaults(path, isBody(value) ? null : `A text of at most ${BODY_BYTES_MAX} bytes is expected.`);
+    case 'headers':
+      return answerHeaderFaults(value, path);
+    default:
+      return asFaults(path, 'There is no such setting.');
   }
 }
 
@@ -125,9 +163,14 @@ function isBody(value: unknown): boolean {
 }
 
 function headerFault(name: string, value: unknown): string | null {
-  if (!TOKEN.test(name)) return 'A header name consists of at most 128 letters, digits and !#$%&\'*+-.^_`|~.';
+  if (!TOKEN.test(name)) return "A header name consists of at most 128 letters, digits and !#$%&'*+-.^_`|~.";
   if (FORBIDDEN_NAMES.has(name.toLowerCase())) return 'This header is set by the service or by the connection.';
-  if (typeof value !== 'string' || value.length > VALUE_LENGTH_MAX || !FIELD_VALUE.test(value) || EDGE_WHITESPACE.test(value)) {
+  if (
+    typeof value !== 'string' ||
+    value.length > VALUE_LENGTH_MAX ||
+    !FIELD_VALUE.test(value) ||
+    EDGE_WHITESPACE.test(value)
+  ) {
     return `At most ${VALUE_LENGTH_MAX} visible Latin-1 characters are expected, without a space at either end.`;
   }
   return null;

@@ -8,12 +8,18 @@ const PRESETS = [...ALL.values()];
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {
-  it.each(PRESETS.map((preset) => [preset.id, preset] as const))('%s: the sample is of the type that was asked for, or there is none', (id, preset) => {
-    const sample = sampleOfType(preset, 'thing.changed');
+  it.each(PRESETS.map((preset) => [preset.id, preset] as const))(
+    '%s: the sample is of the type that was asked for, or there is none',
+    (id, preset) => {
+      const sample = sampleOfType(preset, 'thing.changed');
 
-    if (sample === null) FIXED.add(id);
-    else expect(eventTypeOf(preset, { headers: Object.entries(sample.headers), body: Buffer.from(sample.body) })).toBe('thing.changed');
-  });
+      if (sample === null) FIXED.add(id);
+      else
+        expect(eventTypeOf(preset, { headers: Object.entries(sample.headers), body: Buffer.from(sample.body) })).toBe(
+          'thing.changed',
+        );
+    },
+  );
 
   it('can be chosen for most presets, and for those that are asked for most', () => {
     expect(FIXED.size).toBeLessThan(PRESETS.length / 3);

@@ -6,8 +6,8 @@ import { adyenSignature, mailgunSignature } from './in-body.js';
 import type { Preset } from './preset.js';
 import type { ReceivedRequest } from './request.js';
 import type { HmacScheme } from './scheme.js';
-import { signStandard } from './standard.js';
 import { readFirst, type Source } from './source.js';
+import { signStandard } from './standard.js';
 import { writeTimestamp } from './timestamp.js';
 import { signTwilio } from './twilio.js';
 
@@ -32,46 +32,72 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
   const { verify: scheme } = preset;
   const { secret, nowMs } = options;
   switch (scheme.kind) {
-    case 'hmac': return signHmac(scheme, request, options);
+    case 'hmac':
+      return signHmac(scheme, request, options);
     case 'standard-webhooks': {
       const seconds = writeTimestamp(nowMs, 's');
       const signature = signStandard(secret, options.id, seconds, request.body);
       const prefix = scheme.prefixes[0] ?? 'webhook-';
-      return signature === null ? null
-        : withHeaders(request, { [`${prefix}id`]: options.id, [`${prefix}timestamp`]: seconds, [`${prefix}signature`]: signature });
+      return signature === null
+        ? null
+        : withHeaders(request, {
+            [`${prefix}id`]: options.id,
+            [`${prefix}timestamp`]: seconds,
+            [`${prefix}signature`]: signature,
+          });
     }
-    case 'twilio': return withHeaders(request, { 'x-twilio-signature': signTwilio(request, secret) });
-    case 'token': return withHeaders(request, { [scheme.header]: secret });
-    case 'basic': return withHeaders(request, { authorization: `Basic ${Buffer.from(secret, 'utf8').toString('base64')}` });
-    case 'mailgun': return signMailgun(request, options);
-    case 'adyen': return signAdyen(request, secret);
-    case 'bearer': return withHeaders(request, { authorization: `Bearer ${secret}` });
+    case 'twilio':
+      return withHeaders(request, { 'x-twilio-signature': signTwilio(request, secret) });
+    case 'token':
+      return withHeaders(request, { [scheme.header]: secret });
+    case 'basic':
+      return withHeaders(request, { authorization: `Basic ${Buffer.from(secret, 'utf8').toString('base64')}` });
+    case 'mailgun':
+      return signMailgun(request, options);
+    case 'adyen':
+      return signAdyen(request, secret);
+    case 'bearer':
+      return withHeaders(request, { authorization: `Bearer ${secret}` });
     case 'client-state':
-    case 'none': return request;
+    case 'none':
+      return request;
     case 'ed25519':
     case 'ecdsa':
     case 'sns':
     case 'public-key':
     case 'jwt':
-    case 'paypal': return null;
+    case 'paypal':
+      return null;
   }
 }
 
 /** The same sample without a signature, except the secret where the provider repeats it in the body. */
 export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
   const { url } = options;
-  const headers = Object.entries(sample.headers).map(([name, value]) => [name, fill(value, options, (text) => text)] as const);
+  const headers = Object.entries(sample.headers).map(
+    ([name, value]) => [name, fill(value, options, (text) => text)] as const,
+  );
   const isJson = sample.body.startsWith('{') || sample.body.startsWith('[');
   const template = sample.body.replace(/"(\{\{(?:seconds|millis)\}\})"/g, '$1');
   const body = fill(template, options, isJson ? (text) => JSON.stringify(text).slice(1, -1) : encodeURIComponent);
-  return { method: 'POST', path: '', query: URL.canParse(url) ? new URL(url).search.slice(1) : '', headers, body: Buffer.from(body, 'utf8'), url };
+  return {
+    method: 'POST',
+    path: '',
+    query: URL.canParse(url) ? new URL(url).search.slice(1) : '',
+    headers,
+    body: Buffer.from(body, 'utf8'),
+    url,
+  };
 }
 
 /**
  * The sample as one of another type, which is put where the provider has it: a part that need not be there takes what follows the first
  * dot (`issues.opened` of GitHub). Null where the type does not stand in one place that can be written.
  */
-export function sampleOfType({ sample, eventType }: Pick<Preset, 'sample' | 'eventType'>, type: string): Preset['sample'] | null {
+export function sampleOfType(
+  { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,
+  type: string,
+): Preset['sample'] | null {
   const request = { headers: Object.entries(sample.headers), body: Buffer.from(sample.body) };
   const recipe = eventType.find((each) => readFirst([each], request, '.') !== undefined);
   const [first, second, ...more] = recipe ?? [];
@@ -83,7 +109,8 @@ export function sampleOfType({ sample, eventType }: Pick<Preset, 'sample' | 'eve
 }
 
 function withValue(sample: Preset['sample'], source: Source, value: string | undefined): Preset['sample'] | null {
-  if ('header' in source && value !== undefined) return { ...sample, headers: { ...sample.headers, [source.header]: value } };
+  if ('header' in source && value !== undefined)
+    return { ...sample, headers: { ...sample.headers, [source.header]: value } };
   if (!('member' in source)) return null;
   const json = JSON.parse(sample.body) as unknown;
   const names = source.member.split('.');
@@ -107,7 +134,8 @@ function signHmac(scheme: HmacScheme, request: Sample, { secret, nowMs }: Sample
   const from = scheme.timestamp?.from;
   return withHeaders(request, {
     ...(typeof from === 'object' && 'header' in from && { [from.header]: timestamp }),
-    [header]: list === undefined ? signature : `${list.timestamp}=${timestamp}${list.separator}${list.signature}=${signature}`,
+    [header]:
+      list === undefined ? signature : `${list.timestamp}=${timestamp}${list.separator}${list.signature}=${signature}`,
   });
 }
 
@@ -130,9 +158,15 @@ function signAdyen(request: Sample, secret: string): Sample | null {
 
 function fill(template: string, { id, secret, nowMs }: SampleOptions, escape: (text: string) => string): string {
   const values: Readonly<Record<string, string>> = {
-    id, secret, seconds: String(Math.floor(nowMs / 1000)), millis: String(nowMs), iso: new Date(nowMs).toISOString(),
+    id,
+    secret,
+    seconds: String(Math.floor(nowMs / 1000)),
+    millis: String(nowMs),
+    iso: new Date(nowMs).toISOString(),
   };
-  return template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => (values[name] === undefined ? whole : escape(values[name])));
+  return template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) =>
+    values[name] === undefined ? whole : escape(values[name]),
+  );
 }
 
 function withHeaders(request: Sample, headers: Readonly<Record<string, string>>): Sample {

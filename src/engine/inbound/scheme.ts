@@ -8,7 +8,8 @@ export type SignatureEncoding = 'hex' | 'base64' | 'either';
 export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 
 /** One piece of what is signed, in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs it. */
-export type SignedPart = 'body' | 'timestamp' | 'method' | 'url' | 'decoded-url' | { header: string } | { literal: string };
+export type SignedPart =
+  'body' | 'timestamp' | 'method' | 'url' | 'decoded-url' | { header: string } | { literal: string };
 
 /** Where the time of signing stands, and how far it may be from now. */
 export interface TimestampRule {

@@ -3,7 +3,7 @@ import { secretNames } from './secret-names.js';
 it.each<[string, string[]]>([
   ['export default (event) => event', []],
   ['export default (event, { secrets }) => ({ ...event, token: secrets.CRM_TOKEN })', ['CRM_TOKEN']],
-  ["secrets['A'] + secrets[\"B\"] + secrets[`C`]", ['A', 'B', 'C']],
+  ['secrets[\'A\'] + secrets["B"] + secrets[`C`]', ['A', 'B', 'C']],
   ['secrets?.A + secrets ?. [ "B" ] + secrets . C', ['A', 'B', 'C']],
   ['secrets\n  .A', ['A']],
   ['(event, context) => context.secrets.A', ['A']],

@@ -1,5 +1,6 @@
 /** `secrets.NAME`, `secrets?.NAME` and `secrets['NAME']`, also behind another name and its dot, such as `context.secrets.NAME`. */
-const REFERENCE = /(?<![\w$])secrets\s*(?:\??\.\s*(?<member>[A-Za-z_$][\w$]*)|(?:\?\.\s*)?\[\s*(?<quote>['"`])(?<quoted>[^'"`\\\n]{0,256})\k<quote>\s*\])/g;
+const REFERENCE =
+  /(?<![\w$])secrets\s*(?:\??\.\s*(?<member>[A-Za-z_$][\w$]*)|(?:\?\.\s*)?\[\s*(?<quote>['"`])(?<quoted>[^'"`\\\n]{0,256})\k<quote>\s*\])/g;
 
 /**
  * The names of the secrets that code names, each once. It is read as text, so what stands in a comment counts too:

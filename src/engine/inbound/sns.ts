@@ -10,8 +10,19 @@ type Received = Pick<ReceivedRequest, 'body'>;
 const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 const URL_LENGTH_MAX = 2048;
 const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
-const SIGNED_OF_CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'] as const;
-const HASHES: ReadonlyMap<unknown, string> = new Map([['1', 'RSA-SHA1'], ['2', 'RSA-SHA256']]);
+const SIGNED_OF_CONFIRMATION = [
+  'Message',
+  'MessageId',
+  'SubscribeURL',
+  'Timestamp',
+  'Token',
+  'TopicArn',
+  'Type',
+] as const;
+const HASHES: ReadonlyMap<unknown, string> = new Map([
+  ['1', 'RSA-SHA1'],
+  ['2', 'RSA-SHA256'],
+]);
 
 /**
  * Whether an SNS message is signed by the key in `certificate` (PEM), which the caller fetched from `snsCertificateUrl`,
@@ -55,8 +66,12 @@ function urlOfSns(text: string): URL | null {
 
 function signedContent(message: unknown): Buffer | null {
   const type = textOf(message, 'Type');
-  const names = type === 'Notification' ? SIGNED_OF_NOTIFICATION
-    : type === 'SubscriptionConfirmation' || type === 'UnsubscribeConfirmation' ? SIGNED_OF_CONFIRMATION : null;
+  const names =
+    type === 'Notification'
+      ? SIGNED_OF_NOTIFICATION
+      : type === 'SubscriptionConfirmation' || type === 'UnsubscribeConfirmation'
+        ? SIGNED_OF_CONFIRMATION
+        : null;
   if (names === null) return null;
   let content = '';
   for (const name of names) {

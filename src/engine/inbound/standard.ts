@@ -20,7 +20,13 @@ export function verifyStandard(
   const prefix = scheme.prefixes.find((start) => headerOf(request, `${start}signature`) !== undefined);
   if (prefix === undefined) return false;
   const [id, timestamp, list] = ['id', 'timestamp', 'signature'].map((name) => headerOf(request, prefix + name) ?? '');
-  if (!id || !timestamp || !list || !isFresh(timestamp, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, nowMs)) return false;
+  if (
+    !id ||
+    !timestamp ||
+    !list ||
+    !isFresh(timestamp, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, nowMs)
+  )
+    return false;
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`, 'utf8'), request.body]);
   // A header that occurs twice comes joined by a comma and a space.
   const signatures = list.split(/,? +/, SIGNATURES_MAX);
@@ -37,7 +43,10 @@ export function signStandard(secret: string, id: string, timestampSeconds: strin
 function holds(secret: string, content: Buffer, signatures: readonly string[]): boolean {
   if (isPublicKey(secret)) {
     const key = ed25519Key(decodeBase64(secret.slice(PUBLIC_KEY_PREFIX.length)));
-    return key !== null && ofVersion('v1a', signatures, ED25519_BYTES).some((signature) => verifySignature(null, content, key, signature));
+    return (
+      key !== null &&
+      ofVersion('v1a', signatures, ED25519_BYTES).some((signature) => verifySignature(null, content, key, signature))
+    );
   }
   const key = decodeKey(secret, 'whsec');
   if (key === null) return false;

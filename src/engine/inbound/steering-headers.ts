@@ -4,8 +4,18 @@
  * for what they ask users for a password.
  */
 export const STEERING_HEADERS: ReadonlySet<string> = new Set([
-  'x-accel-redirect', 'x-accel-buffering', 'x-accel-charset', 'x-accel-expires', 'x-accel-limit-rate', 'x-sendfile',
-  'x-lighttpd-send-file', 'refresh', 'nel', 'report-to', 'reporting-endpoints', 'www-authenticate',
+  'x-accel-redirect',
+  'x-accel-buffering',
+  'x-accel-charset',
+  'x-accel-expires',
+  'x-accel-limit-rate',
+  'x-sendfile',
+  'x-lighttpd-send-file',
+  'refresh',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'www-authenticate',
 ]);
 
 /** The headers, in lower case, without those: settings that an earlier version saved may have them. */
@@ -16,7 +26,10 @@ export function withoutSteering(headers: Readonly<Record<string, string>>): Reco
 /** Paths of such headers in `{rules: [{respond}], default}`, which compiles with them as it did when it was saved. */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
-    Object.keys(headers).filter((name) => STEERING_HEADERS.has(name.toLowerCase())).map((name) => `${path}.${name}`));
+    Object.keys(headers)
+      .filter((name) => STEERING_HEADERS.has(name.toLowerCase()))
+      .map((name) => `${path}.${name}`),
+  );
 }
 
 /** The headers of every answer in such rules, each with its path. */

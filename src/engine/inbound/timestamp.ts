@@ -6,7 +6,11 @@ const DIGITS = /^\d{1,15}$/;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Whether a timestamp is one, and as near to now as the rule asks. */
-export function isFresh(text: string, rule: Pick<TimestampRule, 'unit' | 'toleranceSeconds' | 'ageOnly'>, nowMs: number): boolean {
+export function isFresh(
+  text: string,
+  rule: Pick<TimestampRule, 'unit' | 'toleranceSeconds' | 'ageOnly'>,
+  nowMs: number,
+): boolean {
   const stamp = parse(text, rule.unit);
   if (stamp === null) return false;
   if (rule.toleranceSeconds === null) return true;
@@ -20,9 +24,12 @@ export function isFresh(text: string, rule: Pick<TimestampRule, 'unit' | 'tolera
 export function writeTimestamp(nowMs: number, unit: TimestampRule['unit']): string {
   switch (unit) {
     case 's':
-    case 'either': return String(Math.floor(nowMs / 1000));
-    case 'ms': return String(nowMs);
-    case 'rfc3339': return new Date(nowMs).toISOString();
+    case 'either':
+      return String(Math.floor(nowMs / 1000));
+    case 'ms':
+      return String(nowMs);
+    case 'rfc3339':
+      return new Date(nowMs).toISOString();
   }
 }
 

@@ -42,7 +42,14 @@ function signedFields(request: Received): string | null {
   if (request.body.length > 0 && !isForm(request)) return null;
   const form = formOf(request);
   const names = [...new Set(form.keys())].sort();
-  return names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value).join('')).join('');
+  return names
+    .map((name) =>
+      [...new Set(form.getAll(name))]
+        .sort()
+        .map((value) => name + value)
+        .join(''),
+    )
+    .join('');
 }
 
 function bodyHash(url: string): string | null {
@@ -58,7 +65,10 @@ function spellings(url: string): string[] {
 }
 
 function withoutPort(url: string): string {
-  return url.replace(URL_PARTS, (_, scheme: string, authority: string, rest: string) => scheme + authority.replace(PORT, '') + rest);
+  return url.replace(
+    URL_PARTS,
+    (_, scheme: string, authority: string, rest: string) => scheme + authority.replace(PORT, '') + rest,
+  );
 }
 
 function withPort(url: string): string {

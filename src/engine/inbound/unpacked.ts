@@ -7,7 +7,10 @@ type Packed = Pick<ReceivedRequest, 'headers' | 'body'>;
 /** As much as a body may have that comes as it is: what unpacks to more is a bomb, and cut off here. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buffer> = new Map([
-  ['gzip', gunzipSync], ['x-gzip', gunzipSync], ['deflate', inflateSync], ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
 ]);
 const NOTHING = Buffer.alloc(0);
 

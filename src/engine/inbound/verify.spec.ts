@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
-import { PRESETS, presetOf } from './presets.js';
+import { presetOf, PRESETS } from './presets.js';
 import type { ReceivedRequest } from './request.js';
 import type { Scheme } from './scheme.js';
 import { snsCertificateUrl } from './sns.js';
@@ -11,7 +11,14 @@ import { verify } from './verify.js';
 type Headers = ReceivedRequest['headers'];
 
 function check(scheme: Scheme | undefined, headers: Headers, body: string, secret: string, nowMs = 0): string {
-  const request = { method: 'POST', path: '', query: '', url: 'https://in.example.com/', headers, body: Buffer.from(body) };
+  const request = {
+    method: 'POST',
+    path: '',
+    query: '',
+    url: 'https://in.example.com/',
+    headers,
+    body: Buffer.from(body),
+  };
   return verify(scheme ?? { kind: 'none' }, request, [secret], nowMs);
 }
 
@@ -25,8 +32,11 @@ describe('Standard Webhooks: the vectors of its libraries', () => {
   const PUBLIC = 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=';
   const ASYMMETRIC = 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==';
   const at = 1614265330_000;
-  const headers = (signature: string, timestamp = '1614265330'): Headers =>
-    [['webhook-id', 'msg_p5jXN8AQM9LWM0D4loKWxJek'], ['webhook-timestamp', timestamp], ['webhook-signature', signature]];
+  const headers = (signature: string, timestamp = '1614265330'): Headers => [
+    ['webhook-id', 'msg_p5jXN8AQM9LWM0D4loKWxJek'],
+    ['webhook-timestamp', timestamp],
+    ['webhook-signature', signature],
+  ];
 
   it.each([
     [SYMMETRIC, GOOD, 'verified'],
@@ -59,17 +69,27 @@ describe('single providers', () => {
 
   it('HubSpot signs method, decoded URL, body and milliseconds', () => {
     const url = 'https://in.example.com/hooks?next=https%3A%2F%2Fa.example%2F%3Fb&c=%20%26';
-    const signature = mac(`POSThttps://in.example.com/hooks?next=https://a.example/?b&c=%20%26[]1700000000000`).toString('base64');
-    const headers: Headers = [['x-hubspot-signature-v3', signature], ['x-hubspot-request-timestamp', '1700000000000']];
+    const signature = mac(
+      `POSThttps://in.example.com/hooks?next=https://a.example/?b&c=%20%26[]1700000000000`,
+    ).toString('base64');
+    const headers: Headers = [
+      ['x-hubspot-signature-v3', signature],
+      ['x-hubspot-request-timestamp', '1700000000000'],
+    ];
     const request = { method: 'POST', path: '', query: '', url, headers, body: Buffer.from('[]') };
 
     expect(verify(schemeOf('hubspot') ?? { kind: 'none' }, request, ['s3cret'], 1700000000_000)).toBe('verified');
-    expect(verify(schemeOf('hubspot') ?? { kind: 'none' }, { ...request, method: 'GET' }, ['s3cret'], 1700000000_000)).toBe('failed');
+    expect(
+      verify(schemeOf('hubspot') ?? { kind: 'none' }, { ...request, method: 'GET' }, ['s3cret'], 1700000000_000),
+    ).toBe('failed');
   });
 
   it('Zoom may sign the JSON as its library writes it', () => {
     const signature = `v0=${mac('v0:1700000000:{"event":"a/b"}').toString('hex')}`;
-    const headers: Headers = [['x-zm-signature', signature], ['x-zm-request-timestamp', '1700000000']];
+    const headers: Headers = [
+      ['x-zm-signature', signature],
+      ['x-zm-request-timestamp', '1700000000'],
+    ];
 
     expect(check(schemeOf('zoom'), headers, '{ "event": "a\\/b" }', 's3cret', 1700000000_000)).toBe('verified');
     expect(check(schemeOf('zoom'), headers, '{ "event": "a\\/c" }', 's3cret', 1700000000_000)).toBe('failed');
@@ -79,8 +99,17 @@ describe('single providers', () => {
     const signature = mac('{}').toString('base64');
 
     expect(check(schemeOf('shopify'), [['shopify-hmac-sha256', signature]], '{}', 's3cret')).toBe('verified');
-    expect(check(schemeOf('docusign'), [['x-docusign-signature-1', mac('x').toString('base64')], ['x-docusign-signature-7', signature]], '{}', 's3cret'))
-      .toBe('verified');
+    expect(
+      check(
+        schemeOf('docusign'),
+        [
+          ['x-docusign-signature-1', mac('x').toString('base64')],
+          ['x-docusign-signature-7', signature],
+        ],
+        '{}',
+        's3cret',
+      ),
+    ).toBe('verified');
     expect(check(schemeOf('docusign'), [['x-docusign-signature-0', signature]], '{}', 's3cret')).toBe('failed');
   });
 
@@ -95,7 +124,12 @@ describe('single providers', () => {
   it('Mailgun signs in a multipart form, where attachments stand among the fields', async () => {
     const form = new FormData();
     form.append('attachment-1', new Blob(['timestamp=1&token=forged']), 'timestamp');
-    for (const [name, value] of Object.entries({ timestamp: '1529006854', token: 'a8ce', signature: mac('1529006854a8ce').toString('hex') })) form.append(name, value);
+    for (const [name, value] of Object.entries({
+      timestamp: '1529006854',
+      token: 'a8ce',
+      signature: mac('1529006854a8ce').toString('hex'),
+    }))
+      form.append(name, value);
     const response = new Response(form);
     const headers: Headers = [['content-type', response.headers.get('content-type') ?? '']];
     const body = await response.text();
@@ -103,11 +137,14 @@ describe('single providers', () => {
     expect(check({ kind: 'mailgun' }, headers, body, 's3cret')).toBe('verified');
     expect(check({ kind: 'mailgun' }, headers, body, 'other')).toBe('failed');
     expect(check({ kind: 'mailgun' }, headers, body.replace('a8ce', 'a8cf'), 's3cret')).toBe('failed');
-    expect(check({ kind: 'mailgun' }, [['content-type', 'multipart/form-data; boundary=other']], body, 's3cret')).toBe('failed');
+    expect(check({ kind: 'mailgun' }, [['content-type', 'multipart/form-data; boundary=other']], body, 's3cret')).toBe(
+      'failed',
+    );
   });
 
   it('Microsoft Graph: every item must repeat the secret', () => {
-    const items = (...states: unknown[]): string => JSON.stringify({ value: states.map((clientState) => ({ clientState })) });
+    const items = (...states: unknown[]): string =>
+      JSON.stringify({ value: states.map((clientState) => ({ clientState })) });
 
     expect(check({ kind: 'client-state' }, [], items('s', 's'), 's')).toBe('verified');
     expect(check({ kind: 'client-state' }, [], items('s', 't'), 's')).toBe('failed');
@@ -119,7 +156,17 @@ describe('single providers', () => {
   it('a signature that occurs twice among others is not taken from a joined header', () => {
     const signature = `sha256=${mac('{}').toString('hex')}`;
 
-    expect(check(schemeOf('github'), [['x-hub-signature-256', signature], ['x-hub-signature-256', 'x']], '{}', 's3cret')).toBe('failed');
+    expect(
+      check(
+        schemeOf('github'),
+        [
+          ['x-hub-signature-256', signature],
+          ['x-hub-signature-256', 'x'],
+        ],
+        '{}',
+        's3cret',
+      ),
+    ).toBe('failed');
   });
 
   it('an empty secret is none, even where something is signed with it', () => {
@@ -137,20 +184,32 @@ describe('single providers', () => {
 });
 
 describe('snsCertificateUrl', () => {
-  const urlOf = (url: unknown): string | null => snsCertificateUrl({ body: Buffer.from(JSON.stringify({ SigningCertURL: url })) });
+  const urlOf = (url: unknown): string | null =>
+    snsCertificateUrl({ body: Buffer.from(JSON.stringify({ SigningCertURL: url })) });
 
   it.each([
-    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem', 'https://sns.cn-north-1.amazonaws.com.cn/a.pem',
+    'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem',
+    'https://sns.cn-north-1.amazonaws.com.cn/a.pem',
   ])('takes %s', (url) => {
     expect(urlOf(url)).toBe(url);
   });
 
   it.each([
-    'http://sns.us-east-1.amazonaws.com/a.pem', 'https://sns.us-east-1.amazonaws.com/a.txt', 'https://sns.us-east-1.amazonaws.com.evil.example/a.pem',
-    'https://evil.example/sns.us-east-1.amazonaws.com/a.pem', 'https://sns.us-east-1.amazonaws.com@evil.example/a.pem',
-    'https://evil.example\\@sns.us-east-1.amazonaws.com/a.pem', 'https://sns.us-east-1.amazonaws.com:444/a.pem', 'https://bucket.s3.amazonaws.com/a.pem',
-    'https://sns.a.b.amazonaws.com/a.pem', 'https://sns.us-east-1.amazonaws.com/x?a.pem', 'https://sns.us-east-1.amazonaws.com/x#a.pem',
-    `https://sns.us-east-1.amazonaws.com/${'a'.repeat(3000)}.pem`, '', 7, null,
+    'http://sns.us-east-1.amazonaws.com/a.pem',
+    'https://sns.us-east-1.amazonaws.com/a.txt',
+    'https://sns.us-east-1.amazonaws.com.evil.example/a.pem',
+    'https://evil.example/sns.us-east-1.amazonaws.com/a.pem',
+    'https://sns.us-east-1.amazonaws.com@evil.example/a.pem',
+    'https://evil.example\\@sns.us-east-1.amazonaws.com/a.pem',
+    'https://sns.us-east-1.amazonaws.com:444/a.pem',
+    'https://bucket.s3.amazonaws.com/a.pem',
+    'https://sns.a.b.amazonaws.com/a.pem',
+    'https://sns.us-east-1.amazonaws.com/x?a.pem',
+    'https://sns.us-east-1.amazonaws.com/x#a.pem',
+    `https://sns.us-east-1.amazonaws.com/${'a'.repeat(3000)}.pem`,
+    '',
+    7,
+    null,
   ])('refuses %s', (url) => {
     expect(urlOf(url)).toBeNull();
   });
@@ -158,43 +217,93 @@ describe('snsCertificateUrl', () => {
 
 describe('whatever the bytes', () => {
   const schemes: Scheme[] = [...new Set([...PRESETS.values()].map((preset) => preset.verify)), { kind: 'none' }];
-  const names = [...new Set(schemes.flatMap((scheme) => [
-    ...('headers' in scheme ? scheme.headers.slice(0, 2) : []),
-    ...('header' in scheme ? [scheme.header] : []),
-    ...('signatureHeader' in scheme ? [scheme.signatureHeader, scheme.timestampHeader] : []),
-  ])), 'webhook-id', 'webhook-timestamp', 'webhook-signature', 'authorization', 'x-twilio-signature', 'content-type', 'x-slack-request-timestamp'];
+  const names = [
+    ...new Set(
+      schemes.flatMap((scheme) => [
+        ...('headers' in scheme ? scheme.headers.slice(0, 2) : []),
+        ...('header' in scheme ? [scheme.header] : []),
+        ...('signatureHeader' in scheme ? [scheme.signatureHeader, scheme.timestampHeader] : []),
+      ]),
+    ),
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+    'authorization',
+    'x-twilio-signature',
+    'content-type',
+    'x-slack-request-timestamp',
+  ];
   const value = fc.oneof(
-    fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom('1700000000', 'v0=ff', 't=1,v1=', 'Basic YTpi', 'application/x-www-form-urlencoded'),
+    fc.string({ unit: 'binary' }),
+    fc.base64String(),
+    fc.constantFrom('1700000000', 'v0=ff', 't=1,v1=', 'Basic YTpi', 'application/x-www-form-urlencoded'),
   );
-  const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  const secret = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('whsec_', 'whpk_', `whpk_${'A'.repeat(43)}=`, '0'.repeat(64), p384, 'MAMCAQE='));
+  const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+    .publicKey.export({ type: 'spki', format: 'der' })
+    .toString('base64');
+  const secret = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('whsec_', 'whpk_', `whpk_${'A'.repeat(43)}=`, '0'.repeat(64), p384, 'MAMCAQE='),
+  );
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
     fc.json().map((text) => Buffer.from(text)),
-    fc.record({
-      Type: fc.constantFrom('Notification', 'SubscriptionConfirmation'), SignatureVersion: fc.constantFrom('1', '2', 2), Signature: fc.base64String(),
-      value: fc.jsonValue(), notificationItems: fc.jsonValue(), signature: fc.jsonValue(),
-      SigningCertURL: fc.constant('https://sns.us-east-1.amazonaws.com/a.pem'), Message: fc.string(), MessageId: fc.string(),
-      Timestamp: fc.string(), TopicArn: fc.constant('0'.repeat(64)),
-    }).map((json) => Buffer.from(JSON.stringify(json))),
+    fc
+      .record({
+        Type: fc.constantFrom('Notification', 'SubscriptionConfirmation'),
+        SignatureVersion: fc.constantFrom('1', '2', 2),
+        Signature: fc.base64String(),
+        value: fc.jsonValue(),
+        notificationItems: fc.jsonValue(),
+        signature: fc.jsonValue(),
+        SigningCertURL: fc.constant('https://sns.us-east-1.amazonaws.com/a.pem'),
+        Message: fc.string(),
+        MessageId: fc.string(),
+        Timestamp: fc.string(),
+        TopicArn: fc.constant('0'.repeat(64)),
+      })
+      .map((json) => Buffer.from(JSON.stringify(json))),
   );
 
   it('nothing throws, and nothing random is verified', () => {
     const request = fc.record({
-      method: fc.constantFrom('POST', 'GET'), path: fc.constant(''), query: fc.string(), url: fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' })),
-      headers: fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 12 }), body,
+      method: fc.constantFrom('POST', 'GET'),
+      path: fc.constant(''),
+      query: fc.string(),
+      url: fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' })),
+      headers: fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 12 }),
+      body,
     });
-    fc.assert(fc.property(request, fc.array(secret, { maxLength: 3 }), fc.integer(), fc.string(), (received, secrets, nowMs, certificate) => {
-      for (const scheme of schemes) {
-        const expected = scheme.kind === 'none' ? ['none'] : scheme.kind === 'token' || scheme.kind === 'basic' ? ['failed', 'verified'] : ['failed'];
-        expect(expected).toContain(verify(scheme, received, secrets, nowMs, certificate));
-      }
-    }));
+    fc.assert(
+      fc.property(
+        request,
+        fc.array(secret, { maxLength: 3 }),
+        fc.integer(),
+        fc.string(),
+        (received, secrets, nowMs, certificate) => {
+          for (const scheme of schemes) {
+            const expected =
+              scheme.kind === 'none'
+                ? ['none']
+                : scheme.kind === 'token' || scheme.kind === 'basic'
+                  ? ['failed', 'verified']
+                  : ['failed'];
+            expect(expected).toContain(verify(scheme, received, secrets, nowMs, certificate));
+          }
+        },
+      ),
+    );
   });
 
-  it.each([['arrays', '[', ']'], ['objects', '{"value":', '}']])('JSON of %s 100,000 deep', (_title, open, close) => {
+  it.each([
+    ['arrays', '[', ']'],
+    ['objects', '{"value":', '}'],
+  ])('JSON of %s 100,000 deep', (_title, open, close) => {
     const deep = Buffer.from(open.repeat(100_000) + (close === '}' ? '1' : '') + close.repeat(100_000));
-    const headers: Headers = names.map((name) => [name, name.endsWith('timestamp') ? '1700000000' : `v0=${'0'.repeat(64)}`]);
+    const headers: Headers = names.map((name) => [
+      name,
+      name.endsWith('timestamp') ? '1700000000' : `v0=${'0'.repeat(64)}`,
+    ]);
     for (const preset of PRESETS.values()) {
       const request = { method: 'POST', path: '', query: '', url: 'https://in.example.com/', headers, body: deep };
       expect(verify(preset.verify, request, ['s3cret', '0'.repeat(64)], 1700000000_000, 'x')).toBe('failed');

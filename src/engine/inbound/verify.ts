@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { createPublicKey, createVerify, verify as verifySignature } from 'node:crypto';
 import { verifyHmac } from './hmac.js';
 import { verifyAdyen, verifyClientState, verifyMailgun } from './in-body.js';
-import { decodeBase64, decodeHex, ed25519Key, equalText } from './keys.js';
 import { jwtOf, verifyJwt } from './jwt.js';
+import { decodeBase64, decodeHex, ed25519Key, equalText } from './keys.js';
 import { paypalCertificateUrl, verifyPaypal } from './paypal.js';
 import { verifyPublicKey } from './public-key.js';
 import { headerOf, type ReceivedRequest, type Verification } from './request.js';
@@ -31,7 +31,9 @@ export function verify(
   if (scheme.kind === 'none') return 'none';
   const usable = secrets.filter((secret) => secret !== '');
   try {
-    return (usable.length > 0 || scheme.kind === 'jwt') && holds(scheme, request, usable, nowMs, published) ? 'verified' : 'failed';
+    return (usable.length > 0 || scheme.kind === 'jwt') && holds(scheme, request, usable, nowMs, published)
+      ? 'verified'
+      : 'failed';
   } catch {
     // node:crypto and JSON throw on keys and nestings that only an attacker or a wrong secret would send.
     return 'failed';
@@ -46,26 +48,45 @@ function holds(
   published?: string,
 ): boolean {
   switch (scheme.kind) {
-    case 'hmac': return verifyHmac(scheme, request, secrets, nowMs);
-    case 'standard-webhooks': return verifyStandard(scheme, request, secrets, nowMs);
-    case 'ed25519': return verifyEd25519(scheme, request, secrets);
-    case 'ecdsa': return verifyEcdsa(scheme, request, secrets);
-    case 'token': return isOneOf(headerOf(request, scheme.header), secrets);
-    case 'basic': return isOneOf(credentialsOf(request), secrets);
-    case 'mailgun': return verifyMailgun(request, secrets);
-    case 'adyen': return verifyAdyen(request, secrets);
-    case 'client-state': return verifyClientState(request, secrets);
-    case 'twilio': return verifyTwilio(request, secrets);
-    case 'bearer': return isOneOf(/^Bearer +(\S+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1], secrets);
-    case 'public-key': return verifyPublicKey(scheme, request, secrets, nowMs);
-    case 'jwt': return published !== undefined && verifyJwt(scheme, request, published, nowMs);
-    case 'paypal': return verifyPaypal(request, secrets, nowMs, published);
-    case 'sns': return verifySns(request, secrets, published);
+    case 'hmac':
+      return verifyHmac(scheme, request, secrets, nowMs);
+    case 'standard-webhooks':
+      return verifyStandard(scheme, request, secrets, nowMs);
+    case 'ed25519':
+      return verifyEd25519(scheme, request, secrets);
+    case 'ecdsa':
+      return verifyEcdsa(scheme, request, secrets);
+    case 'token':
+      return isOneOf(headerOf(request, scheme.header), secrets);
+    case 'basic':
+      return isOneOf(credentialsOf(request), secrets);
+    case 'mailgun':
+      return verifyMailgun(request, secrets);
+    case 'adyen':
+      return verifyAdyen(request, secrets);
+    case 'client-state':
+      return verifyClientState(request, secrets);
+    case 'twilio':
+      return verifyTwilio(request, secrets);
+    case 'bearer':
+      return isOneOf(/^Bearer +(\S+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1], secrets);
+    case 'public-key':
+      return verifyPublicKey(scheme, request, secrets, nowMs);
+    case 'jwt':
+      return published !== undefined && verifyJwt(scheme, request, published, nowMs);
+    case 'paypal':
+      return verifyPaypal(request, secrets, nowMs, published);
+    case 'sns':
+      return verifySns(request, secrets, published);
   }
 }
 
 /** Where to fetch what a request is checked against; null where nothing is, or it would prove nothing anyway. */
-export function publishedAt(scheme: Scheme, request: Pick<ReceivedRequest, 'headers' | 'body'>, secrets: readonly string[]): string | null {
+export function publishedAt(
+  scheme: Scheme,
+  request: Pick<ReceivedRequest, 'headers' | 'body'>,
+  secrets: readonly string[],
+): string | null {
   if (scheme.kind === 'sns') return isOfTopic(request, secrets) ? snsCertificateUrl(request) : null;
   if (scheme.kind === 'paypal') return secrets.length > 0 ? paypalCertificateUrl(request) : null;
   return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
@@ -90,7 +111,11 @@ interface TimestampedHeaders {
   timestampHeader: string;
 }
 
-function verifyEd25519(scheme: TimestampedHeaders, request: Omit<ReceivedRequest, 'ip'>, secrets: readonly string[]): boolean {
+function verifyEd25519(
+  scheme: TimestampedHeaders,
+  request: Omit<ReceivedRequest, 'ip'>,
+  secrets: readonly string[],
+): boolean {
   const signature = decodeHex(headerOf(request, scheme.signatureHeader) ?? '');
   const content = timestamped(scheme, request);
   if (signature?.length !== ED25519_BYTES || content === null) return false;
@@ -100,14 +125,20 @@ function verifyEd25519(scheme: TimestampedHeaders, request: Omit<ReceivedRequest
   });
 }
 
-function verifyEcdsa(scheme: TimestampedHeaders, request: Omit<ReceivedRequest, 'ip'>, secrets: readonly string[]): boolean {
+function verifyEcdsa(
+  scheme: TimestampedHeaders,
+  request: Omit<ReceivedRequest, 'ip'>,
+  secrets: readonly string[],
+): boolean {
   const signature = decodeBase64(headerOf(request, scheme.signatureHeader) ?? '');
   const content = timestamped(scheme, request);
   if (signature === null || content === null) return false;
   return secrets.some((secret) => {
     const der = decodeBase64(secret);
     if (der === null) return false;
-    return createVerify('sha256').update(content).verify(createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
+    return createVerify('sha256')
+      .update(content)
+      .verify(createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
   });
 }
 

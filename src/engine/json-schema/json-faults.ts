@@ -6,7 +6,8 @@ export const JSON_DEPTH_MAX = 32;
 /** What is wrong with a JSON value by its measures alone: at most 64 KB, at most 32 levels. */
 export function jsonFaults(value: unknown): Fault[] {
   // The depth first: what is too deep can't be made a text.
-  if (isDeeperThan(value, JSON_DEPTH_MAX)) return [{ path: '', message: `must be at most ${JSON_DEPTH_MAX} levels deep` }];
+  if (isDeeperThan(value, JSON_DEPTH_MAX))
+    return [{ path: '', message: `must be at most ${JSON_DEPTH_MAX} levels deep` }];
   const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > JSON_BYTES_MAX;
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }

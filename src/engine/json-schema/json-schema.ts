@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { Fault } from '#engine/conditions/faults.js';
 import { Budget, TOO_MUCH_WORK } from './budget.js';
 import { FORMATS } from './formats.js';
-import { type Prepared, prepare, STEP } from './prepared.js';
+import { prepare, type Prepared, STEP } from './prepared.js';
 import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
@@ -27,7 +27,9 @@ const EXPLAINING_UNITS_MAX = 20_000;
 
 /** What is said of a value that could not be judged. */
 export const TOO_MUCH: Fault = {
-  path: '', message: 'cannot be checked in the time there is: make the schema simpler (fewer alternatives, references and patterns) or the value smaller',
+  path: '',
+  message:
+    'cannot be checked in the time there is: make the schema simpler (fewer alternatives, references and patterns) or the value smaller',
 };
 
 /**
@@ -99,7 +101,14 @@ class Compiled implements CompiledSchema {
 function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: boolean): ValidateFunction {
   const regExp = Object.assign((text: string) => patterns.pattern(text, budget), { code: 'pattern' });
   const ajv = new Ajv2020({
-    allErrors, strict: false, meta: false, validateSchema: false, inlineRefs: false, ownProperties: true, messages: false, logger: false,
+    allErrors,
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    inlineRefs: false,
+    ownProperties: true,
+    messages: false,
+    logger: false,
     code: { regExp, optimize: false },
   });
   uniqueItemsOf(ajv, budget);

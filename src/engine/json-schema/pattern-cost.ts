@@ -16,7 +16,8 @@ const UNITS_A_TABLE = 10;
 /** With `(?i)` every character of a range is folded, and there may be a million of them. */
 const UNITS_A_WIDE_RANGE = 160;
 
-const TOKEN = /\\Q[^]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
+const TOKEN =
+  /\\Q[^]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
 const TABLE = /\\p|\[:/gi;
 const FOLDS = /\(\?[a-z-]*i/i;
 /** What the end of a wide range can be written with. */
@@ -26,7 +27,10 @@ export function patternCost(text: string): PatternCost {
   const atoms = atomsOf(text);
   const tables = text.match(TABLE)?.length ?? 0;
   const ranges = FOLDS.test(text) && FAR.test(text) ? text.split('-').length - 1 : 0;
-  return { atoms, units: 1 + Math.ceil((atoms + text.length) / ATOMS_A_UNIT) + tables * UNITS_A_TABLE + ranges * UNITS_A_WIDE_RANGE };
+  return {
+    atoms,
+    units: 1 + Math.ceil((atoms + text.length) / ATOMS_A_UNIT) + tables * UNITS_A_TABLE + ranges * UNITS_A_WIDE_RANGE,
+  };
 }
 
 function atomsOf(text: string): number {

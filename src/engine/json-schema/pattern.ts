@@ -33,7 +33,8 @@ export class Patterns {
   add(text: string): string | null {
     const known = this.faults.get(text);
     if (known !== undefined) return known;
-    if (this.faults.size >= PATTERNS_MAX) return `is one too many: a schema may have at most ${PATTERNS_MAX} different patterns`;
+    if (this.faults.size >= PATTERNS_MAX)
+      return `is one too many: a schema may have at most ${PATTERNS_MAX} different patterns`;
     const fault = this.faultOf(text);
     this.faults.set(text, fault);
     return fault;
@@ -60,7 +61,8 @@ export class Patterns {
     if (text.length > LENGTH_MAX) return `is too long a pattern: it may have at most ${LENGTH_MAX} characters`;
     const { atoms, units } = patternCost(text);
     if (atoms > ATOMS_MAX) return TOO_LARGE;
-    if (units > this.unitsLeft) return 'is too much with all other patterns of the schema: use fewer classes such as \\p{L}, and fewer ranges with (?i)';
+    if (units > this.unitsLeft)
+      return 'is too much with all other patterns of the schema: use fewer classes such as \\p{L}, and fewer ranges with (?i)';
     this.unitsLeft -= units;
     try {
       const compiled = compile(text);
@@ -68,7 +70,10 @@ export class Patterns {
       this.compiled.set(text, compiled);
       return null;
     } catch (error) {
-      const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '').slice(0, 200) : 'it cannot be read';
+      const reason =
+        error instanceof Error
+          ? error.message.replace(/^error parsing regexp: /, '').slice(0, 200)
+          : 'it cannot be read';
       return `must be a pattern that RE2 knows, which has no look-around and no back-references: ${reason}`;
     }
   }

@@ -1,4 +1,4 @@
-import { Faults, type Fault, isObject } from '#engine/conditions/faults.js';
+import { type Fault, Faults, isObject } from '#engine/conditions/faults.js';
 import { FORMATS } from './formats.js';
 import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
 import { Patterns } from './pattern.js';
@@ -68,7 +68,8 @@ class Walk {
   /** The schemas that a `$ref` leads to, by the names that they have now; null when there is none. */
   definitions(): Schema | null {
     const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
-      if (!this.places.has(pointer)) this.faults.add(askedAt, 'leads to nothing: it must name a schema of this document, such as #/$defs/name');
+      if (!this.places.has(pointer))
+        this.faults.add(askedAt, 'leads to nothing: it must name a schema of this document, such as #/$defs/name');
       return [name, this.places.get(pointer)];
     });
     return found.length > 0 ? Object.fromEntries(found) : null;
@@ -78,7 +79,8 @@ class Walk {
   private keyword(keyword: string, value: unknown, path: string[]): unknown {
     const at = path.join('.').slice(0, 400);
     if (SCHEMA.has(keyword)) return this.prepare(value, path);
-    if (SCHEMA_LIST.has(keyword)) return (value as unknown[]).map((each, i) => this.prepare(each, [...path, String(i)]));
+    if (SCHEMA_LIST.has(keyword))
+      return (value as unknown[]).map((each, i) => this.prepare(each, [...path, String(i)]));
     if (SCHEMA_MAP.has(keyword)) return this.schemas(keyword, value as Schema, path);
     if (DEFINITIONS.has(keyword)) void this.schemas(keyword, value as Schema, path);
     if (keyword === '$ref') return this.refer(value as string, at);
@@ -90,10 +92,12 @@ class Walk {
   }
 
   private schemas(keyword: string, value: Schema, path: string[]): Schema {
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => {
-      if (keyword === 'patternProperties') this.checkPattern(name, [...path, name].join('.').slice(0, 400));
-      return [name, this.prepare(each, [...path, name])];
-    }));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => {
+        if (keyword === 'patternProperties') this.checkPattern(name, [...path, name].join('.').slice(0, 400));
+        return [name, this.prepare(each, [...path, name])];
+      }),
+    );
   }
 
   private checkPattern(pattern: string, at: string): void {
@@ -120,13 +124,17 @@ function pathOfReference(reference: string): string[] | null {
   if (reference === '#') return [];
   if (!reference.startsWith('#/')) return null;
   try {
-    return reference.slice(2).split('/').map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+    return reference
+      .slice(2)
+      .split('/')
+      .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
   } catch {
     return null;
   }
 }
 
-const pointerOf = (path: readonly string[]): string => path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointerOf = (path: readonly string[]): string =>
+  path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** What a step into the subschema costs by itself, and how many of its keywords may go through all of the value. */
 function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: number] {

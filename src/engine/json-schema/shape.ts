@@ -1,6 +1,6 @@
-import { type Fault, isObject } from '#engine/conditions/faults.js';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Fault, isObject } from '#engine/conditions/faults.js';
 import { Budget } from './budget.js';
 import { jsonFaults } from './json-faults.js';
 import { isUnique } from './unique-items.js';
@@ -19,8 +19,9 @@ export function shapeFaults(schema: unknown): Fault[] {
 
 function dialectFaults({ $schema: dialect }: Record<string, unknown>): Fault[] {
   if (dialect === undefined || (typeof dialect === 'string' && dialect.replace(/#$/, '') === DIALECT)) return [];
-  const message = `must be ${DIALECT} or left out: other drafts are not supported. Draft 7 becomes 2020-12 by moving \`definitions\` to `
-    + '`$defs`, lists in `items` to `prefixItems`, and `dependencies` to `dependentRequired` or `dependentSchemas`';
+  const message =
+    `must be ${DIALECT} or left out: other drafts are not supported. Draft 7 becomes 2020-12 by moving \`definitions\` to ` +
+    '`$defs`, lists in `items` to `prefixItems`, and `dependencies` to `dependentRequired` or `dependentSchemas`';
   return [{ path: '$schema', message }];
 }
 
@@ -51,7 +52,10 @@ function metaEngine(allErrors: boolean): Ajv2020 {
 export function uniqueItemsOf(ajv: Ajv2020, budget: Budget): void {
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
-    keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: false,
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
     compile: (isAsked: boolean) => (list: unknown[]) => !isAsked || isUnique(list, budget),
   });
 }

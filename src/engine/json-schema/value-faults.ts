@@ -18,8 +18,13 @@ const PHRASES: Readonly<Record<string, (params: Params) => string>> = {
   unevaluatedProperties: () => 'is not known here',
   unevaluatedItems: ({ len }) => `must have at most ${String(len)} entries`,
   items: ({ limit }) => `must have at most ${String(limit)} entries`,
-  type: ({ type }) => `must be ${[type].flat().map((name) => TYPES[String(name)] ?? String(name)).join(' or ')}`,
-  enum: ({ allowedValues }) => `must be one of ${shortened((allowedValues as unknown[]).map((value) => textOf(value)).join(', '))}`,
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((name) => TYPES[String(name)] ?? String(name))
+      .join(' or ')}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${shortened((allowedValues as unknown[]).map((value) => textOf(value)).join(', '))}`,
   const: ({ allowedValue }) => `must be ${shortened(JSON.stringify(allowedValue))}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
@@ -38,15 +43,21 @@ const PHRASES: Readonly<Record<string, (params: Params) => string>> = {
   format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a valid ${String(format)}`}`,
   propertyNames: ({ propertyName }) => `has a field name that is not allowed: ${quoted(propertyName)}`,
   anyOf: () => 'fits none of the alternatives',
-  oneOf: ({ passingSchemas }) => (passingSchemas === null ? 'fits none of the alternatives' : 'fits more than one of the alternatives'),
+  oneOf: ({ passingSchemas }) =>
+    passingSchemas === null ? 'fits none of the alternatives' : 'fits more than one of the alternatives',
   not: () => 'must not be what `not` describes',
   if: ({ failingKeyword }) => `must fit \`${String(failingKeyword)}\``,
   'false schema': () => 'is not allowed here',
 };
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false',
-  object: 'an object', array: 'a list', null: 'null',
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -78,11 +89,17 @@ export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
 
 /** `/lines/0/amount` as `lines.0.amount`; of a missing or unknown field its own path, not its parent's. */
 function pathOf({ instancePath, params }: ErrorObject): string {
-  const names = instancePath.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = instancePath
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
   const own = missingProperty ?? additionalProperty ?? unevaluatedProperty;
   const all = own === undefined ? names : [...names, own];
-  return all.map((name) => name.slice(0, NAME_LENGTH_MAX)).join('.').slice(0, PATH_LENGTH_MAX);
+  return all
+    .map((name) => name.slice(0, NAME_LENGTH_MAX))
+    .join('.')
+    .slice(0, PATH_LENGTH_MAX);
 }
 
 /**
@@ -92,18 +109,30 @@ function pathOf({ instancePath, params }: ErrorObject): string {
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {
-    const below = error.keyword === 'if' ? error.schemaPath.replace(/if$/, String(error.params['failingKeyword'])) : error.schemaPath;
+    const below =
+      error.keyword === 'if'
+        ? error.schemaPath.replace(/if$/, String(error.params['failingKeyword']))
+        : error.schemaPath;
     return errors.some((other) => other !== error && isWithin(other, error) && other.schemaPath.startsWith(below));
   }
-  const isNullBranch = error.keyword === 'type' && (error.params as Params)['type'] === 'null' && /\/(anyOf|oneOf)\/\d+\/type$/.test(error.schemaPath);
-  return isNullBranch && errors.some((other) => other !== error && isWithin(other, error) && !['anyOf', 'oneOf'].includes(other.keyword));
+  const isNullBranch =
+    error.keyword === 'type' &&
+    (error.params as Params)['type'] === 'null' &&
+    /\/(anyOf|oneOf)\/\d+\/type$/.test(error.schemaPath);
+  return (
+    isNullBranch &&
+    errors.some((other) => other !== error && isWithin(other, error) && !['anyOf', 'oneOf'].includes(other.keyword))
+  );
 }
 
 const isWithin = (inner: ErrorObject, outer: ErrorObject): boolean =>
   inner.instancePath === outer.instancePath || inner.instancePath.startsWith(`${outer.instancePath}/`);
 
 function containsPhrase(min: unknown, max: unknown): string {
-  if (max === undefined) return min === 1 ? 'must hold an entry that fits `contains`' : `must hold at least ${String(min)} entries that fit \`contains\``;
+  if (max === undefined)
+    return min === 1
+      ? 'must hold an entry that fits `contains`'
+      : `must hold at least ${String(min)} entries that fit \`contains\``;
   return `must hold ${Number(min)} to ${Number(max)} entries that fit \`contains\``;
 }
 
@@ -112,4 +141,5 @@ const quoted = (value: unknown): string => String(value).slice(0, NAME_LENGTH_MA
 /** A text stands for itself, as it is in the phrases of the API's own bodies. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-const shortened = (text: string): string => (text.length <= QUOTE_LENGTH_MAX ? text : `${text.slice(0, QUOTE_LENGTH_MAX)}…`);
+const shortened = (text: string): string =>
+  text.length <= QUOTE_LENGTH_MAX ? text : `${text.slice(0, QUOTE_LENGTH_MAX)}…`;

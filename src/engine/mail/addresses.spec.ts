@@ -34,39 +34,93 @@ describe('parseMailbox', () => {
 
   it.each([
     // Several, or something else beside the one.
-    ['a@example.com, b@example.org', /Exactly one address/], ['a@example.com; b@example.org', /Exactly one address/],
-    ['<a@example.com>, <b@example.org>', /Exactly one address/], ['<a@example.com> <b@example.org>', /Exactly one address/],
-    ['a@example.com b@example.org', /exactly one "@"/], ['a@example.com <b@example.org>', /Exactly one address/],
-    ['<a@example.com> trailing', /Exactly one address|exactly one/], ['Ada <a@example.com> x', /Exactly one address/], ['a@b@example.com', /exactly one "@"/],
-    ['Ada, b@example.org <a@example.com>', /Exactly one address/], ['"a" b" <a@example.com>', /double quotes/],
-    ['"open <a@example.com>', /double quotes/], ['a@example.com>', /no "<"/], ['<<a@example.com>>', /Exactly one address/],
+    ['a@example.com, b@example.org', /Exactly one address/],
+    ['a@example.com; b@example.org', /Exactly one address/],
+    ['<a@example.com>, <b@example.org>', /Exactly one address/],
+    ['<a@example.com> <b@example.org>', /Exactly one address/],
+    ['a@example.com b@example.org', /exactly one "@"/],
+    ['a@example.com <b@example.org>', /Exactly one address/],
+    ['<a@example.com> trailing', /Exactly one address|exactly one/],
+    ['Ada <a@example.com> x', /Exactly one address/],
+    ['a@b@example.com', /exactly one "@"/],
+    ['Ada, b@example.org <a@example.com>', /Exactly one address/],
+    ['"a" b" <a@example.com>', /double quotes/],
+    ['"open <a@example.com>', /double quotes/],
+    ['a@example.com>', /no "<"/],
+    ['<<a@example.com>>', /Exactly one address/],
     // Groups, comments, quoted local parts, domain literals, routes.
-    ['undisclosed-recipients:;', /Exactly one|Groups/], ['team: a@example.com, b@example.org;', /Exactly one/], ['g: <a@example.com>', /double quotes/],
-    ['g0:g1:g2:a@example.com', /Groups/], ['<@relay.example:a@example.com>', /Groups/],
-    ['a@example.com(comment)', /Comments/], ['a(x)@example.com', /Comments/], ['(x) Ada <a@example.com>', /double quotes/], ['a@(b.example)example.com', /Comments/],
-    ['"a b"@example.com', /Quoted/], ['"a"@example.com', /Quoted/], ['a\\@b@example.com', /Quoted/],
-    ['a@[192.0.2.1]', /literals/], ['a@[IPv6:2001:db8::1]', /Groups|literals/], ['a@192.0.2.1', /domain/], ['a@0x7f.1', /domain/], ['a@2130706433', /domain/],
+    ['undisclosed-recipients:;', /Exactly one|Groups/],
+    ['team: a@example.com, b@example.org;', /Exactly one/],
+    ['g: <a@example.com>', /double quotes/],
+    ['g0:g1:g2:a@example.com', /Groups/],
+    ['<@relay.example:a@example.com>', /Groups/],
+    ['a@example.com(comment)', /Comments/],
+    ['a(x)@example.com', /Comments/],
+    ['(x) Ada <a@example.com>', /double quotes/],
+    ['a@(b.example)example.com', /Comments/],
+    ['"a b"@example.com', /Quoted/],
+    ['"a"@example.com', /Quoted/],
+    ['a\\@b@example.com', /Quoted/],
+    ['a@[192.0.2.1]', /literals/],
+    ['a@[IPv6:2001:db8::1]', /Groups|literals/],
+    ['a@192.0.2.1', /domain/],
+    ['a@0x7f.1', /domain/],
+    ['a@2130706433', /domain/],
     // Parts that no server takes.
-    ['', /exactly one "@"/], ['ada', /exactly one "@"/], ['@example.com', /before the "@"/], ['ada@', /domain/], ['.a@example.com', /single dots/],
-    ['a.@example.com', /single dots/], ['a..b@example.com', /single dots/], [`${'a'.repeat(65)}@example.com`, /64/], ['ada@intranet', /needs a dot/],
-    ['a@example..com', /domain/], ['a@.example.com', /domain/], ['a@example.com.', /domain/], ['a@-example.com', /domain/], ['a@exam_ple.com', /domain/],
-    [`a@${'b'.repeat(64)}.com`, /domain/], [`${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(13)}.com`, /254/],
-    ['a b@example.com', /Exactly one address/], ['a@exa mple.com', /Exactly one address/], ['a@example.com/x', /domain/], ['a@example.com%2ex', /domain/],
+    ['', /exactly one "@"/],
+    ['ada', /exactly one "@"/],
+    ['@example.com', /before the "@"/],
+    ['ada@', /domain/],
+    ['.a@example.com', /single dots/],
+    ['a.@example.com', /single dots/],
+    ['a..b@example.com', /single dots/],
+    [`${'a'.repeat(65)}@example.com`, /64/],
+    ['ada@intranet', /needs a dot/],
+    ['a@example..com', /domain/],
+    ['a@.example.com', /domain/],
+    ['a@example.com.', /domain/],
+    ['a@-example.com', /domain/],
+    ['a@exam_ple.com', /domain/],
+    [`a@${'b'.repeat(64)}.com`, /domain/],
+    [`${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(13)}.com`, /254/],
+    ['a b@example.com', /Exactly one address/],
+    ['a@exa mple.com', /Exactly one address/],
+    ['a@example.com/x', /domain/],
+    ['a@example.com%2ex', /domain/],
     ['zoë@example.com', /ASCII/],
     // Control characters, and what reads as something else.
-    ['a@example.com\r\nBcc: b@example.org', /line breaks/], ['Ada\n <a@example.com>', /line breaks/], ['a\0@example.com', /control/], ['a@example.com\u2028', /line breaks/],
-    ['Ada\ud800 <a@example.com>', /control/], ['\u202emoc.elpmaxe@ada <a@example.com>', /invisible/], ['a\u200b@example.com', /invisible/], ['a@exa\ufeffmple.com', /invisible/],
-    ['a＠example.com', /exactly one "@"/], ['a@example。com', /domain/], ['a@ｅxample.com', /domain/], ['a@exam\u00adple.com', /domain/], ['a@example\u212a.com', /domain/],
-    ['a@℀.example', /domain/], ['a@ſample.com', /domain/], ['a@xn--a.example', /domain/], ['a@xn--.example', /domain/], ['a@a⒈com', /domain/],
-    ['=?utf-8?q?b=40example.org=2C?= <a@example.com>', /encoded words/], ['"=?utf-8?B?eA==?=" <a@example.com>', /encoded words/],
+    ['a@example.com\r\nBcc: b@example.org', /line breaks/],
+    ['Ada\n <a@example.com>', /line breaks/],
+    ['a\0@example.com', /control/],
+    ['a@example.com\u2028', /line breaks/],
+    ['Ada\ud800 <a@example.com>', /control/],
+    ['\u202emoc.elpmaxe@ada <a@example.com>', /invisible/],
+    ['a\u200b@example.com', /invisible/],
+    ['a@exa\ufeffmple.com', /invisible/],
+    ['a＠example.com', /exactly one "@"/],
+    ['a@example。com', /domain/],
+    ['a@ｅxample.com', /domain/],
+    ['a@exam\u00adple.com', /domain/],
+    ['a@example\u212a.com', /domain/],
+    ['a@℀.example', /domain/],
+    ['a@ſample.com', /domain/],
+    ['a@xn--a.example', /domain/],
+    ['a@xn--.example', /domain/],
+    ['a@a⒈com', /domain/],
+    ['=?utf-8?q?b=40example.org=2C?= <a@example.com>', /encoded words/],
+    ['"=?utf-8?B?eA==?=" <a@example.com>', /encoded words/],
     ['=?x?q?collab=40psres.net=3e=00?=foo@example.com', /encoded word/],
-    [`${'x'.repeat(257)} <a@example.com>`, /256/], [`${'x'.repeat(2000)}@example.com`, /1024/],
+    [`${'x'.repeat(257)} <a@example.com>`, /256/],
+    [`${'x'.repeat(2000)}@example.com`, /1024/],
   ])('refuses %j', (text, sentence) => {
     expect(parseMailbox(text)).toEqual({ refusal: expect.stringMatching(sentence) });
   });
 
   it.each([
-    ['GHSA-mm7p-fcc7-pg87: a quoted local part that another parser reads as the recipient', '"attacker@evil.example x"@internal.example'],
+    [
+      'GHSA-mm7p-fcc7-pg87: a quoted local part that another parser reads as the recipient',
+      '"attacker@evil.example x"@internal.example',
+    ],
     ['GHSA-mm7p-fcc7-pg87: the same behind a name', 'x <"attacker@evil.example x"@internal.example>'],
     ['GHSA-cc9r-2j5m-2m83: a domain that a comment or a literal ends early', 'a@evil.example(@internal.example'],
     ['GHSA-cc9r-2j5m-2m83: the same with white space at the dot', 'a@internal .example'],
@@ -81,27 +135,63 @@ describe('parseMailbox', () => {
   });
 
   it('gives back only what it takes again as it is', () => {
-    const piece = fc.constantFrom('a', 'ada', '@', '.', '<', '>', '"', '\\', ',', ';', ':', '(', ')', ' ', 'example', 'com', 'ü', 'xn--', '＠', '。', '[', ']', '=?', '?=', '\r\n');
+    const piece = fc.constantFrom(
+      'a',
+      'ada',
+      '@',
+      '.',
+      '<',
+      '>',
+      '"',
+      '\\',
+      ',',
+      ';',
+      ':',
+      '(',
+      ')',
+      ' ',
+      'example',
+      'com',
+      'ü',
+      'xn--',
+      '＠',
+      '。',
+      '[',
+      ']',
+      '=?',
+      '?=',
+      '\r\n',
+    );
 
-    fc.assert(fc.property(fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join('')), (text) => {
-      const parsed = parseMailbox(text);
-      if (isRefused(parsed)) return;
-      expect(parsed.address).toMatch(/^[\x21-\x7e]+@[a-z0-9.-]+$/);
-      expect(parsed.address.split('@')).toHaveLength(2);
-      expect(parseMailbox(parsed.address)).toEqual({ name: '', address: parsed.address });
-    }), { numRuns: 3000 });
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join('')),
+        (text) => {
+          const parsed = parseMailbox(text);
+          if (isRefused(parsed)) return;
+          expect(parsed.address).toMatch(/^[\x21-\x7e]+@[a-z0-9.-]+$/);
+          expect(parsed.address.split('@')).toHaveLength(2);
+          expect(parseMailbox(parsed.address)).toEqual({ name: '', address: parsed.address });
+        },
+      ),
+      { numRuns: 3000 },
+    );
   });
 });
 
 describe('parseMailboxList', () => {
   it('takes one mailbox of each entry, in order', () => {
     expect(parseMailboxList(['Ada <ada@example.com>', 'bob@example.com'])).toEqual([
-      { name: 'Ada', address: 'ada@example.com' }, { name: '', address: 'bob@example.com' },
+      { name: 'Ada', address: 'ada@example.com' },
+      { name: '', address: 'bob@example.com' },
     ]);
   });
 
   it('names the entry that is none, such as one with two addresses', () => {
-    expect(parseMailboxList(['ada@example.com', 'b@example.com, c@example.com'])).toEqual({ index: 1, refusal: expect.stringContaining('Exactly one address') });
+    expect(parseMailboxList(['ada@example.com', 'b@example.com, c@example.com'])).toEqual({
+      index: 1,
+      refusal: expect.stringContaining('Exactly one address'),
+    });
   });
 });
 
@@ -111,14 +201,22 @@ describe('suppressionKey', () => {
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
     // From reports, whose addresses nobody has checked.
-    ['ada@not a host', 'ada@not a host'], ['no-address', 'no-address'],
+    ['ada@not a host', 'ada@not a host'],
+    ['no-address', 'no-address'],
   ])('of %s is %s', (address, key) => {
     expect(suppressionKey(address)).toBe(key);
   });
 });
 
 describe('canonicalDomain', () => {
-  it.each([['Example.COM', 'example.com'], ['münchen.example', 'xn--mnchen-3ya.example'], ['a:25', null], ['a b', null], ['', null], ['127.1', null]])('of %j is %j', (domain, canonical) => {
+  it.each([
+    ['Example.COM', 'example.com'],
+    ['münchen.example', 'xn--mnchen-3ya.example'],
+    ['a:25', null],
+    ['a b', null],
+    ['', null],
+    ['127.1', null],
+  ])('of %j is %j', (domain, canonical) => {
     expect(canonicalDomain(domain)).toBe(canonical);
   });
 });

@@ -30,7 +30,8 @@ const DOMAIN_MAX = 253;
 /** RFC 5321's Dot-string: no quoted string, no comment, no white space. */
 const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 /** Letters, digits and hyphens; the last label is no number, which a URL parser would read as an IPv4 address. */
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const HOST =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** What the URL parser under `domainToASCII` would give a meaning of its own: ports, paths, percent signs, white space. */
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
@@ -49,7 +50,8 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 export function parseMailbox(text: string): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
   if (CONTROL.test(text)) return refuse('An address has no line breaks and no control characters.');
-  if (DISGUISE.test(text)) return refuse('An address has no invisible characters and none that change the direction of writing.');
+  if (DISGUISE.test(text))
+    return refuse('An address has no invisible characters and none that change the direction of writing.');
   const trimmed = text.trim();
   if (!trimmed.endsWith('>')) return withAddress('', trimmed);
   const open = trimmed.lastIndexOf('<');
@@ -87,8 +89,9 @@ export function canonicalDomain(domain: string): string | null {
   // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that is changed
   // by it is one that reads as another.
   const asciiLabels = ascii.split('.');
-  const isUnchanged = asciiLabels.length === labels.length
-    && asciiLabels.every((label, index) => label === labels[index] || domainToUnicode(label) === labels[index]);
+  const isUnchanged =
+    asciiLabels.length === labels.length &&
+    asciiLabels.every((label, index) => label === labels[index] || domainToUnicode(label) === labels[index]);
   return isUnchanged ? ascii : null;
 }
 
@@ -111,9 +114,12 @@ function parseName(text: string): string | Refused {
   const quoted = QUOTED.exec(text)?.[1];
   const name = quoted === undefined ? text : quoted.replace(/\\(.)/gu, '$1').trim();
   if (name.length > NAME_MAX) return refuse(`The name of an address has at most ${NAME_MAX} characters.`);
-  if (ENCODED_WORD.test(name)) return refuse('Write the name of an address in plain Unicode: encoded words (=?…?=) are made by the service.');
+  if (ENCODED_WORD.test(name))
+    return refuse('Write the name of an address in plain Unicode: encoded words (=?…?=) are made by the service.');
   if (quoted === undefined && SPECIAL_IN_NAME.test(name)) {
-    return refuse('Exactly one address, such as "Name <name@example.com>"; a name with one of ()<>[]:;@\\," stands in double quotes.');
+    return refuse(
+      'Exactly one address, such as "Name <name@example.com>"; a name with one of ()<>[]:;@\\," stands in double quotes.',
+    );
   }
   return name;
 }
@@ -124,7 +130,8 @@ function withAddress(name: string, address: string): Mailbox | Refused {
   const at = address.indexOf('@');
   const domain = canonicalDomain(address.slice(at + 1));
   if (domain === null) return refuse('The domain of the address is not one that mail can be sent to.');
-  if (!domain.includes('.') && domain !== 'localhost') return refuse('The domain of the address needs a dot, as in example.com.');
+  if (!domain.includes('.') && domain !== 'localhost')
+    return refuse('The domain of the address needs a dot, as in example.com.');
   const canonical = `${address.slice(0, at)}@${domain}`;
   if (canonical.length > ADDRESS_MAX) return refuse(`An address has at most ${ADDRESS_MAX} characters.`);
   return { name, address: canonical };
@@ -133,7 +140,8 @@ function withAddress(name: string, address: string): Mailbox | Refused {
 function addressRefusal(address: string): string | null {
   const parts = address.split('@');
   const [local = '', domain = ''] = parts;
-  if (/[,;]/.test(address)) return 'Exactly one address: several are entries of a list, not separated by commas or semicolons.';
+  if (/[,;]/.test(address))
+    return 'Exactly one address: several are entries of a list, not separated by commas or semicolons.';
   if (address.includes(':')) return 'Groups of addresses are not taken: give each address by itself.';
   if (/[()]/.test(address)) return 'Comments in addresses are not taken.';
   if (address.includes('"') || address.includes('\\')) return 'Quoted local parts are not taken.';
@@ -143,8 +151,11 @@ function addressRefusal(address: string): string | null {
   if (local.length > LOCAL_MAX) return `What is before the "@" has at most ${LOCAL_MAX} characters.`;
   // Some servers decode it, and mail what it says.
   if (ENCODED_WORD.test(local)) return 'What is before the "@" is no encoded word (=?…?=).';
-  if (!ASCII.test(local)) return 'What is before the "@" consists of ASCII characters: most mail servers take no others.';
-  return DOT_STRING.test(local) ? null : 'What is before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between.';
+  if (!ASCII.test(local))
+    return 'What is before the "@" consists of ASCII characters: most mail servers take no others.';
+  return DOT_STRING.test(local)
+    ? null
+    : 'What is before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between.';
 }
 
 const refuse = (refusal: string): Refused => ({ refusal });

@@ -11,18 +11,28 @@ export const CATCH_ALL = '*';
 /** A local part as somebody wants it, in lower case, or what is wrong with it. */
 export function readLocalPart(text: string, kind: 'platform' | 'custom'): { localPart: string } | { fault: string } {
   const localPart = text.trim().toLowerCase();
-  if (localPart === CATCH_ALL) return kind === 'custom' ? { localPart } : { fault: 'is a catch-all, which only a domain of your own can have' };
+  if (localPart === CATCH_ALL)
+    return kind === 'custom' ? { localPart } : { fault: 'is a catch-all, which only a domain of your own can have' };
   if (localPart.length > LOCAL_MAX) return { fault: `must have at most ${LOCAL_MAX} characters` };
-  if (localPart.includes('+')) return { fault: 'must not have a "+": what senders put behind one is ignored when the alias is looked up' };
-  if (!LOCAL.test(localPart)) return { fault: 'must consist of letters, digits, "_" and "-", with single dots in between' };
+  if (localPart.includes('+'))
+    return { fault: 'must not have a "+": what senders put behind one is ignored when the alias is looked up' };
+  if (!LOCAL.test(localPart))
+    return { fault: 'must consist of letters, digits, "_" and "-", with single dots in between' };
   if (RESERVED.test(localPart)) return { fault: `is "${localPart}", a name that mail servers use themselves` };
   return { localPart };
 }
 
 /** `<label>.<slug>@<platform-domain>`, or what is wrong with it. */
-export function platformAddress(label: string, slug: string, platformDomain: string): { address: string } | { fault: string } {
+export function platformAddress(
+  label: string,
+  slug: string,
+  platformDomain: string,
+): { address: string } | { fault: string } {
   const local = `${label}.${slug}`;
-  if (local.length > LOCAL_MAX) return { fault: `must have at most ${LOCAL_MAX - slug.length - 1} characters: with the slug of the organization there are at most ${LOCAL_MAX}` };
+  if (local.length > LOCAL_MAX)
+    return {
+      fault: `must have at most ${LOCAL_MAX - slug.length - 1} characters: with the slug of the organization there are at most ${LOCAL_MAX}`,
+    };
   return { address: `${local}@${platformDomain}` };
 }
 

@@ -14,14 +14,18 @@ const BARE = /^[^\s<>,;:]+$/;
 /** An entry in the form in which it is kept and compared, or what is wrong with it: `a@d`, `@d` for a domain, `*.d` for those below it. */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
-  const fault = { fault: 'must be an address (a@example.com), a domain (@example.com) or what is below one (*.example.com)' };
+  const fault = {
+    fault: 'must be an address (a@example.com), a domain (@example.com) or what is below one (*.example.com)',
+  };
   const [, prefix, host] = /^(@|\*\.)([^@*]+)$/.exec(written) ?? [];
   if (prefix !== undefined) {
     const domain = canonicalDomain(host ?? '');
     return domain === null ? fault : { entry: `${prefix}${domain}` };
   }
   const parsed = parseMailbox(written);
-  return isRefused(parsed) || parsed.name !== '' || /[<*]/.test(written) ? fault : { entry: parsed.address.toLowerCase() };
+  return isRefused(parsed) || parsed.name !== '' || /[<*]/.test(written)
+    ? fault
+    : { entry: parsed.address.toLowerCase() };
 }
 
 /**
@@ -33,7 +37,8 @@ export function soleSender(fromFields: readonly string[]): string | null {
   if (only === undefined || more.length > 0) return null;
   let plain = only.replace(QUOTED_STRING, (whole, end: string) => (end === '"' ? ' ' : whole));
   // The innermost ones first: they nest.
-  for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1) plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
+  for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1)
+    plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
   const trimmed = plain.trim();
   // What is left of a quoted string or a comment has no end, and who reads on differs.
   if (/["()]/.test(trimmed)) return null;

@@ -17,7 +17,9 @@ export function authorOf(fields: readonly HeadField[]): Author {
 
 /** Whether a machine sent it by itself (RFC 3834): such a message is not to be answered by another machine. */
 export function isAutoSubmitted(fields: readonly HeadField[]): boolean {
-  return valuesOf(fields, 'auto-submitted').some((value) => !/^no\s*(?:;|$)/i.test(value))
-    || valuesOf(fields, 'precedence').some((value) => /^(?:bulk|junk|auto_reply)$/i.test(value))
-    || fields.some(({ name }) => name === 'x-autoreply' || name === 'x-autorespond');
+  return (
+    valuesOf(fields, 'auto-submitted').some((value) => !/^no\s*(?:;|$)/i.test(value)) ||
+    valuesOf(fields, 'precedence').some((value) => /^(?:bulk|junk|auto_reply)$/i.test(value)) ||
+    fields.some(({ name }) => name === 'x-autoreply' || name === 'x-autorespond')
+  );
 }

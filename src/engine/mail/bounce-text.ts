@@ -1,4 +1,4 @@
-import { refusesAddress, statusIn, type ReportedRecipient } from './delivery-status.js';
+import { refusesAddress, type ReportedRecipient, statusIn } from './delivery-status.js';
 import { cleanReply } from './smtp-reply.js';
 
 /** What stands in a report that was written for people. */
@@ -42,11 +42,14 @@ const FAILED = [
 const ADDRESS = /([^\s<>()[\]"',;:=|\\*]{1,128}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/;
 /** What stands before a recipient in the middle of a line. */
 const LABELLED = new RegExp(
-  `(?:recipients?|addresse?e?s?(?:ed)?(?: to)?|error-for|undeliverable(?:\\s+to)?|unknown user|user ?id|attempts|rcpt to|dda|message (?:to|for)|mail (?:to|for)|mailbox(?: is full)?|expanded from|empf(?:ä|ae)nger|destinataires?|destinatari[oa]s?|ontvangers?|宛先|收件人|получател[ьюя]{1,2})\\s{0,10}[:=,]?\\s{0,10}["'<\\[(]{0,3}(?:smtp[:=])?${ADDRESS.source}`, 'i');
+  `(?:recipients?|addresse?e?s?(?:ed)?(?: to)?|error-for|undeliverable(?:\\s+to)?|unknown user|user ?id|attempts|rcpt to|dda|message (?:to|for)|mail (?:to|for)|mailbox(?: is full)?|expanded from|empf(?:ä|ae)nger|destinataires?|destinatari[oa]s?|ontvangers?|宛先|收件人|получател[ьюя]{1,2})\\s{0,10}[:=,]?\\s{0,10}["'<\\[(]{0,3}(?:smtp[:=])?${ADDRESS.source}`,
+  'i',
+);
 /** A recipient that begins a line. */
 const LISTED = new RegExp(`^[\\s*>•·-]{0,40}["'<\\[(]{0,3}(?:(?:mailto|smtp|rfc822)[:;=])?\\s?${ADDRESS.source}`, 'i');
 /** Fields of the message that was sent, and whom to turn to. */
-const OTHERS = /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
+const OTHERS =
+  /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
 const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 'i');
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
@@ -55,13 +58,21 @@ const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');
-  const tells = DELAYED.some((known) => known.test(subject) || known.test(section)) ? 'delayed'
-    : FAILED.some((known) => known.test(subject) || known.test(section)) ? 'failed' : null;
+  const tells = DELAYED.some((known) => known.test(subject) || known.test(section))
+    ? 'delayed'
+    : FAILED.some((known) => known.test(subject) || known.test(section))
+      ? 'failed'
+      : null;
   if (tells === null) return { tells, recipients: [], isListed: false };
-  const listed = placesOf(lines, (line) => (OTHERS.test(line) ? null : LABELLED.exec(line)?.[1] ?? LISTED.exec(line)?.[1] ?? null));
+  const listed = placesOf(lines, (line) =>
+    OTHERS.test(line) ? null : (LABELLED.exec(line)?.[1] ?? LISTED.exec(line)?.[1] ?? null),
+  );
   if (listed.length > 0) return { tells, recipients: recipientsAt(listed, lines, tells), isListed: true };
-  const anywhere = placesOf(lines, (line) => (OTHERS.test(line) ? null : ADDRESS.exec(line)?.[1] ?? null));
-  const found = [anywhere, placesOf(lines, (line) => TO.exec(line)?.[1] ?? null), localsOf(lines, fromDomain)].find(({ length }) => length > 0) ?? [];
+  const anywhere = placesOf(lines, (line) => (OTHERS.test(line) ? null : (ADDRESS.exec(line)?.[1] ?? null)));
+  const found =
+    [anywhere, placesOf(lines, (line) => TO.exec(line)?.[1] ?? null), localsOf(lines, fromDomain)].find(
+      ({ length }) => length > 0,
+    ) ?? [];
   return { tells, recipients: recipientsAt(found, lines, tells), isListed: false };
 }
 
@@ -71,7 +82,10 @@ interface Place {
 }
 
 function sectionOf(text: string): string[] {
-  const lines = text.slice(0, CHARS_MAX).split('\n', LINES_MAX).map((line) => line.slice(0, LINE_CHARS_MAX));
+  const lines = text
+    .slice(0, CHARS_MAX)
+    .split('\n', LINES_MAX)
+    .map((line) => line.slice(0, LINE_CHARS_MAX));
   const end = lines.findIndex((line) => RETURNED.some((known) => known.test(line)));
   return end === -1 ? lines : lines.slice(0, end);
 }
@@ -94,7 +108,11 @@ function localsOf(lines: readonly string[], fromDomain: string): Place[] {
 }
 
 /** Each once, with what is said from there to the next. */
-function recipientsAt(places: readonly Place[], lines: readonly string[], tells: 'failed' | 'delayed'): ReportedRecipient[] {
+function recipientsAt(
+  places: readonly Place[],
+  lines: readonly string[],
+  tells: 'failed' | 'delayed',
+): ReportedRecipient[] {
   const known = new Map<string, ReportedRecipient>();
   for (const [index, { address, line }] of places.entries()) {
     const key = address.toLowerCase();
@@ -102,7 +120,13 @@ function recipientsAt(places: readonly Place[], lines: readonly string[], tells:
     const next = places.slice(index + 1).find((place) => place.address.toLowerCase() !== key)?.line ?? lines.length;
     const said = cleanReply(lines.slice(line, Math.min(Math.max(next, line + 1), line + DETAIL_LINES)).join(' '));
     const status = statusIn(said);
-    known.set(key, { addresses: [address], outcome: tells, status, isPermanent: tells === 'failed' && refusesAddress(status, said), detail: said });
+    known.set(key, {
+      addresses: [address],
+      outcome: tells,
+      status,
+      isPermanent: tells === 'failed' && refusesAddress(status, said),
+      detail: said,
+    });
   }
   return [...known.values()];
 }

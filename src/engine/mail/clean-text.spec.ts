@@ -1,18 +1,31 @@
 import fc from 'fast-check';
 import { cleanLine, cleanText, safeFilename } from './clean-text.js';
 
-const anything = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\0', '\ud800', '\udc00', '../', '\u202e', '\r\n', '😀', '\\', '\u2028'))).map((parts) => parts.join(''));
+const anything = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\0', '\ud800', '\udc00', '../', '\u202e', '\r\n', '😀', '\\', '\u2028'),
+    ),
+  )
+  .map((parts) => parts.join(''));
 const isWellFormed = (text: string): boolean => Buffer.from(text).toString() === text;
 
 describe('texts of somebody else', () => {
   it('are what PostgreSQL and UTF-8 hold, and no longer than they may be', () => {
-    fc.assert(fc.property(anything, fc.integer({ min: 4, max: 60 }), (text, max) => {
-      for (const { text: clean, isTruncated } of [cleanText(text, max), cleanLine(text, max)]) {
-        expect([isWellFormed(clean), clean.includes('\0'), Buffer.byteLength(clean) <= max]).toEqual([true, false, true]);
-        if (!isTruncated) expect(clean.length).toBeLessThanOrEqual(text.length);
-      }
-      expect(cleanLine(text, max).text).not.toMatch(/[\r\n\u2028\u2029]/);
-    }));
+    fc.assert(
+      fc.property(anything, fc.integer({ min: 4, max: 60 }), (text, max) => {
+        for (const { text: clean, isTruncated } of [cleanText(text, max), cleanLine(text, max)]) {
+          expect([isWellFormed(clean), clean.includes('\0'), Buffer.byteLength(clean) <= max]).toEqual([
+            true,
+            false,
+            true,
+          ]);
+          if (!isTruncated) expect(clean.length).toBeLessThanOrEqual(text.length);
+        }
+        expect(cleanLine(text, max).text).not.toMatch(/[\r\n\u2028\u2029]/);
+      }),
+    );
   });
 
   it('what needs no cleaning stays as it is', () => {
@@ -21,17 +34,33 @@ describe('texts of somebody else', () => {
   });
 
   it.each([
-    ['../../etc/passwd', 'passwd'], ['C:\\Windows\\system.ini', 'system.ini'], ['..', null], ['', null], ['/', null], ['. . .', null], ['a\0b\r\nc.txt', 'a b c.txt'],
-    ['invoice\u202efdp.exe', 'invoicefdp.exe'], ['a:b|c?.txt', 'a_b_c_.txt'], ['Rechnung März.pdf', 'Rechnung März.pdf'], ['.htaccess', 'htaccess'],
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\Windows\\system.ini', 'system.ini'],
+    ['..', null],
+    ['', null],
+    ['/', null],
+    ['. . .', null],
+    ['a\0b\r\nc.txt', 'a b c.txt'],
+    ['invoice\u202efdp.exe', 'invoicefdp.exe'],
+    ['a:b|c?.txt', 'a_b_c_.txt'],
+    ['Rechnung März.pdf', 'Rechnung März.pdf'],
+    ['.htaccess', 'htaccess'],
   ])('the file name %j is %j', (name, safe) => {
     expect(safeFilename(name)).toBe(safe);
   });
 
   it('no file name leads anywhere else, and its extension stays', () => {
-    fc.assert(fc.property(anything, (name) => {
-      const safe = safeFilename(name);
-      if (safe !== null) expect([/[/\\:]|^\.|\.$/.test(safe), Buffer.byteLength(safe) <= 255, isWellFormed(safe)]).toEqual([false, true, true]);
-    }));
+    fc.assert(
+      fc.property(anything, (name) => {
+        const safe = safeFilename(name);
+        if (safe !== null)
+          expect([/[/\\:]|^\.|\.$/.test(safe), Buffer.byteLength(safe) <= 255, isWellFormed(safe)]).toEqual([
+            false,
+            true,
+            true,
+          ]);
+      }),
+    );
     expect(safeFilename(`${'ä'.repeat(300)}.pdf`)).toMatch(/^ä+\.pdf$/);
   });
 });

@@ -42,7 +42,8 @@ function shortened(name: string): string {
 }
 
 /** Half of a pair is no character, and no UTF-8 has it. */
-const wellFormed = (text: string): string => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
+const wellFormed = (text: string): string =>
+  text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 
 /** At most so many bytes, and no half of a character at the end. */
 function cut(text: string, bytesMax: number): CleanText {

@@ -25,7 +25,7 @@ const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 /** The recipients of a message/delivery-status part (RFC 3464): groups of fields, with empty lines between them. At most 100. */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
-  for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX; ) {
+  for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX;) {
     const { headers, rest: end } = headersOf(rest);
     const recipient = recipientOf(new Map(headers));
     if (recipient !== null) recipients.push(recipient);
@@ -40,9 +40,22 @@ export function refusesAddress(status: string | null, said: string): boolean {
   const reply = REPLY.exec(said);
   const code = reply?.[1] ?? null;
   // Sendmail's 5.3.0 is what it has where nothing else fits. What has no code was not said by a server: nothing of it counts as a bare refusal.
-  const text = reply === null || code === null ? `${status ?? ''} ${said}` : `${code} ${STATUS.test(said) || status === null ? '' : status} ${said.slice(reply.index + 3).replace(/^[ \-:#]{1,5}/, '')}`;
+  const text =
+    reply === null || code === null
+      ? `${status ?? ''} ${said}`
+      : `${code} ${STATUS.test(said) || status === null ? '' : status} ${said.slice(reply.index + 3).replace(/^[ \-:#]{1,5}/, '')}`;
   const assumed = status?.startsWith('4') === true ? 450 : 554;
-  return classifyReply({ stage: 'rcpt', code: code === null ? assumed : Number(code), text: text.replace(/\s+/g, ' ').replace(/\b5\.3\.0\b/, '5.0.0').trim(), recipients: 1 }).outcome === 'bounced';
+  return (
+    classifyReply({
+      stage: 'rcpt',
+      code: code === null ? assumed : Number(code),
+      text: text
+        .replace(/\s+/g, ' ')
+        .replace(/\b5\.3\.0\b/, '5.0.0')
+        .trim(),
+      recipients: 1,
+    }).outcome === 'bounced'
+  );
 }
 
 /** The enhanced status code that stands in a text. */
@@ -51,15 +64,25 @@ export function statusIn(text: string): string | null {
 }
 
 function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | null {
-  const addresses = [...new Set(['original-recipient', 'final-recipient', 'x-actual-recipient'].map((name) => addressOf(fields.get(name) ?? '')))].filter((address) => address !== '');
+  const addresses = [
+    ...new Set(
+      ['original-recipient', 'final-recipient', 'x-actual-recipient'].map((name) => addressOf(fields.get(name) ?? '')),
+    ),
+  ].filter((address) => address !== '');
   if (addresses.length === 0) return null;
   const said = fields.get('diagnostic-code') ?? '';
   const status = statusIn(fields.get('status') ?? '');
   const action = /^[a-z]+/i.exec(fields.get('action') ?? '')?.[0].toLowerCase() ?? '';
-  const outcome = OUTCOMES.has(action) ? (action as Outcome) : BY_CLASS[status?.[0] ?? '5'] ?? 'failed';
+  const outcome = OUTCOMES.has(action) ? (action as Outcome) : (BY_CLASS[status?.[0] ?? '5'] ?? 'failed');
   const detail = cleanReply(said.replace(/^[\w-]{1,20}\s{0,5};\s{0,5}/, ''));
   const named = [status, statusIn(said)].find((one) => one !== null && !/\.0\.0$/.test(one)) ?? status;
-  return { addresses, outcome, status: named, isPermanent: outcome === 'failed' && refusesAddress(named, detail), detail: detail === '' ? null : detail };
+  return {
+    addresses,
+    outcome,
+    status: named,
+    isPermanent: outcome === 'failed' && refusesAddress(named, detail),
+    detail: detail === '' ? null : detail,
+  };
 }
 
 /** `rfc822; <local@domain>`, with or without what is around it. */

@@ -1,11 +1,27 @@
 import fc from 'fast-check';
-import { type DnsAnswer, type DnsRecord, type DomainKind, foreignMx, judge, plainText, type PlatformNames, recordsOf, type RecordRole, type Seen } from './dns-records.js';
+import {
+  type DnsAnswer,
+  type DnsRecord,
+  type DomainKind,
+  foreignMx,
+  judge,
+  plainText,
+  type PlatformNames,
+  type RecordRole,
+  recordsOf,
+  type Seen,
+} from './dns-records.js';
 
 const KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA1'.repeat(8);
 const OTHER_KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA2'.repeat(8);
 const PLATFORM: PlatformNames = {
-  domain: 'posthorn.example', ingestHost: 'posthorn.example', mailHost: 'mx.posthorn.example',
-  dkim: [{ selector: 'ph1', publicKey: KEY }, { selector: 'ph2', publicKey: OTHER_KEY }],
+  domain: 'posthorn.example',
+  ingestHost: 'posthorn.example',
+  mailHost: 'mx.posthorn.example',
+  dkim: [
+    { selector: 'ph1', publicKey: KEY },
+    { selector: 'ph2', publicKey: OTHER_KEY },
+  ],
 };
 const HOST = 'mail.customer.example';
 const TOKEN = 'a'.repeat(40);
@@ -19,30 +35,40 @@ function wanted(role: RecordRole, kind: DomainKind = 'email', platform = PLATFOR
   return record;
 }
 
-const verdictOf = (role: RecordRole, seen: Seen, kind?: DomainKind, platform = PLATFORM): string => judge(wanted(role, kind, platform), seen, platform.dkim).verdict;
-const errorOf = (role: RecordRole, seen: Seen, kind?: DomainKind): string | null => judge(wanted(role, kind), seen, PLATFORM.dkim).error;
+const verdictOf = (role: RecordRole, seen: Seen, kind?: DomainKind, platform = PLATFORM): string =>
+  judge(wanted(role, kind, platform), seen, platform.dkim).verdict;
+const errorOf = (role: RecordRole, seen: Seen, kind?: DomainKind): string | null =>
+  judge(wanted(role, kind), seen, PLATFORM.dkim).error;
 
 describe('recordsOf', () => {
-  const lines = (kind: DomainKind, platform = PLATFORM): string[] => recordsOf({ host: HOST, kind, token: TOKEN }, platform)
-    .map(({ record, type, name, value, priority, required }) => `${record} ${name} ${type} ${priority === null ? '' : `${priority} `}${value}${required ? '' : ' (advice)'}`);
+  const lines = (kind: DomainKind, platform = PLATFORM): string[] =>
+    recordsOf({ host: HOST, kind, token: TOKEN }, platform).map(
+      ({ record, type, name, value, priority, required }) =>
+        `${record} ${name} ${type} ${priority === null ? '' : `${priority} `}${value}${required ? '' : ' (advice)'}`,
+    );
 
   it('a webhook domain publishes the proof and a CNAME', () => {
     expect(lines('webhook')).toEqual([
-      `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`, `cname ${HOST} CNAME posthorn.example`,
+      `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`,
+      `cname ${HOST} CNAME posthorn.example`,
     ]);
   });
 
   it('one that only sends publishes the proof and two keys, and had better publish its return path and DMARC', () => {
     expect(lines('email-send')).toEqual([
       `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`,
-      `dkim ph1._domainkey.${HOST} CNAME ph1._domainkey.posthorn.example`, `dkim ph2._domainkey.${HOST} CNAME ph2._domainkey.posthorn.example`,
-      `mail_from bounce.${HOST} MX 10 mx.posthorn.example (advice)`, `spf bounce.${HOST} TXT v=spf1 include:spf.posthorn.example ~all (advice)`,
+      `dkim ph1._domainkey.${HOST} CNAME ph1._domainkey.posthorn.example`,
+      `dkim ph2._domainkey.${HOST} CNAME ph2._domainkey.posthorn.example`,
+      `mail_from bounce.${HOST} MX 10 mx.posthorn.example (advice)`,
+      `spf bounce.${HOST} TXT v=spf1 include:spf.posthorn.example ~all (advice)`,
       `dmarc _dmarc.${HOST} TXT v=DMARC1; p=none; (advice)`,
     ]);
   });
 
   it('one that receives publishes an MX beside that', () => {
-    expect(lines('email').filter((line) => !lines('email-send').includes(line))).toEqual([`mx ${HOST} MX 10 mx.posthorn.example`]);
+    expect(lines('email').filter((line) => !lines('email-send').includes(line))).toEqual([
+      `mx ${HOST} MX 10 mx.posthorn.example`,
+    ]);
   });
 
   it('without a platform domain the keys themselves are published, and there is no return path of its own', () => {
@@ -50,7 +76,8 @@ describe('recordsOf', () => {
 
     expect(lines('email-send', platform)).toEqual([
       `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`,
-      `dkim ph1._domainkey.${HOST} TXT v=DKIM1; k=rsa; p=${KEY}`, `dkim ph2._domainkey.${HOST} TXT v=DKIM1; k=rsa; p=${OTHER_KEY}`,
+      `dkim ph1._domainkey.${HOST} TXT v=DKIM1; k=rsa; p=${KEY}`,
+      `dkim ph2._domainkey.${HOST} TXT v=DKIM1; k=rsa; p=${OTHER_KEY}`,
       `dmarc _dmarc.${HOST} TXT v=DMARC1; p=none; (advice)`,
     ]);
   });
@@ -76,7 +103,9 @@ describe('the proof of ownership', () => {
 
   it('says what was seen instead', () => {
     expect(errorOf('ownership', { txt: found(`posthorn-verification=${'b'.repeat(40)}`) })).toContain('b'.repeat(40));
-    expect(errorOf('ownership', { txt: found('something else') })).toBe(`The TXT records at _posthorn.${HOST} are something else: add one with ${proof}.`);
+    expect(errorOf('ownership', { txt: found('something else') })).toBe(
+      `The TXT records at _posthorn.${HOST} are something else: add one with ${proof}.`,
+    );
   });
 });
 
@@ -87,17 +116,37 @@ describe('a key', () => {
 
   it.each<[string, string, Seen]>([
     ['is right by its CNAME', 'right', { cname: found(target), txt: found(text) }],
-    ['is right by its CNAME in any case, with a dot, though nothing is behind it yet', 'right', { cname: found('PH1._DomainKey.Posthorn.Example.'), txt: none }],
+    [
+      'is right by its CNAME in any case, with a dot, though nothing is behind it yet',
+      'right',
+      { cname: found('PH1._DomainKey.Posthorn.Example.'), txt: none },
+    ],
     ['is right by its CNAME while the text is not answered', 'right', { cname: found(target), txt: UNANSWERED }],
     ['is right flattened to the text with our key', 'right', { cname: none, txt: found(text) }],
-    ['is right flattened with other spaces, tags and a semicolon', 'right', { cname: none, txt: found(`k=rsa;t=s; p=${KEY.slice(0, 200)} ${KEY.slice(200)};`) }],
-    ['is right behind a CNAME of somebody else that ends at our key', 'right', { cname: found('dkim.elsewhere.example'), txt: found(text) }],
+    [
+      'is right flattened with other spaces, tags and a semicolon',
+      'right',
+      { cname: none, txt: found(`k=rsa;t=s; p=${KEY.slice(0, 200)} ${KEY.slice(200)};`) },
+    ],
+    [
+      'is right behind a CNAME of somebody else that ends at our key',
+      'right',
+      { cname: found('dkim.elsewhere.example'), txt: found(text) },
+    ],
     ['is wrong flattened to another key', 'wrong', { cname: none, txt: found(`v=DKIM1; k=rsa; p=${OTHER_KEY}`) }],
     ['is wrong flattened to a key that was withdrawn', 'wrong', { cname: none, txt: found('v=DKIM1; p=') }],
-    ['is wrong with several key records, whatever is among them', 'wrong', { cname: none, txt: found(text, `v=DKIM1; k=rsa; p=${OTHER_KEY}`) }],
+    [
+      'is wrong with several key records, whatever is among them',
+      'wrong',
+      { cname: none, txt: found(text, `v=DKIM1; k=rsa; p=${OTHER_KEY}`) },
+    ],
     ['is wrong with several key records behind our CNAME', 'wrong', { cname: found(target), txt: found(text, text) }],
     ['is wrong with a CNAME to elsewhere', 'wrong', { cname: found('s1.sendgrid.example'), txt: none }],
-    ['is wrong with a CNAME to the other selector', 'wrong', { cname: found('ph2._domainkey.posthorn.example'), txt: none }],
+    [
+      'is wrong with a CNAME to the other selector',
+      'wrong',
+      { cname: found('ph2._domainkey.posthorn.example'), txt: none },
+    ],
     ['is missing where there is nothing', 'missing', { cname: none, txt: none }],
     ['is missing where there is a text that is no key', 'missing', { cname: none, txt: found('hello') }],
     ['is unknown when nobody answers', 'unanswered', { cname: UNANSWERED, txt: UNANSWERED }],
@@ -123,7 +172,11 @@ describe('an MX', () => {
 
   it.each<[string, string, Seen]>([
     ['is right alone', 'right', { mx: found(ours) }],
-    ['is right in any case, with a dot and any number', 'right', { mx: found({ exchange: 'MX.Posthorn.Example.', priority: 0 }) }],
+    [
+      'is right in any case, with a dot and any number',
+      'right',
+      { mx: found({ exchange: 'MX.Posthorn.Example.', priority: 0 }) },
+    ],
     ['is right before others', 'right', { mx: found(ours, { ...theirs, priority: 20 }) }],
     ['is wrong beside one that shares its mail', 'wrong', { mx: found(ours, { ...theirs, priority: 10 }) }],
     ['is wrong behind others', 'wrong', { mx: found(ours, theirs) }],
@@ -137,12 +190,21 @@ describe('an MX', () => {
   });
 
   it('is a conflict when it leads elsewhere, and not when it is ours or refuses mail', () => {
-    expect(foreignMx([ours, theirs, { exchange: '', priority: 0 }, { exchange: 'MX.posthorn.example.', priority: 1 }], 'mx.posthorn.example')).toEqual([theirs]);
+    expect(
+      foreignMx(
+        [ours, theirs, { exchange: '', priority: 0 }, { exchange: 'MX.posthorn.example.', priority: 1 }],
+        'mx.posthorn.example',
+      ),
+    ).toEqual([theirs]);
   });
 });
 
 describe('a CNAME of a webhook domain', () => {
-  const at = (cname: Seen['cname'], addresses: Seen['addresses'], ourAddresses: Seen['ourAddresses'] = found('192.0.2.1', '2001:db8::1')): Seen => ({ cname, addresses, ourAddresses });
+  const at = (
+    cname: Seen['cname'],
+    addresses: Seen['addresses'],
+    ourAddresses: Seen['ourAddresses'] = found('192.0.2.1', '2001:db8::1'),
+  ): Seen => ({ cname, addresses, ourAddresses });
 
   it.each<[string, string, Seen]>([
     ['is right', 'right', at(found('posthorn.example'), found('192.0.2.1'))],
@@ -161,9 +223,19 @@ describe('a CNAME of a webhook domain', () => {
 describe('the advice', () => {
   it.each<[string, string, RecordRole, DnsAnswer<string>]>([
     ['SPF as it was given', 'right', 'spf', found('v=spf1 include:spf.posthorn.example ~all')],
-    ['SPF with more in it', 'right', 'spf', found('v=spf1 ip4:192.0.2.0/24 +include:SPF.posthorn.example. -all', 'unrelated')],
+    [
+      'SPF with more in it',
+      'right',
+      'spf',
+      found('v=spf1 ip4:192.0.2.0/24 +include:SPF.posthorn.example. -all', 'unrelated'),
+    ],
     ['SPF without us', 'wrong', 'spf', found('v=spf1 include:elsewhere.example -all')],
-    ['SPF with a name that only begins like ours', 'wrong', 'spf', found('v=spf1 include:spf.posthorn.example.evil.example -all')],
+    [
+      'SPF with a name that only begins like ours',
+      'wrong',
+      'spf',
+      found('v=spf1 include:spf.posthorn.example.evil.example -all'),
+    ],
     ['two of SPF', 'wrong', 'spf', found('v=spf1 include:spf.posthorn.example ~all', 'v=spf1 -all')],
     ['no SPF among texts', 'missing', 'spf', found('v=spf10 x', 'hello')],
     ['DMARC of any policy', 'right', 'dmarc', found('v=DMARC1; p=reject; rua=mailto:a@b.example')],
@@ -178,22 +250,32 @@ describe('the advice', () => {
 describe('whatever stands in a zone', () => {
   const ROLES: readonly RecordRole[] = ['ownership', 'dkim', 'mail_from', 'spf', 'mx', 'dmarc'];
   const texts = fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 8 });
-  const answers = fc.oneof(texts.map((found) => ({ found })), fc.constant({ unanswered: 'ETIMEOUT' }));
+  const answers = fc.oneof(
+    texts.map((found) => ({ found })),
+    fc.constant({ unanswered: 'ETIMEOUT' }),
+  );
 
   it('is judged, with a sentence of bounded length that shows no control character, unless it is right', () => {
-    fc.assert(fc.property(fc.constantFrom(...ROLES), answers, answers, (role, txt, cname) => {
-      const mx = 'found' in txt ? { found: txt.found.map((exchange, priority) => ({ exchange, priority })) } : txt;
-      const { verdict, error } = judge(wanted(role), { txt, cname, mx }, PLATFORM.dkim);
-      expect(error === null).toBe(verdict === 'right');
-      expect(error ?? '').toMatch(/^[^\p{Cc}]{0,1500}$/u);
-    }));
+    fc.assert(
+      fc.property(fc.constantFrom(...ROLES), answers, answers, (role, txt, cname) => {
+        const mx = 'found' in txt ? { found: txt.found.map((exchange, priority) => ({ exchange, priority })) } : txt;
+        const { verdict, error } = judge(wanted(role), { txt, cname, mx }, PLATFORM.dkim);
+        expect(error === null).toBe(verdict === 'right');
+        expect(error ?? '').toMatch(/^[^\p{Cc}]{0,1500}$/u);
+      }),
+    );
   });
 
   it('never counts as an answer when there was none', () => {
-    for (const role of ROLES) expect(verdictOf(role, { txt: UNANSWERED, cname: UNANSWERED, mx: UNANSWERED })).toBe('unanswered');
+    for (const role of ROLES)
+      expect(verdictOf(role, { txt: UNANSWERED, cname: UNANSWERED, mx: UNANSWERED })).toBe('unanswered');
   });
 
   it('is plain once and for all', () => {
-    fc.assert(fc.property(fc.string(), (text) => expect(plainText(plainText(`"${text}";`))).toBe(plainText(plainText(plainText(`"${text}";`))))));
+    fc.assert(
+      fc.property(fc.string(), (text) =>
+        expect(plainText(plainText(`"${text}";`))).toBe(plainText(plainText(plainText(`"${text}";`)))),
+      ),
+    );
   });
 });

@@ -73,17 +73,22 @@ const SHOWN_CHARACTERS_MAX = 120;
 const SHOWN_MAX = 5;
 
 /** What a domain publishes, in the order in which people should. */
-export function recordsOf({ host, kind, token }: { host: string; kind: DomainKind; token: string }, platform: PlatformNames): DnsRecord[] {
+export function recordsOf(
+  { host, kind, token }: { host: string; kind: DomainKind; token: string },
+  platform: PlatformNames,
+): DnsRecord[] {
   const ownership = record('ownership', 'TXT', ownershipName(host), `posthorn-verification=${token}`);
   if (kind === 'webhook') return [ownership, record('cname', 'CNAME', host, platform.ingestHost)];
   return [
     ownership,
     ...platform.dkim.map((key) => dkimRecord(host, key, platform.domain)),
     ...(kind === 'email' ? [record('mx', 'MX', host, platform.mailHost)] : []),
-    ...(platform.domain === null ? [] : [
-      optional(record('mail_from', 'MX', returnPathHost(host), platform.mailHost)),
-      optional(record('spf', 'TXT', returnPathHost(host), `v=spf1 include:${spfHost(platform.domain)} ~all`)),
-    ]),
+    ...(platform.domain === null
+      ? []
+      : [
+          optional(record('mail_from', 'MX', returnPathHost(host), platform.mailHost)),
+          optional(record('spf', 'TXT', returnPathHost(host), `v=spf1 include:${spfHost(platform.domain)} ~all`)),
+        ]),
     optional(record('dmarc', 'TXT', `_dmarc.${host}`, 'v=DMARC1; p=none;')),
   ];
 }
@@ -123,13 +128,19 @@ export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof 
 /** Judges what was seen at a record's name. */
 export function judge(wanted: DnsRecord, seen: Seen, dkim: readonly DkimPublicKey[]): Judgement {
   switch (wanted.record) {
-    case 'ownership': return judgeOwnership(wanted, seen);
-    case 'dkim': return judgeDkim(wanted, seen, dkim);
+    case 'ownership':
+      return judgeOwnership(wanted, seen);
+    case 'dkim':
+      return judgeDkim(wanted, seen, dkim);
     case 'mail_from':
-    case 'mx': return judgeMx(wanted, seen);
-    case 'spf': return judgeSpf(wanted, seen);
-    case 'cname': return judgeCname(wanted, seen);
-    case 'dmarc': return judgeDmarc(wanted, seen);
+    case 'mx':
+      return judgeMx(wanted, seen);
+    case 'spf':
+      return judgeSpf(wanted, seen);
+    case 'cname':
+      return judgeCname(wanted, seen);
+    case 'dmarc':
+      return judgeDmarc(wanted, seen);
   }
 }
 
@@ -141,8 +152,13 @@ export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
 /** What stands in a TXT record, without what people and providers add to it: quotes, line breaks, a last semicolon. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
-  const joined = bare.replace(/^"([^]*)"$/, (_whole, inner: string) => inner.replace(/"\s*"/g, '')).replace(/\\([";])/g, '$1');
-  return joined.replace(/\s+/g, ' ').replace(/(?<![;\s])[;\s]+$/, '').trim();
+  const joined = bare
+    .replace(/^"([^]*)"$/, (_whole, inner: string) => inner.replace(/"\s*"/g, ''))
+    .replace(/\\([";])/g, '$1');
+  return joined
+    .replace(/\s+/g, ' ')
+    .replace(/(?<![;\s])[;\s]+$/, '')
+    .trim();
 }
 
 const RIGHT: Judgement = { verdict: 'right', error: null };
@@ -153,7 +169,9 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: Seen): Judgement {
     if (plain.some((text) => text.toLowerCase() === value.toLowerCase())) return RIGHT;
     const ours = plain.filter((text) => text.toLowerCase().startsWith('posthorn-verification='));
     return ours.length > 0
-      ? wrong(`The TXT record at ${name} has the token of another domain or of an earlier try: ${shown(ours)}. Replace it by ${value}, or add that beside it.`)
+      ? wrong(
+          `The TXT record at ${name} has the token of another domain or of an earlier try: ${shown(ours)}. Replace it by ${value}, or add that beside it.`,
+        )
       : wrong(`The TXT records at ${name} are ${shown(plain)}: add one with ${value}.`);
   });
 }
@@ -163,16 +181,33 @@ function judgeDkim({ name, type, value }: DnsRecord, { cname, txt }: Seen, keys:
   const selector = name.slice(0, name.indexOf('.'));
   const key = keys.find((each) => each.selector === selector)?.publicKey;
   const texts = txt !== undefined && 'found' in txt ? txt.found.map(plainText).filter(isDkim) : [];
-  if (texts.length > 1) return wrong(`There are ${texts.length} DKIM records at ${name}, and a verifier takes any of them: leave one, ${type === 'CNAME' ? `a CNAME to ${value}` : value}.`);
+  if (texts.length > 1)
+    return wrong(
+      `There are ${texts.length} DKIM records at ${name}, and a verifier takes any of them: leave one, ${type === 'CNAME' ? `a CNAME to ${value}` : value}.`,
+    );
   if (key !== undefined && texts.some((text) => publicKeyOf(text) === key)) return RIGHT;
   if (type === 'TXT') {
-    return answered(txt, name, 'TXT', () => wrong(texts.length === 0
-      ? `What is at ${name} is no DKIM record: publish ${shorten(value)}.`
-      : `The DKIM record at ${name} has another key: replace it by ${shorten(value)}.`));
+    return answered(txt, name, 'TXT', () =>
+      wrong(
+        texts.length === 0
+          ? `What is at ${name} is no DKIM record: publish ${shorten(value)}.`
+          : `The DKIM record at ${name} has another key: replace it by ${shorten(value)}.`,
+      ),
+    );
   }
-  return answered(cname, name, 'CNAME', (targets) =>
-    (targets.some((target) => plainName(target) === value) ? RIGHT : wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`)),
-  () => (texts.length > 0 ? wrong(`There is a TXT record with another key at ${name}: replace it by a CNAME to ${value}.`) : null));
+  return answered(
+    cname,
+    name,
+    'CNAME',
+    (targets) =>
+      targets.some((target) => plainName(target) === value)
+        ? RIGHT
+        : wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`),
+    () =>
+      texts.length > 0
+        ? wrong(`There is a TXT record with another key at ${name}: replace it by a CNAME to ${value}.`)
+        : null,
+  );
 }
 
 function judgeMx({ name, value }: DnsRecord, { mx }: Seen): Judgement {
@@ -180,33 +215,46 @@ function judgeMx({ name, value }: DnsRecord, { mx }: Seen): Judgement {
     const ours = exchanges.filter(({ exchange }) => plainName(exchange) === value);
     const others = foreignMx(exchanges, value);
     if (ours.length === 0) {
-      return wrong(others.length === 0
-        ? `${name} has a null MX, which refuses all mail (RFC 7505): replace it by ${value}.`
-        : `The mail of ${name} goes to ${shown(others.map(({ exchange }) => exchange))}: point its MX to ${value}.`);
+      return wrong(
+        others.length === 0
+          ? `${name} has a null MX, which refuses all mail (RFC 7505): replace it by ${value}.`
+          : `The mail of ${name} goes to ${shown(others.map(({ exchange }) => exchange))}: point its MX to ${value}.`,
+      );
     }
     const best = Math.min(...ours.map(({ priority }) => priority));
     const before = others.filter(({ priority }) => priority <= best);
     return before.length === 0
       ? RIGHT
-      : wrong(`${name} has ${value} among its MX records, but ${shown(before.map(({ exchange }) => exchange))} comes first or gets a share: remove it, or give it a larger number.`);
+      : wrong(
+          `${name} has ${value} among its MX records, but ${shown(before.map(({ exchange }) => exchange))} comes first or gets a share: remove it, or give it a larger number.`,
+        );
   });
 }
 
 function judgeSpf({ name, value }: DnsRecord, { txt }: Seen): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v=spf1(?: |$)/i.test(text));
-    if (policies.length > 1) return wrong(`There are ${policies.length} SPF records at ${name}, which is an error to every verifier (RFC 7208, section 4.5): make them one.`);
+    if (policies.length > 1)
+      return wrong(
+        `There are ${policies.length} SPF records at ${name}, which is an error to every verifier (RFC 7208, section 4.5): make them one.`,
+      );
     const [include = ''] = value.split(' ').filter((term) => term.startsWith('include:'));
     const [policy] = policies;
     if (policy === undefined) return missing(`There is no SPF record at ${name} yet: publish ${value}.`);
-    const terms = policy.toLowerCase().split(' ').map((term) => term.replace(/^\+/, '').replace(/\.$/, ''));
-    return terms.includes(include) ? RIGHT : wrong(`The SPF record at ${name} is ${shorten(policy)}: put ${include} into it.`);
+    const terms = policy
+      .toLowerCase()
+      .split(' ')
+      .map((term) => term.replace(/^\+/, '').replace(/\.$/, ''));
+    return terms.includes(include)
+      ? RIGHT
+      : wrong(`The SPF record at ${name} is ${shorten(policy)}: put ${include} into it.`);
   });
 }
 
 /** An apex can have no CNAME: providers put the addresses of its target there instead. */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: Seen): Judgement {
-  if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value)) return RIGHT;
+  if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
+    return RIGHT;
   const there = addresses !== undefined && 'found' in addresses ? addresses.found : [];
   const ours = ourAddresses !== undefined && 'found' in ourAddresses ? ourAddresses.found : [];
   if (there.length > 0 && there.every((each) => ours.includes(each))) return RIGHT;
@@ -214,30 +262,56 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
     if (answer === undefined || 'unanswered' in answer) return answered(answer, name, 'CNAME', () => RIGHT);
   }
   // Whether the addresses are ours can't be said while nobody says what ours are.
-  if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses) return answered(ourAddresses, value, 'address', () => RIGHT);
-  return answered(cname, name, 'CNAME', (targets) => wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`),
-    () => (there.length > 0 ? wrong(`${name} has the addresses ${shown(there)}, which are not those of ${value}: replace them by a CNAME to ${value}.`) : null));
+  if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses)
+    return answered(ourAddresses, value, 'address', () => RIGHT);
+  return answered(
+    cname,
+    name,
+    'CNAME',
+    (targets) => wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`),
+    () =>
+      there.length > 0
+        ? wrong(
+            `${name} has the addresses ${shown(there)}, which are not those of ${value}: replace them by a CNAME to ${value}.`,
+          )
+        : null,
+  );
 }
 
 /** Any policy will do: it is the domain's own. */
 function judgeDmarc({ name, value }: DnsRecord, { txt }: Seen): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
-    if (policies.length === 0) return missing(`There is no DMARC record at ${name} yet: ${value} is one to begin with.`);
-    return policies.length === 1 ? RIGHT : wrong(`There are ${policies.length} DMARC records at ${name}, which count as none (RFC 7489, section 6.6.3): leave one.`);
+    if (policies.length === 0)
+      return missing(`There is no DMARC record at ${name} yet: ${value} is one to begin with.`);
+    return policies.length === 1
+      ? RIGHT
+      : wrong(
+          `There are ${policies.length} DMARC records at ${name}, which count as none (RFC 7489, section 6.6.3): leave one.`,
+        );
   });
 }
 
 /** `of` judges what there is; `ofNothing` may have more to say than that there is nothing. */
 function answered<T>(
-  answer: DnsAnswer<T> | undefined, name: string, type: string, of: (found: readonly T[]) => Judgement, ofNothing: () => Judgement | null = () => null,
+  answer: DnsAnswer<T> | undefined,
+  name: string,
+  type: string,
+  of: (found: readonly T[]) => Judgement,
+  ofNothing: () => Judgement | null = () => null,
 ): Judgement {
   if (answer === undefined || 'unanswered' in answer) {
     const reason = answer === undefined ? 'not asked' : answer.unanswered;
-    return { verdict: 'unanswered', error: `The name servers of ${name} did not answer (${reason}): this says nothing about the record, and it is looked up again.` };
+    return {
+      verdict: 'unanswered',
+      error: `The name servers of ${name} did not answer (${reason}): this says nothing about the record, and it is looked up again.`,
+    };
   }
   if (answer.found.length > 0) return of(answer.found);
-  return ofNothing() ?? missing(`There is no ${type} record at ${name} yet, or name servers still remember that there was none.`);
+  return (
+    ofNothing() ??
+    missing(`There is no ${type} record at ${name} yet, or name servers still remember that there was none.`)
+  );
 }
 
 function isDkim(text: string): boolean {
@@ -245,17 +319,30 @@ function isDkim(text: string): boolean {
 }
 
 function publicKeyOf(text: string): string | null {
-  const tag = text.split(';').map((part) => part.trim()).find((part) => /^p\s*=/i.test(part));
+  const tag = text
+    .split(';')
+    .map((part) => part.trim())
+    .find((part) => /^p\s*=/i.test(part));
   return tag === undefined ? null : tag.slice(tag.indexOf('=') + 1).replace(/\s/g, '');
 }
 
 function dkimRecord(host: string, { selector, publicKey }: DkimPublicKey, platformDomain: string | null): DnsRecord {
   const name = dkimHost(selector, host);
-  return platformDomain === null ? record('dkim', 'TXT', name, dkimText(publicKey)) : record('dkim', 'CNAME', name, dkimHost(selector, platformDomain));
+  return platformDomain === null
+    ? record('dkim', 'TXT', name, dkimText(publicKey))
+    : record('dkim', 'CNAME', name, dkimHost(selector, platformDomain));
 }
 
 function record(role: RecordRole, type: DnsRecord['type'], name: string, value: string): DnsRecord {
-  return { record: role, type, name, value, priority: type === 'MX' ? PRIORITY : null, ttl: TTL_SECONDS, required: true };
+  return {
+    record: role,
+    type,
+    name,
+    value,
+    priority: type === 'MX' ? PRIORITY : null,
+    ttl: TTL_SECONDS,
+    required: true,
+  };
 }
 
 function optional(each: DnsRecord): DnsRecord {
@@ -273,7 +360,6 @@ function shown(texts: readonly string[]): string {
 }
 
 function shorten(text: string): string {
-   
   const printable = text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/g, '�');
   return printable.length > SHOWN_CHARACTERS_MAX ? `${printable.slice(0, SHOWN_CHARACTERS_MAX)}…` : printable;
 }

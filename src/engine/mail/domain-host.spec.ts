@@ -21,21 +21,53 @@ describe('readHost', () => {
   });
 
   it.each([
-    [''], ['.'], ['com'], ['localhost'], ['a.localhost'], ['printer.local'], ['x.onion'], ['db.internal'], ['1.0.0.127.in-addr.arpa'],
-    ['co.uk'], ['com.au'], ['github.io'], ['posthorn.example'], ['POSTHORN.example.'], ['mx.posthorn.example'],
-    ['127.0.0.1'], ['0x7f.1'], ['2130706433'], ['::1'], ['[::1]'], ['example.com:25'], ['https://example.com'], ['example.com/x'], ['a@example.com'],
-    ['exa mple.com'], ['exam\nple.com'], ['*.example.com'], ['_dmarc.example.com'], ['-a.example.com'], ['a-.example.com'], ['a..example.com'],
-    ['%65xample.com'], [`${'a'.repeat(64)}.example.com`], [`${'a.'.repeat(126)}example.com`], ['ex\u0000ample.com'],
+    [''],
+    ['.'],
+    ['com'],
+    ['localhost'],
+    ['a.localhost'],
+    ['printer.local'],
+    ['x.onion'],
+    ['db.internal'],
+    ['1.0.0.127.in-addr.arpa'],
+    ['co.uk'],
+    ['com.au'],
+    ['github.io'],
+    ['posthorn.example'],
+    ['POSTHORN.example.'],
+    ['mx.posthorn.example'],
+    ['127.0.0.1'],
+    ['0x7f.1'],
+    ['2130706433'],
+    ['::1'],
+    ['[::1]'],
+    ['example.com:25'],
+    ['https://example.com'],
+    ['example.com/x'],
+    ['a@example.com'],
+    ['exa mple.com'],
+    ['exam\nple.com'],
+    ['*.example.com'],
+    ['_dmarc.example.com'],
+    ['-a.example.com'],
+    ['a-.example.com'],
+    ['a..example.com'],
+    ['%65xample.com'],
+    [`${'a'.repeat(64)}.example.com`],
+    [`${'a.'.repeat(126)}example.com`],
+    ['ex\u0000ample.com'],
   ])('%j is refused with a sentence', (text) => {
     expect(readHost(text, PLATFORM)).toEqual({ fault: expect.stringMatching(/^(must|ends|is) /) });
   });
 
   it('is what it makes of its own names, which are names', () => {
-    fc.assert(fc.property(fc.oneof(fc.domain(), fc.string(), fc.webAuthority()), (text) => {
-      const reading = readHost(text, PLATFORM);
-      if (!('host' in reading)) return;
-      expect(reading.host).toMatch(/^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]+$/);
-      expect(readHost(reading.host, PLATFORM)).toEqual(reading);
-    }));
+    fc.assert(
+      fc.property(fc.oneof(fc.domain(), fc.string(), fc.webAuthority()), (text) => {
+        const reading = readHost(text, PLATFORM);
+        if (!('host' in reading)) return;
+        expect(reading.host).toMatch(/^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]+$/);
+        expect(readHost(reading.host, PLATFORM)).toEqual(reading);
+      }),
+    );
   });
 });

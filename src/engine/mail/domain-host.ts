@@ -14,15 +14,110 @@ const RESERVED = new Set(['localhost', 'local', 'invalid', 'onion', 'internal', 
 
 /** Second labels under which registries of countries give out names, as in `co.uk`. */
 const SECOND_LEVELS = new Set([
-  'ac', 'co', 'com', 'edu', 'gob', 'gouv', 'gov', 'go', 'govt', 'gv', 'mil', 'ne', 'net', 'nom', 'or', 'org', 'ltd', 'plc', 'me', 'sch', 'nhs', 'police', 'ad', 'ed', 'gr', 'lg',
-  'asn', 'id', 'ind', 'firm', 'gen', 'res', 'nic', 'web', 'info', 'biz', 'ab', 'k12', 'iwi', 'maori', 'school', 'geek', 'kiwi', 'law', 'alt', 'adv', 'blog', 'eng', 'med',
+  'ac',
+  'co',
+  'com',
+  'edu',
+  'gob',
+  'gouv',
+  'gov',
+  'go',
+  'govt',
+  'gv',
+  'mil',
+  'ne',
+  'net',
+  'nom',
+  'or',
+  'org',
+  'ltd',
+  'plc',
+  'me',
+  'sch',
+  'nhs',
+  'police',
+  'ad',
+  'ed',
+  'gr',
+  'lg',
+  'asn',
+  'id',
+  'ind',
+  'firm',
+  'gen',
+  'res',
+  'nic',
+  'web',
+  'info',
+  'biz',
+  'ab',
+  'k12',
+  'iwi',
+  'maori',
+  'school',
+  'geek',
+  'kiwi',
+  'law',
+  'alt',
+  'adv',
+  'blog',
+  'eng',
+  'med',
 ]);
 /** Countries whose second labels are ordinary names: `co.de` is somebody's. */
-const FLAT_COUNTRIES = new Set(['de', 'ch', 'nl', 'dk', 'fi', 'cz', 'sk', 'eu', 'ca', 'us', 'io', 'co', 'ai', 'me', 'tv', 'cc', 'ly', 'to', 'lt', 'lv', 'ee', 'bg', 'is', 'li', 'lu']);
+const FLAT_COUNTRIES = new Set([
+  'de',
+  'ch',
+  'nl',
+  'dk',
+  'fi',
+  'cz',
+  'sk',
+  'eu',
+  'ca',
+  'us',
+  'io',
+  'co',
+  'ai',
+  'me',
+  'tv',
+  'cc',
+  'ly',
+  'to',
+  'lt',
+  'lv',
+  'ee',
+  'bg',
+  'is',
+  'li',
+  'lu',
+]);
 /** Hosts of others' that let anybody have a name below them, the best known ones. */
 const SHARED_HOSTS = new Set([
-  'github.io', 'gitlab.io', 'herokuapp.com', 'vercel.app', 'netlify.app', 'pages.dev', 'workers.dev', 'web.app', 'firebaseapp.com', 'azurewebsites.net', 'cloudfront.net',
-  'amazonaws.com', 'appspot.com', 'onrender.com', 'fly.dev', 'ngrok.io', 'ngrok.app', 'blogspot.com', 'wordpress.com', 'myshopify.com', 'co.com', 'uk.com', 'us.com', 'eu.org',
+  'github.io',
+  'gitlab.io',
+  'herokuapp.com',
+  'vercel.app',
+  'netlify.app',
+  'pages.dev',
+  'workers.dev',
+  'web.app',
+  'firebaseapp.com',
+  'azurewebsites.net',
+  'cloudfront.net',
+  'amazonaws.com',
+  'appspot.com',
+  'onrender.com',
+  'fly.dev',
+  'ngrok.io',
+  'ngrok.app',
+  'blogspot.com',
+  'wordpress.com',
+  'myshopify.com',
+  'co.com',
+  'uk.com',
+  'us.com',
+  'eu.org',
 ]);
 
 /**
@@ -33,19 +128,31 @@ const SHARED_HOSTS = new Set([
 export function readHost(text: string, platformDomain: string): HostReading {
   const given = text.trim().replace(/\.$/, '');
   const unspecific = { fault: 'must be a domain name such as mail.example.com, without a scheme, a path or a port' };
-  if (given === '' || given.length > HOST_CHARACTERS_MAX || NOT_A_NAME.test(given) || !URL.canParse(`http://${given}/`)) {
-    return given.length > HOST_CHARACTERS_MAX ? { fault: `must have at most ${HOST_CHARACTERS_MAX} characters` } : isIP(given.replace(/^\[|\]$/g, '')) === 0 ? unspecific : address;
+  if (
+    given === '' ||
+    given.length > HOST_CHARACTERS_MAX ||
+    NOT_A_NAME.test(given) ||
+    !URL.canParse(`http://${given}/`)
+  ) {
+    return given.length > HOST_CHARACTERS_MAX
+      ? { fault: `must have at most ${HOST_CHARACTERS_MAX} characters` }
+      : isIP(given.replace(/^\[|\]$/g, '')) === 0
+        ? unspecific
+        : address;
   }
   const host = new URL(`http://${given}/`).hostname.replace(/\.$/, '');
-  if (host.length > HOST_CHARACTERS_MAX) return { fault: `must have at most ${HOST_CHARACTERS_MAX} characters in its ASCII form` };
+  if (host.length > HOST_CHARACTERS_MAX)
+    return { fault: `must have at most ${HOST_CHARACTERS_MAX} characters in its ASCII form` };
   if (isIP(host) !== 0) return address;
   const labels = host.split('.');
   if (!labels.every((label) => LABEL.test(label))) return unspecific;
   if (labels.length < 2) return { fault: 'must have at least two labels, as in example.com' };
   const last = labels.at(-1) as string;
   if (RESERVED.has(last)) return { fault: `ends with .${last}, under which there are no public names` };
-  if (isPublicSuffix(labels)) return { fault: 'is a name under which others register theirs: give the one that is yours, below it' };
-  if (host === platformDomain || host.endsWith(`.${platformDomain}`)) return { fault: `is ${platformDomain}, the platform's own, or below it: give a domain of yours` };
+  if (isPublicSuffix(labels))
+    return { fault: 'is a name under which others register theirs: give the one that is yours, below it' };
+  if (host === platformDomain || host.endsWith(`.${platformDomain}`))
+    return { fault: `is ${platformDomain}, the platform's own, or below it: give a domain of yours` };
   return { host };
 }
 

@@ -1,10 +1,17 @@
 /** Types that a browser shows and never runs; everything else is bytes. */
-const PASSIVE = /^(?:image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|calendar|markdown)|message\/rfc822|application\/(?:pdf|zip|gzip|json|msword|rtf|vnd\.(?:ms-[a-z0-9.+-]+|openxmlformats-[a-z0-9.+-]+|oasis\.opendocument\.[a-z0-9.+-]+)))$/;
+const PASSIVE =
+  /^(?:image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|calendar|markdown)|message\/rfc822|application\/(?:pdf|zip|gzip|json|msword|rtf|vnd\.(?:ms-[a-z0-9.+-]+|openxmlformats-[a-z0-9.+-]+|oasis\.opendocument\.[a-z0-9.+-]+)))$/;
 
 /** How a file of a stranger is served: as a download under its name (RFC 6266), and as nothing that runs. */
-export function downloadOf({ filename, content_type: type }: { filename: string; content_type: string }): { type: string; disposition: string } {
+export function downloadOf({ filename, content_type: type }: { filename: string; content_type: string }): {
+  type: string;
+  disposition: string;
+} {
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(filename).replace(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*!]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return {
     type: PASSIVE.test(type) ? type : 'application/octet-stream',
     disposition: `attachment; filename="${ascii}"${ascii === filename ? '' : `; filename*=UTF-8''${encoded}`}`,

@@ -13,22 +13,50 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   // They address the message; some clients and servers take recipients from them.
-  'from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'apparently-to', 'delivered-to', 'envelope-to', 'x-original-to', 'errors-to',
-  'return-path', 'return-receipt-to', 'disposition-notification-to',
+  'from',
+  'sender',
+  'to',
+  'cc',
+  'bcc',
+  'reply-to',
+  'apparently-to',
+  'delivered-to',
+  'envelope-to',
+  'x-original-to',
+  'errors-to',
+  'return-path',
+  'return-receipt-to',
+  'disposition-notification-to',
   // They have fields of their own, or are set by the service.
-  'subject', 'date', 'message-id', 'mime-version', 'otp-token',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'otp-token',
   // They authenticate it, or say what way it came.
-  'dkim-signature', 'domainkey-signature', 'authentication-results', 'received', 'received-spf', 'x-google-dkim-signature',
+  'dkim-signature',
+  'domainkey-signature',
+  'authentication-results',
+  'received',
+  'received-spf',
+  'x-google-dkim-signature',
   // A relay that knows one of these takes orders from it: recipients, accounts, tracking.
-  'x-smtpapi', 'x-msys-api',
+  'x-smtpapi',
+  'x-msys-api',
 ]);
 
 const FORBIDDEN_PREFIXES = [
   // They frame the message (also Content-Type and Content-Transfer-Encoding).
   'content-',
-  'resent-', 'arc-',
+  'resent-',
+  'arc-',
   // Ours, and the orders that relays take from headers.
-  'x-posthorn-', 'x-ses-', 'x-mailgun-', 'x-mc-', 'x-mj-', 'x-pm-',
+  'x-posthorn-',
+  'x-ses-',
+  'x-mailgun-',
+  'x-mc-',
+  'x-mj-',
+  'x-pm-',
 ] as const;
 
 /** What programs read: an encoded word would be taken for text. */
@@ -50,13 +78,16 @@ export const MAIL_HEADERS_RULE =
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
   const entries = Object.entries(headers);
-  if (entries.length > HEADERS_MAX) return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} headers of its own.` }];
+  if (entries.length > HEADERS_MAX)
+    return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} headers of its own.` }];
   const faults: HeaderFault[] = [];
   const values = new Map<string, string>();
   let totalBytes = 0;
   for (const [name, value] of entries) {
     const lowerName = name.toLowerCase();
-    const message = nameFault(name, lowerName) ?? (values.has(lowerName) ? 'The same name occurs twice.' : valueFault(lowerName, value));
+    const message =
+      nameFault(name, lowerName) ??
+      (values.has(lowerName) ? 'The same name occurs twice.' : valueFault(lowerName, value));
     if (message !== null) faults.push({ path: `headers.${name}`, message });
     values.set(lowerName, value);
     totalBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
@@ -71,17 +102,23 @@ function nameFault(name: string, lowerName: string): string | null {
   if (!FIELD_NAME.test(name) || name.length > NAME_BYTES_MAX) {
     return `A header name consists of letters, digits, "-" and "_", and has at most ${NAME_BYTES_MAX} of them.`;
   }
-  const isForbidden = FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
-  return isForbidden ? 'This header addresses, authenticates or frames the message, or gives orders to a relay, and can\'t be set.' : null;
+  const isForbidden =
+    FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
+  return isForbidden
+    ? "This header addresses, authenticates or frames the message, or gives orders to a relay, and can't be set."
+    : null;
 }
 
 function valueFault(lowerName: string, value: string): string | null {
   if (CONTROL.test(value.replaceAll('\t', ' '))) return 'A header value has no line breaks and no control characters.';
-  if (STRUCTURED.test(lowerName) && !VISIBLE_ASCII.test(value)) return 'The value of this header consists of ASCII characters.';
+  if (STRUCTURED.test(lowerName) && !VISIBLE_ASCII.test(value))
+    return 'The value of this header consists of ASCII characters.';
   if (value.trim() === '') return 'A header value is not empty.';
   if (Buffer.byteLength(value) > VALUE_BYTES_MAX) return `A header value has at most ${VALUE_BYTES_MAX} bytes.`;
   const isFoldable = value.split(/[\t ]/).every((word) => Buffer.byteLength(word) <= WORD_BYTES_MAX);
-  return isFoldable ? null : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
+  return isFoldable
+    ? null
+    : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
 /** One-click needs both headers, and an address to post to (RFC 8058 section 3.1); half of it is taken for spam. */
@@ -89,7 +126,10 @@ function unsubscribeFaults(entries: readonly [string, string][], values: Readonl
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];
   const path = `headers.${post[0]}`;
-  if (post[1].trim() !== ONE_CLICK) return [{ path, message: `The only value of this header is "${ONE_CLICK}" (RFC 8058).` }];
+  if (post[1].trim() !== ONE_CLICK)
+    return [{ path, message: `The only value of this header is "${ONE_CLICK}" (RFC 8058).` }];
   if (/<https:\/\/[^<>\s]+>/i.test(values.get('list-unsubscribe') ?? '')) return [];
-  return [{ path, message: 'This header goes with List-Unsubscribe, which names an https URL in angle brackets (RFC 8058).' }];
+  return [
+    { path, message: 'This header goes with List-Unsubscribe, which names an https URL in angle brackets (RFC 8058).' },
+  ];
 }

@@ -9,7 +9,8 @@ export interface InlineFile {
 }
 
 /** Where a message is shown: alone, without scripts, forms or anything from anywhere. */
-export const MAIL_DOCUMENT_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+export const MAIL_DOCUMENT_POLICY =
+  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
 /** What a browser only draws. SVG is drawn as well, and may hold anything. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
@@ -36,14 +37,18 @@ export function mailDocument(html: string, files: readonly InlineFile[]): string
 }
 
 function withImages(html: string, files: readonly InlineFile[]): string {
-  const images = new Map(files.filter(({ contentId, type }) => contentId !== '' && DRAWN.test(type)).map((file) => [file.contentId, file]));
+  const images = new Map(
+    files.filter(({ contentId, type }) => contentId !== '' && DRAWN.test(type)).map((file) => [file.contentId, file]),
+  );
   if (images.size === 0) return html;
   const drawn = new Map<string, string>();
   let left = IMAGES_CHARACTERS_MAX;
   return html.replace(CID, (whole, before: string, name: string) => {
     const image = images.get(plain(name));
     if (image === undefined || image.content.byteLength * 1.4 > left) return whole;
-    const address = drawn.get(image.contentId) ?? `data:${image.type.toLowerCase()};base64,${Buffer.from(image.content).toString('base64')}`;
+    const address =
+      drawn.get(image.contentId) ??
+      `data:${image.type.toLowerCase()};base64,${Buffer.from(image.content).toString('base64')}`;
     drawn.set(image.contentId, address);
     left -= address.length;
     return before + address;

@@ -1,12 +1,16 @@
 import { isLooping } from './mail-loops.js';
 import { fieldsOf } from './message-head.js';
 
-const loops = (hops: readonly string[]): boolean => isLooping(fieldsOf(Buffer.from(hops.map((hop) => `Received: ${hop}\r\n`).join(''))), 'mx.posthorn.example');
+const loops = (hops: readonly string[]): boolean =>
+  isLooping(fieldsOf(Buffer.from(hops.map((hop) => `Received: ${hop}\r\n`).join(''))), 'mx.posthorn.example');
 const times = (count: number, hop: string): string[] => Array.from({ length: count }, () => hop);
 
 describe('mail that goes round in circles', () => {
   it('came through more than a hundred hosts', () => {
-    expect([loops(times(100, 'from a by b.example; now')), loops(times(101, 'from a by b.example; now'))]).toEqual([false, true]);
+    expect([loops(times(100, 'from a by b.example; now')), loops(times(101, 'from a by b.example; now'))]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('came through this host more than four times, under its name in any case', () => {
@@ -16,6 +20,11 @@ describe('mail that goes round in circles', () => {
   });
 
   it('is not what came through hosts whose names only look like ours', () => {
-    expect(loops([...times(9, 'from mx.posthorn.example by b.example; now'), ...times(9, 'from a by mx.posthorn.example.evil.example; now')])).toBe(false);
+    expect(
+      loops([
+        ...times(9, 'from mx.posthorn.example by b.example; now'),
+        ...times(9, 'from a by mx.posthorn.example.evil.example; now'),
+      ]),
+    ).toBe(false);
   });
 });

@@ -27,11 +27,36 @@ export interface Verdicts {
 export type Auth = 'pass' | 'fail' | 'none';
 
 /** Why a message is not delivered. The first two can be decided at the door already. */
-export type QuarantineReason = 'sender_not_allowed' | 'too_large' | 'from_missing' | 'from_ambiguous' | 'dmarc_failed' | 'virus' | 'sender_unverified';
+export type QuarantineReason =
+  | 'sender_not_allowed'
+  | 'too_large'
+  | 'from_missing'
+  | 'from_ambiguous'
+  | 'dmarc_failed'
+  | 'virus'
+  | 'sender_unverified';
 
-const WORDS: ReadonlySet<string> = new Set<AuthVerdict>(['pass', 'fail', 'softfail', 'neutral', 'policy', 'none', 'temperror', 'permerror']);
+const WORDS: ReadonlySet<string> = new Set<AuthVerdict>([
+  'pass',
+  'fail',
+  'softfail',
+  'neutral',
+  'policy',
+  'none',
+  'temperror',
+  'permerror',
+]);
 /** From best to worst: of several signatures the best counts, since anybody may add a bad one. */
-const BEST_FIRST: readonly AuthVerdict[] = ['pass', 'temperror', 'policy', 'permerror', 'fail', 'neutral', 'softfail', 'none'];
+const BEST_FIRST: readonly AuthVerdict[] = [
+  'pass',
+  'temperror',
+  'policy',
+  'permerror',
+  'fail',
+  'neutral',
+  'softfail',
+  'none',
+];
 
 /** A word of RFC 8601; whatever else it is says that nobody can tell. */
 export function authVerdict(word: string | undefined): AuthVerdict {
@@ -65,7 +90,14 @@ export interface Judged {
 }
 
 /** Why a message is set aside; null for one that is delivered. It is never sent back: by now its sender may be made up. */
-export function quarantineReason({ author, auth, verdicts, sizeBytes, reason, alias }: Judged): QuarantineReason | null {
+export function quarantineReason({
+  author,
+  auth,
+  verdicts,
+  sizeBytes,
+  reason,
+  alias,
+}: Judged): QuarantineReason | null {
   if (verdicts.virus === 'fail') return 'virus';
   if (reason !== null) return reason;
   if (alias.maxSizeBytes !== null && sizeBytes > alias.maxSizeBytes) return 'too_large';

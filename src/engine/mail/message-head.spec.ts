@@ -4,7 +4,11 @@ const fields = (text: string) => fieldsOf(Buffer.from(text));
 
 describe('the header section of a message', () => {
   it('ends at the first empty line, of any kind', () => {
-    expect([headEndOf(Buffer.from('A: b\r\n\r\nbody\r\n\r\n')), headEndOf(Buffer.from('A: b\n\nbody')), headEndOf(Buffer.from('A: b\r\n'))]).toEqual([8, 6, -1]);
+    expect([
+      headEndOf(Buffer.from('A: b\r\n\r\nbody\r\n\r\n')),
+      headEndOf(Buffer.from('A: b\n\nbody')),
+      headEndOf(Buffer.from('A: b\r\n')),
+    ]).toEqual([8, 6, -1]);
   });
 
   it('is cut to 256 KB, and holds nothing else of the message', () => {
@@ -17,17 +21,24 @@ describe('the header section of a message', () => {
 
   it('has its fields in their order, unfolded, without what follows the empty line', () => {
     expect(fields('Received: from a\r\n\tby b\r\nSubject : two\r\n  words\r\n\r\nFrom: body@example.com')).toEqual([
-      { name: 'received', value: 'from a\tby b' }, { name: 'subject', value: 'two  words' },
+      { name: 'received', value: 'from a\tby b' },
+      { name: 'subject', value: 'two  words' },
     ]);
   });
 
   it('shows a field that hides behind a bare CR or LF', () => {
-    expect(valuesOf(fields('From: a@ok.example\rFrom: b@evil.example\nFrom: c@evil.example\r\n\r\n'), 'from')).toHaveLength(3);
+    expect(
+      valuesOf(fields('From: a@ok.example\rFrom: b@evil.example\nFrom: c@evil.example\r\n\r\n'), 'from'),
+    ).toHaveLength(3);
   });
 
   it('has the Message-ID when there is exactly one', () => {
-    expect([messageIdOf(fields('Message-ID: <a@b>\r\n')), messageIdOf(fields('Message-Id: <a@b>\r\nMessage-ID: <c@d>\r\n')), messageIdOf(fields('Message-ID:\r\n')), messageIdOf(fields('A: b'))])
-      .toEqual(['<a@b>', null, null, null]);
+    expect([
+      messageIdOf(fields('Message-ID: <a@b>\r\n')),
+      messageIdOf(fields('Message-Id: <a@b>\r\nMessage-ID: <c@d>\r\n')),
+      messageIdOf(fields('Message-ID:\r\n')),
+      messageIdOf(fields('A: b')),
+    ]).toEqual(['<a@b>', null, null, null]);
   });
 
   it('survives what is no header', () => {

@@ -59,7 +59,13 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
       // A part without any: its boundary and text follow each other.
       return { headers, rest: at - line.length - 1 };
     } else if (colon > 0 && headers.length < HEADERS_MAX) {
-      headers.push([line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim().slice(0, HEADER_CHARS_MAX)]);
+      headers.push([
+        line.slice(0, colon).trim().toLowerCase(),
+        line
+          .slice(colon + 1)
+          .trim()
+          .slice(0, HEADER_CHARS_MAX),
+      ]);
     }
   }
   return { headers, rest: Math.min(at, text.length) };
@@ -67,7 +73,10 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
 
 /** A parameter of a structured header (RFC 2045 section 5.1); empty for none. */
 export function parameterOf(value: string, name: string): string {
-  const found = new RegExp(`;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`, 'i').exec(value);
+  const found = new RegExp(
+    `;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`,
+    'i',
+  ).exec(value);
   return found?.[1] ?? found?.[2] ?? '';
 }
 
@@ -78,11 +87,28 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
   const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
   const body = text.slice(rest);
   const boundary = parameterOf(contentType, 'boundary');
-  const inner = depth >= DEPTH_MAX || budget.left <= 0 ? [] : type.startsWith(MULTIPART) && boundary !== '' ? sectionsOf(body, boundary)
-    : MESSAGE.test(type) ? [decoded(body, headerOf({ headers }, 'content-transfer-encoding'))] : [];
+  const inner =
+    depth >= DEPTH_MAX || budget.left <= 0
+      ? []
+      : type.startsWith(MULTIPART) && boundary !== ''
+        ? sectionsOf(body, boundary)
+        : MESSAGE.test(type)
+          ? [decoded(body, headerOf({ headers }, 'content-transfer-encoding'))]
+          : [];
   const parts: MimePart[] = [];
   for (const section of inner) if (budget.left > 0) parts.push(partOf(section, depth + 1, budget));
-  return { headers, type, parts, text: parts.length > 0 ? '' : readable(decoded(body, headerOf({ headers }, 'content-transfer-encoding')), parameterOf(contentType, 'charset')) };
+  return {
+    headers,
+    type,
+    parts,
+    text:
+      parts.length > 0
+        ? ''
+        : readable(
+            decoded(body, headerOf({ headers }, 'content-transfer-encoding')),
+            parameterOf(contentType, 'charset'),
+          ),
+  };
 }
 
 /** What is between the boundaries; what has lost its last one ends with the message. */
@@ -106,7 +132,9 @@ function sectionsOf(body: string, boundary: string): string[] {
 function decoded(body: string, encoding: string): string {
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
   if (!/^\s*quoted-printable/i.test(encoding)) return body;
-  return body.replace(/=[ \t]{0,10}\n/g, '').replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return body
+    .replace(/=[ \t]{0,10}\n/g, '')
+    .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 /** Bytes as characters: in the charset that was named, in UTF-8 where they are that, else one by one. */

@@ -16,7 +16,11 @@ describe('MTA-STS', () => {
   });
 
   it.each([['\n'], ['\r\n']])('reads a policy, whatever ends its lines', (end) => {
-    expect(readPolicy(POLICY.replaceAll('\n', end))).toEqual({ mode: 'enforce', mx: ['mail.example.com', '*.example.net'], maxAgeSeconds: 86_400 });
+    expect(readPolicy(POLICY.replaceAll('\n', end))).toEqual({
+      mode: 'enforce',
+      mx: ['mail.example.com', '*.example.net'],
+      maxAgeSeconds: 86_400,
+    });
   });
 
   it('takes the first of a key that stands twice, passes over what it does not know, and holds no longer than a year', () => {
@@ -25,14 +29,27 @@ describe('MTA-STS', () => {
     expect(readPolicy('version: STSv1\nmode: none\nmax_age: 1')).toEqual({ mode: 'none', mx: [], maxAgeSeconds: 1 });
   });
 
-  it.each(['', '<html>', POLICY.replace('STSv1', 'STSv2'), POLICY.replace('enforce', 'maybe'), POLICY.replace('86400', '-1'), POLICY.replace('86400', ''), 'version: STSv1\nmode: enforce\nmax_age: 1', 'version: STSv1\nmode: enforce\nmx: *\nmax_age: 1'])(
-    'takes %j for no policy', (text) => {
-      expect(readPolicy(text)).toBeNull();
-    },
-  );
+  it.each([
+    '',
+    '<html>',
+    POLICY.replace('STSv1', 'STSv2'),
+    POLICY.replace('enforce', 'maybe'),
+    POLICY.replace('86400', '-1'),
+    POLICY.replace('86400', ''),
+    'version: STSv1\nmode: enforce\nmax_age: 1',
+    'version: STSv1\nmode: enforce\nmx: *\nmax_age: 1',
+  ])('takes %j for no policy', (text) => {
+    expect(readPolicy(text)).toBeNull();
+  });
 
   it.each<[string, boolean]>([
-    ['mail.example.com', true], ['MAIL.example.com.', true], ['a.example.net', true], ['a.b.example.net', false], ['example.net', false], ['evilexample.net', false], ['mail.example.com.evil.org', false],
+    ['mail.example.com', true],
+    ['MAIL.example.com.', true],
+    ['a.example.net', true],
+    ['a.b.example.net', false],
+    ['example.net', false],
+    ['evilexample.net', false],
+    ['mail.example.com.evil.org', false],
   ])('%s may take the mail: %s', (host, isAllowed) => {
     expect(isNamed({ mx: ['mail.example.com', '*.example.net'] }, host)).toBe(isAllowed);
   });

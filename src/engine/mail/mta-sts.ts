@@ -39,5 +39,9 @@ export function readPolicy(text: string): MtaStsPolicy | null {
 /** Whether a server may take mail under a policy: a star stands for exactly one label (section 4.1). */
 export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
-  return mx.some((pattern) => (pattern.startsWith('*.') ? name.slice(name.indexOf('.') + 1) === pattern.slice(2) && name.includes('.') : name === pattern));
+  return mx.some((pattern) =>
+    pattern.startsWith('*.')
+      ? name.slice(name.indexOf('.') + 1) === pattern.slice(2) && name.includes('.')
+      : name === pattern,
+  );
 }

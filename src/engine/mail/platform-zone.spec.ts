@@ -1,13 +1,20 @@
 import { answerFrom, platformRecords, platformZone, receivingName, zoneLine } from './platform-zone.js';
 
 const FACTS = {
-  domain: 'posthorn.example', addresses: ['192.0.2.1', '2001:db8::1'], spf: 'include:amazonses.com',
-  dkim: [{ selector: 'ph1', publicKey: 'A'.repeat(392) }, { selector: 'ph2', publicKey: 'B'.repeat(392) }],
+  domain: 'posthorn.example',
+  addresses: ['192.0.2.1', '2001:db8::1'],
+  spf: 'include:amazonses.com',
+  dkim: [
+    { selector: 'ph1', publicKey: 'A'.repeat(392) },
+    { selector: 'ph2', publicKey: 'B'.repeat(392) },
+  ],
 };
 const zone = platformZone(FACTS, 7);
 const found = (name: string, type: string): string[] | string => {
   const answer = answerFrom(zone, name, type);
-  return answer.code === 'refused' || answer.records.length === 0 ? answer.code : answer.records.map((record) => zoneLine(record).split(' IN ')[1] ?? '');
+  return answer.code === 'refused' || answer.records.length === 0
+    ? answer.code
+    : answer.records.map((record) => zoneLine(record).split(' IN ')[1] ?? '');
 };
 
 describe('receivingName', () => {
@@ -23,8 +30,10 @@ describe('receivingName', () => {
 describe('platformRecords', () => {
   it('are what the operator publishes, as lines of a zone file', () => {
     expect(platformRecords(FACTS).map(zoneLine)).toEqual([
-      'posthorn.example. 3600 IN A 192.0.2.1', 'posthorn.example. 3600 IN AAAA 2001:db8::1',
-      'mx.posthorn.example. 3600 IN A 192.0.2.1', 'mx.posthorn.example. 3600 IN AAAA 2001:db8::1',
+      'posthorn.example. 3600 IN A 192.0.2.1',
+      'posthorn.example. 3600 IN AAAA 2001:db8::1',
+      'mx.posthorn.example. 3600 IN A 192.0.2.1',
+      'mx.posthorn.example. 3600 IN AAAA 2001:db8::1',
       'posthorn.example. 3600 IN MX 10 mx.posthorn.example.',
       'posthorn.example. 3600 IN TXT "v=spf1 include:spf.posthorn.example ~all"',
       'spf.posthorn.example. 3600 IN TXT "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 include:amazonses.com ~all"',

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { type DkimPublicKey, dkimHost, dkimText, returnPathHost, spfHost } from './dns-records.js';
+import { dkimHost, type DkimPublicKey, dkimText, returnPathHost, spfHost } from './dns-records.js';
 
 /** What the operator says of the platform. */
 export interface PlatformFacts {
@@ -46,13 +46,22 @@ export function mailHost(platformDomain: string): string {
 }
 
 /** What we call ourselves where mail comes in: SMTP_NAME, or by the platform's domain unless nobody can resolve that. */
-export function receivingName({ smtpName, platformDomain }: { smtpName: string | null; platformDomain: string }): string {
+export function receivingName({
+  smtpName,
+  platformDomain,
+}: {
+  smtpName: string | null;
+  platformDomain: string;
+}): string {
   return smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
 }
 
 /** What the operator publishes once, in the order in which people should. */
 export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
-  const senders = [...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`), ...(spf === null ? [] : [spf])];
+  const senders = [
+    ...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`),
+    ...(spf === null ? [] : [spf]),
+  ];
   return [
     ...addressRecords(domain, addresses),
     ...addressRecords(mailHost(domain), addresses),
@@ -70,7 +79,13 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
   const soa = {
-    primary: servers[0] as string, mailbox: `hostmaster.${domain}`, serial, refresh: 7_200, retry: 900, expire: 1_209_600, negativeTtl: NEGATIVE_TTL_SECONDS,
+    primary: servers[0] as string,
+    mailbox: `hostmaster.${domain}`,
+    serial,
+    refresh: 7_200,
+    retry: 900,
+    expire: 1_209_600,
+    negativeTtl: NEGATIVE_TTL_SECONDS,
   };
   return [
     { name: domain, ttl: TTL_SECONDS, type: 'SOA', soa },
@@ -97,10 +112,14 @@ export function zoneLine(record: ZoneRecord): string {
   const front = `${record.name}. ${record.ttl} IN ${record.type}`;
   switch (record.type) {
     case 'A':
-    case 'AAAA': return `${front} ${record.value}`;
-    case 'NS': return `${front} ${record.value}.`;
-    case 'MX': return `${front} ${record.priority} ${record.value}.`;
-    case 'TXT': return `${front} ${record.strings.map((each) => JSON.stringify(each)).join(' ')}`;
+    case 'AAAA':
+      return `${front} ${record.value}`;
+    case 'NS':
+      return `${front} ${record.value}.`;
+    case 'MX':
+      return `${front} ${record.priority} ${record.value}.`;
+    case 'TXT':
+      return `${front} ${record.strings.map((each) => JSON.stringify(each)).join(' ')}`;
     case 'SOA': {
       const { primary, mailbox, serial, refresh, retry, expire, negativeTtl } = record.soa;
       return `${front} ${primary}. ${mailbox}. ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
@@ -117,6 +136,8 @@ function mx(name: string, value: string): ZoneRecord {
 }
 
 function txt(name: string, text: string): ZoneRecord {
-  const strings = Array.from({ length: Math.ceil(text.length / STRING_CHARACTERS_MAX) }, (_each, i) => text.slice(i * STRING_CHARACTERS_MAX, (i + 1) * STRING_CHARACTERS_MAX));
+  const strings = Array.from({ length: Math.ceil(text.length / STRING_CHARACTERS_MAX) }, (_each, i) =>
+    text.slice(i * STRING_CHARACTERS_MAX, (i + 1) * STRING_CHARACTERS_MAX),
+  );
   return { name, ttl: TTL_SECONDS, type: 'TXT', strings };
 }

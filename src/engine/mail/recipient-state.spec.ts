@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import {
-  EMAIL_STATUSES, emailStatus, eventStatusOf, FACT_KINDS, isOwed, RECIPIENT_STATES, recipientStatus, stateAfter, suppressionAfter,
-  type EmailStatus, type FactKind, type HandingOver, type RecipientState,
+  EMAIL_STATUSES,
+  type EmailStatus,
+  emailStatus,
+  eventStatusOf,
+  FACT_KINDS,
+  type FactKind,
+  type HandingOver,
+  isOwed,
+  RECIPIENT_STATES,
+  type RecipientState,
+  recipientStatus,
+  stateAfter,
+  suppressionAfter,
 } from './recipient-state.js';
 
 const STATE = fc.constantFrom(...RECIPIENT_STATES);
@@ -32,37 +43,60 @@ describe('stateAfter', () => {
   const changed = (state: RecipientState, fact: FactKind): RecipientState | undefined =>
     CHANGES.find(([from, by]) => from === state && by === fact)?.[2];
 
-  it.each(RECIPIENT_STATES.flatMap((state) => FACT_KINDS.map((fact) => [state, fact] as const)))('%s, then %s', (state, fact) => {
-    expect(stateAfter(state, fact)).toBe(changed(state, fact) ?? state);
-  });
+  it.each(RECIPIENT_STATES.flatMap((state) => FACT_KINDS.map((fact) => [state, fact] as const)))(
+    '%s, then %s',
+    (state, fact) => {
+      expect(stateAfter(state, fact)).toBe(changed(state, fact) ?? state);
+    },
+  );
 
   it('a fact that comes twice changes nothing the second time', () => {
-    fc.assert(fc.property(STATE, FACT, (state, fact) => {
-      const once = stateAfter(state, fact);
-      expect(stateAfter(once, fact)).toBe(once);
-    }));
+    fc.assert(
+      fc.property(STATE, FACT, (state, fact) => {
+        const once = stateAfter(state, fact);
+        expect(stateAfter(once, fact)).toBe(once);
+      }),
+    );
   });
 
   it('what a provider tells in any order, and more than once, comes to the same', () => {
-    const told = fc.array(fc.constantFrom<FactKind>('sent', 'delivered', 'bounced', 'complained', 'deferred'), { minLength: 1, maxLength: 8 });
-    fc.assert(fc.property(told.chain((facts) => fc.tuple(fc.constant(facts), fc.shuffledSubarray(facts, { minLength: facts.length }))), ([facts, shuffled]) => {
-      const after = (all: readonly FactKind[]): RecipientState => all.reduce(stateAfter, 'sending');
-      expect(after(shuffled)).toBe(after(facts));
-    }));
+    const told = fc.array(fc.constantFrom<FactKind>('sent', 'delivered', 'bounced', 'complained', 'deferred'), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(
+        told.chain((facts) => fc.tuple(fc.constant(facts), fc.shuffledSubarray(facts, { minLength: facts.length }))),
+        ([facts, shuffled]) => {
+          const after = (all: readonly FactKind[]): RecipientState => all.reduce(stateAfter, 'sending');
+          expect(after(shuffled)).toBe(after(facts));
+        },
+      ),
+    );
   });
 
   it('a bounce or a complaint is never undone', () => {
-    const worse: Partial<Record<RecipientState, readonly RecipientState[]>> = { bounced: ['bounced', 'complained'], complained: ['complained'] };
-    fc.assert(fc.property(fc.constantFrom<RecipientState>('bounced', 'complained'), fc.array(FACT), (state, facts) => {
-      expect(worse[state]).toContain(facts.reduce(stateAfter, state));
-    }));
+    const worse: Partial<Record<RecipientState, readonly RecipientState[]>> = {
+      bounced: ['bounced', 'complained'],
+      complained: ['complained'],
+    };
+    fc.assert(
+      fc.property(fc.constantFrom<RecipientState>('bounced', 'complained'), fc.array(FACT), (state, facts) => {
+        expect(worse[state]).toContain(facts.reduce(stateAfter, state));
+      }),
+    );
   });
 });
 
 describe('isOwed', () => {
   it.each<[RecipientState, boolean, boolean]>([
-    ['sending', true, true], ['failed', false, true], ['sent', false, false], ['delivered', false, false],
-    ['bounced', false, false], ['complained', false, false], ['suppressed', false, false],
+    ['sending', true, true],
+    ['failed', false, true],
+    ['sent', false, false],
+    ['delivered', false, false],
+    ['bounced', false, false],
+    ['complained', false, false],
+    ['suppressed', false, false],
   ])('%s: by itself %s, in a replay %s', (state, byItself, replayed) => {
     expect([isOwed(state, false), isOwed(state, true)]).toEqual([byItself, replayed]);
   });
@@ -70,8 +104,13 @@ describe('isOwed', () => {
 
 describe('suppressionAfter', () => {
   it.each<[FactKind, boolean, 'bounce' | 'complaint' | null]>([
-    ['bounced', true, 'bounce'], ['bounced', false, null], ['complained', false, 'complaint'], ['complained', true, 'complaint'],
-    ['rejected', true, null], ['deferred', false, null], ['delivered', true, null],
+    ['bounced', true, 'bounce'],
+    ['bounced', false, null],
+    ['complained', false, 'complaint'],
+    ['complained', true, 'complaint'],
+    ['rejected', true, null],
+    ['deferred', false, null],
+    ['delivered', true, null],
   ])('%s (permanent: %s) → %s', (fact, isPermanent, origin) => {
     expect(suppressionAfter(fact, isPermanent)).toBe(origin);
   });
@@ -101,12 +140,22 @@ describe('emailStatus', () => {
   });
 
   it('is the worst of its recipients, in any order, and suppressed only when all are', () => {
-    const order: readonly EmailStatus[] = ['complained', 'bounced', 'dlq', 'failed', 'sending', 'delivered', 'suppressed'];
-    fc.assert(fc.property(fc.array(STATE, { minLength: 1, maxLength: 50 }), HANDING_OVER, (states, handingOver) => {
-      const each = states.map((state) => order.indexOf(recipientStatus(state, handingOver)));
-      expect(emailStatus(states, handingOver)).toBe(order[Math.min(...each)]);
-      expect(emailStatus([...states].reverse(), handingOver)).toBe(emailStatus(states, handingOver));
-    }));
+    const order: readonly EmailStatus[] = [
+      'complained',
+      'bounced',
+      'dlq',
+      'failed',
+      'sending',
+      'delivered',
+      'suppressed',
+    ];
+    fc.assert(
+      fc.property(fc.array(STATE, { minLength: 1, maxLength: 50 }), HANDING_OVER, (states, handingOver) => {
+        const each = states.map((state) => order.indexOf(recipientStatus(state, handingOver)));
+        expect(emailStatus(states, handingOver)).toBe(order[Math.min(...each)]);
+        expect(emailStatus([...states].reverse(), handingOver)).toBe(emailStatus(states, handingOver));
+      }),
+    );
   });
 
   it('throws for an email without recipients', () => {
@@ -117,7 +166,13 @@ describe('emailStatus', () => {
 describe('eventStatusOf', () => {
   it('collapses as the specification says', () => {
     expect(EMAIL_STATUSES.map((status) => [status, eventStatusOf(status)])).toEqual([
-      ['sending', 'retrying'], ['delivered', 'delivered'], ['bounced', 'failed'], ['complained', 'failed'], ['suppressed', 'failed'], ['failed', 'failed'], ['dlq', 'dlq'],
+      ['sending', 'retrying'],
+      ['delivered', 'delivered'],
+      ['bounced', 'failed'],
+      ['complained', 'failed'],
+      ['suppressed', 'failed'],
+      ['failed', 'failed'],
+      ['dlq', 'dlq'],
     ]);
   });
 });

@@ -4,7 +4,15 @@
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
-export const RECIPIENT_STATES = ['sending', 'sent', 'delivered', 'bounced', 'complained', 'failed', 'suppressed'] as const;
+export const RECIPIENT_STATES = [
+  'sending',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'failed',
+  'suppressed',
+] as const;
 
 /**
  * What became known of one recipient. `rejected`: the message, its sender or a policy was refused, which says nothing of
@@ -25,7 +33,12 @@ export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 type Transitions = Partial<Record<FactKind, RecipientState>>;
 
 const FROM_OPEN: Transitions = {
-  sent: 'sent', delivered: 'delivered', bounced: 'bounced', complained: 'complained', rejected: 'failed', suppressed: 'suppressed',
+  sent: 'sent',
+  delivered: 'delivered',
+  bounced: 'bounced',
+  complained: 'complained',
+  rejected: 'failed',
+  suppressed: 'suppressed',
 };
 
 /**
@@ -77,7 +90,14 @@ export function recipientStatus(state: RecipientState, handingOver: HandingOver 
   return handingOver === 'dlq' || handingOver === 'failed' ? handingOver : 'sending';
 }
 
-const WORST_FIRST = ['complained', 'bounced', 'dlq', 'failed', 'sending', 'delivered'] as const satisfies readonly EmailStatus[];
+const WORST_FIRST = [
+  'complained',
+  'bounced',
+  'dlq',
+  'failed',
+  'sending',
+  'delivered',
+] as const satisfies readonly EmailStatus[];
 
 /** The status that the general list of events shows for an email. */
 export function eventStatusOf(status: EmailStatus): HandingOver {

@@ -24,7 +24,8 @@ const RATE = either(
   /\bRL0\d{5}\b/,
 );
 
-const BLOCKLISTS = /\bspamhaus|\bspamcop|\bbarracuda|\bsorbs\b|\buceprotect|\binvaluement|\bdnsbl|\brbl\b|\bblock[- ]?list|\bblack[- ]?list|\bdeny[- ]?list|\bblocked using\b/i;
+const BLOCKLISTS =
+  /\bspamhaus|\bspamcop|\bbarracuda|\bsorbs\b|\buceprotect|\binvaluement|\bdnsbl|\brbl\b|\bblock[- ]?list|\bblack[- ]?list|\bdeny[- ]?list|\bblocked using\b/i;
 /** The IP address or its reputation. */
 const SOURCE = either(
   /\bbanned send(?:er|ing)\b|\bbad reputation\b|\blow reputation of the sending\b|\bip=[\d.:a-f]+ - |\bsuspected (?:spam ip|bounce attack)|\bnot accepted from (?:this )?ip\b/,
@@ -64,7 +65,8 @@ const UNKNOWN_RECIPIENT = either(
 const RECIPIENT_CODES = /^5\.(?:1\.(?:0|1|2|3|4|6|10)|2\.1)$/;
 /** Words that blame the message, its sender or a rule, and not the recipient. */
 const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent\b/i;
-const POLICY = /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
+const POLICY =
+  /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
 /** Words that other refusals use too: they decide only if nothing else does. */
 const PROBABLY_SOURCE = either(
@@ -72,7 +74,10 @@ const PROBABLY_SOURCE = either(
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
   /\breverse (?:dns|lookup|hostname)|\brdns\b|\bptr\b|\bhelo\b|\behlo\b/,
 );
-const PROBABLY_RATE = either(/\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/, /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/);
+const PROBABLY_RATE = either(
+  /\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
+  /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/,
+);
 /** RFC 3463: servers that are busy or refuse the connection, and time that is over. */
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpuMsOf } from '../../../test/support/cpu-time.js';
-import { readReport, type MailReport } from './reports.js';
+import { type MailReport, readReport } from './reports.js';
 
 const VECTORS = new URL('../../../test/vectors/bounces/', import.meta.url);
 const read = (path: string): MailReport => readReport(readFileSync(new URL(path, VECTORS)), true);
@@ -11,8 +11,12 @@ const described = (name: string): MailReport => read(`described/${name}.eml`);
 /** Whom a report names, each by one of the addresses that are expected, else by its first. */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
-  const those = report.recipients.filter((recipient) => recipient.outcome === outcome).map(({ addresses }) => addresses.map((address) => address.toLowerCase()));
-  return [...new Set(those.map((addresses) => addresses.find((address) => wanted.has(address)) ?? addresses[0] ?? ''))].sort();
+  const those = report.recipients
+    .filter((recipient) => recipient.outcome === outcome)
+    .map(({ addresses }) => addresses.map((address) => address.toLowerCase()));
+  return [
+    ...new Set(those.map((addresses) => addresses.find((address) => wanted.has(address)) ?? addresses[0] ?? '')),
+  ].sort();
 }
 
 const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
@@ -41,7 +45,9 @@ describe('readReport', () => {
   const expected = json('flufl/expected.json') as Record<string, { delayed: string[]; failed: string[] }>;
   for (const [name, { delayed, failed }] of Object.entries(expected)) {
     const report = read(`flufl/${name}`);
-    const isRight = JSON.stringify([named(report, 'delayed', delayed), named(report, 'failed', failed)]) === JSON.stringify([sorted(delayed), sorted(failed)]);
+    const isRight =
+      JSON.stringify([named(report, 'delayed', delayed), named(report, 'failed', failed)]) ===
+      JSON.stringify([sorted(delayed), sorted(failed)]);
     if (!isRight) wrong.push(name);
   }
 
@@ -50,57 +56,107 @@ describe('readReport', () => {
     expect(wrong.filter((name) => !OTHERWISE.has(name))).toEqual([]);
   });
 
-  it.each(Object.entries(BAUNSU))('%s: the recipient, and whether the address is refused for good', (name, { address, isPermanent }) => {
-    expect(read(`baunsu/${name}`)).toMatchObject({ kind: 'bounce', recipients: [{ addresses: [address], outcome: 'failed', isPermanent }] });
-  });
+  it.each(Object.entries(BAUNSU))(
+    '%s: the recipient, and whether the address is refused for good',
+    (name, { address, isPermanent }) => {
+      expect(read(`baunsu/${name}`)).toMatchObject({
+        kind: 'bounce',
+        recipients: [{ addresses: [address], outcome: 'failed', isPermanent }],
+      });
+    },
+  );
 
   const systems = Object.entries(json('systems.json') as Record<string, string>);
   it.each(systems.filter(([path]) => path.startsWith('described/')))('%s (%s): refused for good', (path) => {
     const name = path.slice('described/'.length, -'.eml'.length);
 
-    expect(read(path)).toMatchObject({ kind: 'bounce', recipients: [{ addresses: [BOUNCES[name] ?? 'ada@example.org'], outcome: 'failed', isPermanent: true }] });
+    expect(read(path)).toMatchObject({
+      kind: 'bounce',
+      recipients: [{ addresses: [BOUNCES[name] ?? 'ada@example.org'], outcome: 'failed', isPermanent: true }],
+    });
   });
 
   it('knows the reports of at least 40 mail systems', () => {
     const right = systems.filter(([path]) => {
       const [folder, name = ''] = path.split('/');
-      return (folder !== 'flufl' || !wrong.includes(name)) && read(path).kind === 'bounce' && read(path).recipients.length > 0 === (expected[name] === undefined || expected[name].failed.length + expected[name].delayed.length > 0);
+      return (
+        (folder !== 'flufl' || !wrong.includes(name)) &&
+        read(path).kind === 'bounce' &&
+        read(path).recipients.length > 0 ===
+          (expected[name] === undefined || expected[name].failed.length + expected[name].delayed.length > 0)
+      );
     });
 
     const outside = right.filter(([path]) => !path.startsWith('described/'));
-    process.stdout.write(`bounce reports: ${right.length} of ${systems.length} mail systems right, ${outside.length} of them by samples from outside\n`);
+    process.stdout.write(
+      `bounce reports: ${right.length} of ${systems.length} mail systems right, ${outside.length} of them by samples from outside\n`,
+    );
     expect(new Set(outside.map(([, system]) => system)).size).toBeGreaterThanOrEqual(40);
     expect(systems.filter((system) => !right.includes(system))).toEqual([]);
   });
 
   it('says of what is late, relayed, expanded or delivered what it is, and refuses no address for it', () => {
-    expect(described('sendmail-delay').recipients).toMatchObject([{ outcome: 'delayed', status: '4.4.3', isPermanent: false }]);
+    expect(described('sendmail-delay').recipients).toMatchObject([
+      { outcome: 'delayed', status: '4.4.3', isPermanent: false },
+    ]);
     expect(described('success').recipients.map(({ addresses, outcome }) => [addresses[0], outcome])).toEqual([
-      ['ada@example.org', 'delivered'], ['list@example.org', 'expanded'], ['old@example.org', 'relayed'],
+      ['ada@example.org', 'delivered'],
+      ['list@example.org', 'expanded'],
+      ['old@example.org', 'relayed'],
     ]);
   });
 
   it('a full mailbox, a quota and a refusal of the message refuse no address for good', () => {
-    expect(described('full-mailbox').recipients).toMatchObject([{ outcome: 'failed', status: '5.2.2', isPermanent: false }]);
-    for (const name of ['hotpop_01', 'qmail_02', 'qmail_06', 'simple_07', 'simple_09', 'simple_42', 'simple_45', 'yahoo_02']) {
-      expect([name, read(`flufl/${name}.txt`).recipients.map(({ isPermanent }) => isPermanent)]).toEqual([name, [false]]);
+    expect(described('full-mailbox').recipients).toMatchObject([
+      { outcome: 'failed', status: '5.2.2', isPermanent: false },
+    ]);
+    for (const name of [
+      'hotpop_01',
+      'qmail_02',
+      'qmail_06',
+      'simple_07',
+      'simple_09',
+      'simple_42',
+      'simple_45',
+      'yahoo_02',
+    ]) {
+      expect([name, read(`flufl/${name}.txt`).recipients.map(({ isPermanent }) => isPermanent)]).toEqual([
+        name,
+        [false],
+      ]);
     }
   });
 
   it('tells complaints, whom they come from where that is not hidden, and that "not spam" is none', () => {
-    expect(described('arf-yahoo')).toMatchObject({ kind: 'complaint', complaint: 'abuse', complainants: ['ada@example.org'] });
-    expect(described('arf-fraud')).toMatchObject({ kind: 'complaint', complaint: 'fraud', complainants: ['ada@example.org'] });
-    expect(described('hotmail-jmrp')).toMatchObject({ kind: 'complaint', complaint: 'abuse', complainants: ['ada@hotmail.example'] });
+    expect(described('arf-yahoo')).toMatchObject({
+      kind: 'complaint',
+      complaint: 'abuse',
+      complainants: ['ada@example.org'],
+    });
+    expect(described('arf-fraud')).toMatchObject({
+      kind: 'complaint',
+      complaint: 'fraud',
+      complainants: ['ada@example.org'],
+    });
+    expect(described('hotmail-jmrp')).toMatchObject({
+      kind: 'complaint',
+      complaint: 'abuse',
+      complainants: ['ada@hotmail.example'],
+    });
     expect([described('arf-not-spam').kind, described('arf-auth-failure').kind]).toEqual(['other', 'other']);
   });
 
-  it.each(['out-of-office', 'precedence', 'x-autoreply', 'challenge', 'exchange', 'read-receipt'])('an automatic answer is no bounce: %s', (name) => {
-    expect(described(`reply-${name}`)).toMatchObject({ kind: 'auto-reply', recipients: [] });
-  });
+  it.each(['out-of-office', 'precedence', 'x-autoreply', 'challenge', 'exchange', 'read-receipt'])(
+    'an automatic answer is no bounce: %s',
+    (name) => {
+      expect(described(`reply-${name}`)).toMatchObject({ kind: 'auto-reply', recipients: [] });
+    },
+  );
 
   it('a subject alone makes nothing an automatic answer, and quoted words of a bounce make no bounce', () => {
     expect(described('person-with-subject').kind).toBe('other');
-    const quoted = 'From: Ada <ada@example.org>\nSubject: Re: Undelivered Mail Returned to Sender\n\nWhy did you send me this?\n> <bob@example.org>: 550 5.1.1 User unknown\n> could not be delivered\n';
+    const quoted =
+      'From: Ada <ada@example.org>\nSubject: Re: Undelivered Mail Returned to Sender\n\nWhy did you send me this?\n> <bob@example.org>: 550 5.1.1 User unknown\n> could not be delivered\n';
     expect(readReport(Buffer.from(quoted), false)).toMatchObject({ kind: 'other', recipients: [] });
     expect(read('baunsu/auto_earthlink.txt').kind).toBe('auto-reply');
   });
@@ -109,24 +165,58 @@ describe('readReport', () => {
     const { about } = described('arf-yahoo');
 
     expect(about.returnPaths).toEqual(['b+00000001019abc001111222233334444555566660123456789abcdef']);
-    expect(readReport(Buffer.from(`From: a@b.example\r\n\r\nReturn-Path: <b+r${'aab3'.repeat(14)}@bounce.example>`), true).about.returnPaths).toEqual([`b+r${'aab3'.repeat(14)}`]);
+    expect(
+      readReport(Buffer.from(`From: a@b.example\r\n\r\nReturn-Path: <b+r${'aab3'.repeat(14)}@bounce.example>`), true)
+        .about.returnPaths,
+    ).toEqual([`b+r${'aab3'.repeat(14)}`]);
     expect(about.messageIds).toEqual(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@shop.example.com']);
-    const signed = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n\n<a@x.example>:\n550 no\n\n--- Below this line is a copy of the message.\n\nDKIM-Signature: v=1; a=rsa-sha256; bh=abc=;\n b=QUJD\n REVG==\nFrom: b@y.example\n';
-    expect(readReport(Buffer.from(signed), true).about.signatures.some((signature) => signature.startsWith('QUJDREVG=='))).toBe(true);
+    const signed =
+      'From: MAILER-DAEMON@x.example\nSubject: failure notice\n\n<a@x.example>:\n550 no\n\n--- Below this line is a copy of the message.\n\nDKIM-Signature: v=1; a=rsa-sha256; bh=abc=;\n b=QUJD\n REVG==\nFrom: b@y.example\n';
+    expect(
+      readReport(Buffer.from(signed), true).about.signatures.some((signature) => signature.startsWith('QUJDREVG==')),
+    ).toBe(true);
   });
 
   it('reads to the end whatever 1 MB of hostile bytes there is', () => {
     const mb = 1_048_576;
     const filled = (text: string): string => text.repeat(Math.ceil(mb / text.length)).slice(0, mb);
     const head = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n';
-    const nested = Array.from({ length: 500 }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`).join('');
+    const nested = Array.from(
+      { length: 500 },
+      (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`,
+    ).join('');
     const hostile = [
-      filled('\0'), filled('<'), filled('@'), filled('a@'), filled('a'.repeat(63)), filled('\n'), filled('=\n'), filled('b='), filled(': '), filled(' '), filled('>'), filled('=?utf-8?q?'),
-      `${head}\n${filled('a.')}`, `${head}\n${filled('<a@b.example>\n')}`, `${head}\n${filled('recipient: ')}`, `${head}\n${filled('delivery fail ')}`, `${head}Content-Type: text/html\n\n${filled('<br ')}`,
-      `${head}Content-Type: message/delivery-status\n\n${filled('Final-Recipient: rfc822; a@b.example\n\n')}`, `${head}Content-Type: message/delivery-status\n\n${filled('Diagnostic-Code: smtp; 550 quota ')}`,
-      `${head}Content-Type: multipart/mixed; boundary=x\n\n${filled('--x\n\n')}`, `${head}Content-Type: multipart/mixed; boundary="${filled('x')}"\n\n`, `${head}${filled('X-A: b\n c\n')}`, `${head}${nested}`,
-      `${head}${filled('Content-Type: message/rfc822\n\n')}`, `${head}Content-Transfer-Encoding: base64\n\n${filled('A')}`, `${head}Content-Type: text/plain; charset=x-no-such\n\n${filled('ÿ')}`, `X-Failed-Recipients: ${filled('a@b.example,')}\n\nfailure`,
-      `${head}\n${filled('b=QUJD ')}`, `${head}\n${filled('Message-ID:    <')}`, `${head}\n${filled('not listed in ')}`, `Subject: ${filled('(delay')}\n\n`,
+      filled('\0'),
+      filled('<'),
+      filled('@'),
+      filled('a@'),
+      filled('a'.repeat(63)),
+      filled('\n'),
+      filled('=\n'),
+      filled('b='),
+      filled(': '),
+      filled(' '),
+      filled('>'),
+      filled('=?utf-8?q?'),
+      `${head}\n${filled('a.')}`,
+      `${head}\n${filled('<a@b.example>\n')}`,
+      `${head}\n${filled('recipient: ')}`,
+      `${head}\n${filled('delivery fail ')}`,
+      `${head}Content-Type: text/html\n\n${filled('<br ')}`,
+      `${head}Content-Type: message/delivery-status\n\n${filled('Final-Recipient: rfc822; a@b.example\n\n')}`,
+      `${head}Content-Type: message/delivery-status\n\n${filled('Diagnostic-Code: smtp; 550 quota ')}`,
+      `${head}Content-Type: multipart/mixed; boundary=x\n\n${filled('--x\n\n')}`,
+      `${head}Content-Type: multipart/mixed; boundary="${filled('x')}"\n\n`,
+      `${head}${filled('X-A: b\n c\n')}`,
+      `${head}${nested}`,
+      `${head}${filled('Content-Type: message/rfc822\n\n')}`,
+      `${head}Content-Transfer-Encoding: base64\n\n${filled('A')}`,
+      `${head}Content-Type: text/plain; charset=x-no-such\n\n${filled('ÿ')}`,
+      `X-Failed-Recipients: ${filled('a@b.example,')}\n\nfailure`,
+      `${head}\n${filled('b=QUJD ')}`,
+      `${head}\n${filled('Message-ID:    <')}`,
+      `${head}\n${filled('not listed in ')}`,
+      `Subject: ${filled('(delay')}\n\n`,
     ];
 
     for (const text of hostile) {
@@ -136,12 +226,19 @@ describe('readReport', () => {
     }
   });
 
-  it.each([['one line without an end', 'a'], ['lines that are no fields', 'a\n'], ['empty names', ':\n'], ['groups of fields that name nobody', 'a: b\n\n']])(
-    'passes over %s in a status of a megabyte once', (_, part) => {
-      const report = Buffer.from(`Content-Type: message/delivery-status\n\n${part.repeat(1_048_576 / part.length)}`, 'latin1');
+  it.each([
+    ['one line without an end', 'a'],
+    ['lines that are no fields', 'a\n'],
+    ['empty names', ':\n'],
+    ['groups of fields that name nobody', 'a: b\n\n'],
+  ])('passes over %s in a status of a megabyte once', (_, part) => {
+    const report = Buffer.from(
+      `Content-Type: message/delivery-status\n\n${part.repeat(1_048_576 / part.length)}`,
+      'latin1',
+    );
 
-      expect(cpuMsOf(() => expect(readReport(report, true).kind).toBe('other'))).toBeLessThan(5_000);
-    });
+    expect(cpuMsOf(() => expect(readReport(report, true).kind).toBe('other'))).toBeLessThan(5_000);
+  });
 
   it('cut off anywhere, or with any byte changed, a report is read without a fault', () => {
     for (const name of readdirSync(new URL('described/', VECTORS))) {

@@ -14,7 +14,8 @@ export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-
 /** When an email is to leave, in milliseconds since the epoch; or what is wrong with the text. Pure. */
 export function readSchedule(text: string, nowMs: number): { atMs: number } | { fault: string } {
   const atMs = fromNow(text, nowMs) ?? momentOf(text);
-  if (atMs === null) return { fault: 'must be a time with its zone such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days)' };
+  if (atMs === null)
+    return { fault: 'must be a time with its zone such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days)' };
   if (atMs > nowMs + SCHEDULE_DAYS_MAX * DAY_MS) return { fault: `must be at most ${SCHEDULE_DAYS_MAX} days ahead` };
   return { atMs };
 }
@@ -27,7 +28,16 @@ function fromNow(text: string, nowMs: number): number | null {
 /** A day that its month does not have is none: it would silently be another. */
 function momentOf(text: string): number | null {
   const [, year, month, day] = MOMENT.exec(text.trim()) ?? [];
-  if (year === undefined || new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return null;
-  const atMs = Date.parse(text.trim().replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
+  if (
+    year === undefined ||
+    new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)
+  )
+    return null;
+  const atMs = Date.parse(
+    text
+      .trim()
+      .replace(' ', 'T')
+      .replace(/([+-]\d{2})(\d{2})$/, '$1:$2'),
+  );
   return Number.isNaN(atMs) ? null : atMs;
 }

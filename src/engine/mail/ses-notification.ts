@@ -47,43 +47,72 @@ export function readSesNotification(text: string): SesNotification | null {
 }
 
 function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
-  const fact = (address: string, kind: FactKind, subtype: string, detail: string, isPermanent = false): SesFact =>
-    ({ address, kind, subtype: subtype === '' ? null : subtype.slice(0, 64), detail: detail === '' ? null : cleanReply(detail), isPermanent });
-  const everybody = listOf(mail['destination']).map(textOf).filter((address) => address !== '');
+  const fact = (address: string, kind: FactKind, subtype: string, detail: string, isPermanent = false): SesFact => ({
+    address,
+    kind,
+    subtype: subtype === '' ? null : subtype.slice(0, 64),
+    detail: detail === '' ? null : cleanReply(detail),
+    isPermanent,
+  });
+  const everybody = listOf(mail['destination'])
+    .map(textOf)
+    .filter((address) => address !== '');
   switch (type) {
     case 'Bounce': {
       const bounce = fieldsOf(told['bounce']);
       const [kind, subKind] = [textOf(bounce['bounceType']), textOf(bounce['bounceSubType'])];
       return each(bounce['bouncedRecipients'], (address, recipient) => {
         const said = textOf(recipient['diagnosticCode']) || [kind, subKind].filter((word) => word !== '').join(': ');
-        return fact(address, 'bounced', textOf(recipient['status']) || kind.toLowerCase(), said.replace(/^smtp;\s{0,5}/i, ''), kind === 'Permanent' && isOfAddress(subKind, recipient));
+        return fact(
+          address,
+          'bounced',
+          textOf(recipient['status']) || kind.toLowerCase(),
+          said.replace(/^smtp;\s{0,5}/i, ''),
+          kind === 'Permanent' && isOfAddress(subKind, recipient),
+        );
       });
     }
     case 'Complaint': {
       const complaint = fieldsOf(told['complaint']);
       const word = textOf(complaint['complaintFeedbackType']) || 'abuse';
       if (word === 'not-spam') return [];
-      return each(complaint['complainedRecipients'], (address) => fact(address, 'complained', word, textOf(complaint['complaintSubType']) || textOf(complaint['userAgent'])));
+      return each(complaint['complainedRecipients'], (address) =>
+        fact(address, 'complained', word, textOf(complaint['complaintSubType']) || textOf(complaint['userAgent'])),
+      );
     }
     case 'Delivery': {
       const delivery = fieldsOf(told['delivery']);
-      return listOf(delivery['recipients']).map(textOf).filter((address) => address !== '').slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'delivered', '', textOf(delivery['smtpResponse'])));
+      return listOf(delivery['recipients'])
+        .map(textOf)
+        .filter((address) => address !== '')
+        .slice(0, RECIPIENTS_MAX)
+        .map((address) => fact(address, 'delivered', '', textOf(delivery['smtpResponse'])));
     }
     case 'DeliveryDelay': {
       const delay = fieldsOf(told['deliveryDelay']);
-      return each(delay['delayedRecipients'], (address, recipient) => fact(address, 'deferred', 'delayed', textOf(recipient['diagnosticCode']) || textOf(delay['delayType'])));
+      return each(delay['delayedRecipients'], (address, recipient) =>
+        fact(address, 'deferred', 'delayed', textOf(recipient['diagnosticCode']) || textOf(delay['delayType'])),
+      );
     }
     case 'Reject':
-      return everybody.slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'rejected', 'reject', textOf(fieldsOf(told['reject'])['reason'])));
+      return everybody
+        .slice(0, RECIPIENTS_MAX)
+        .map((address) => fact(address, 'rejected', 'reject', textOf(fieldsOf(told['reject'])['reason'])));
     case 'Rendering Failure':
-      return everybody.slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'rejected', 'rendering', textOf(fieldsOf(told['failure'])['errorMessage'])));
+      return everybody
+        .slice(0, RECIPIENTS_MAX)
+        .map((address) => fact(address, 'rejected', 'rendering', textOf(fieldsOf(told['failure'])['errorMessage'])));
     default:
       return [];
   }
 }
 
 /** Subtypes of bounces in which SES refused the address itself, by what it knows of it. */
-const REFUSED_BY_SES: ReadonlySet<string> = new Set(['Suppressed', 'OnAccountSuppressionList', 'UnsubscribedRecipient']);
+const REFUSED_BY_SES: ReadonlySet<string> = new Set([
+  'Suppressed',
+  'OnAccountSuppressionList',
+  'UnsubscribedRecipient',
+]);
 
 /** SES calls permanent what a server refused with 5xx, also where that blamed our rate, our address or our sender. Without the server's words its word counts. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
@@ -92,15 +121,26 @@ function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boole
 }
 
 function each(list: unknown, make: (address: string, recipient: Fields) => SesFact): SesFact[] {
-  return listOf(list).slice(0, RECIPIENTS_MAX).map(fieldsOf).map((recipient) => ({ recipient, address: textOf(recipient['emailAddress']) }))
-    .filter(({ address }) => address !== '').map(({ recipient, address }) => make(/<([^<>]{1,320})>\s{0,5}$/.exec(address)?.[1] ?? address, recipient));
+  return listOf(list)
+    .slice(0, RECIPIENTS_MAX)
+    .map(fieldsOf)
+    .map((recipient) => ({ recipient, address: textOf(recipient['emailAddress']) }))
+    .filter(({ address }) => address !== '')
+    .map(({ recipient, address }) => make(/<([^<>]{1,320})>\s{0,5}$/.exec(address)?.[1] ?? address, recipient));
 }
 
 function aboutOf(mail: Fields): SesNotification['about'] {
-  const headers = listOf(mail['headers']).map(fieldsOf).filter((header) => /^message-id$/i.test(textOf(header['name']))).map((header) => textOf(header['value']));
-  const messageIds = [...headers, textOf(fieldsOf(mail['commonHeaders'])['messageId'])].map((id) => id.replace(/^<|>$/g, '')).filter((id) => id !== '');
+  const headers = listOf(mail['headers'])
+    .map(fieldsOf)
+    .filter((header) => /^message-id$/i.test(textOf(header['name'])))
+    .map((header) => textOf(header['value']));
+  const messageIds = [...headers, textOf(fieldsOf(mail['commonHeaders'])['messageId'])]
+    .map((id) => id.replace(/^<|>$/g, ''))
+    .filter((id) => id !== '');
   return {
-    emailIds: listOf(fieldsOf(mail['tags'])[SES_TAG]).map(textOf).filter((id) => id !== ''),
+    emailIds: listOf(fieldsOf(mail['tags'])[SES_TAG])
+      .map(textOf)
+      .filter((id) => id !== ''),
     source: /<([^<>]{1,320})>\s{0,5}$/.exec(textOf(mail['source']))?.[1] ?? textOf(mail['source']),
     messageIds: [...new Set(messageIds)].slice(0, 10),
     sesId: textOf(mail['messageId']).slice(0, 200),
@@ -115,6 +155,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value.slice(0, 1_000) : []);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 4_096) : '');

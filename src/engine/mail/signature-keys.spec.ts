@@ -5,14 +5,29 @@ describe('the names of keys', () => {
   it('are in lower case and A-labels, and what is none has no key', () => {
     const signature = (tags: string) => ({ name: 'dkim-signature', value: tags });
 
-    expect(signatureKeyNames([signature('v=1; d=Bücher.example; s=S1'), signature('d=example.com'), signature('s=a/b; d=example.com')])).toEqual(['s1._domainkey.xn--bcher-kva.example']);
+    expect(
+      signatureKeyNames([
+        signature('v=1; d=Bücher.example; s=S1'),
+        signature('d=example.com'),
+        signature('s=a/b; d=example.com'),
+      ]),
+    ).toEqual(['s1._domainkey.xn--bcher-kva.example']);
     expect(keyName(`${'a'.repeat(64)}._domainkey.example.com`)).toBeNull();
   });
 
   it('are not made of what is too long to be one, which takes the square of its length', () => {
-    const long = Array.from({ length: 80_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join('');
+    const long = Array.from({ length: 80_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
+      '',
+    );
 
-    const cpuMs = cpuMsOf(() => expect(signatureKeyNames([{ name: 'dkim-signature', value: `s=a; d=${long}` }, { name: 'arc-seal', value: `s=${long}; d=example.com` }])).toEqual([]));
+    const cpuMs = cpuMsOf(() =>
+      expect(
+        signatureKeyNames([
+          { name: 'dkim-signature', value: `s=a; d=${long}` },
+          { name: 'arc-seal', value: `s=${long}; d=example.com` },
+        ]),
+      ).toEqual([]),
+    );
 
     expect(cpuMs).toBeLessThan(2_000);
   });

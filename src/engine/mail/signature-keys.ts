@@ -41,7 +41,8 @@ export function keyName(name: string): string | null {
   // A-labels are longer than what they stand for, and making them takes the square of its length.
   if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
-  const isName = ascii !== '' && ascii.length <= NAME_MAX && ascii.split('.').every((label) => label !== '' && label.length <= 63);
+  const isName =
+    ascii !== '' && ascii.length <= NAME_MAX && ascii.split('.').every((label) => label !== '' && label.length <= 63);
   return isName && !/[\s/\\@]/.test(ascii) ? ascii : null;
 }
 

@@ -29,7 +29,8 @@ export interface SmtpVerdict {
 
 const HOUR_MS = 3_600_000;
 const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})\b/;
-const AGAIN_IN = /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
+const AGAIN_IN =
+  /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
 /** A mailbox that is full, or a server that is down for a moment, does not ask for less. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
@@ -43,12 +44,15 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
   const text = cleanReply(reply.text);
   const enhanced = enhancedOf(text, code);
-  const isUnreachable = code >= 400 && (stage === 'connect' || stage === 'auth' || code === 530 || code === 535 || code === 538);
+  const isUnreachable =
+    code >= 400 && (stage === 'connect' || stage === 'auth' || code === 530 || code === 535 || code === 538);
   const reason = reasonOf(enhanced, text);
   const outcome = isUnreachable ? 'deferred' : outcomeOf(reply, reason);
   const isDeferred = outcome === 'deferred';
   return {
-    outcome, enhanced, isUnreachable,
+    outcome,
+    enhanced,
+    isUnreachable,
     isThrottled: isDeferred && (code === 421 || code === 454 || (reason === 'rate' && ASKS_FOR_LESS.test(text))),
     retryAfterMs: isDeferred ? retryAfterOf(text) : null,
   };
@@ -56,7 +60,11 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
 
 /** An answer as it may be shown: without control characters, its lines joined, at most 1,024 characters. */
 export function cleanReply(text: string): string {
-  return text.replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ').replace(/[\p{Cc}\p{Cs}]+/gu, ' ').trim().slice(0, 1024);
+  return text
+    .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, 1024);
 }
 
 /** The time that an answer asks to wait, at most a day. */
@@ -64,7 +72,10 @@ export function retryAfterOf(text: string): number | null {
   const [, count, unit] = AGAIN_IN.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return atMostADay(Number(count) * unitMs(unit));
   const [, first = '0', second = '0', third] = GREYLIST_CLOCK.exec(text) ?? [];
-  const seconds = third === undefined ? Number(first) * 60 + Number(second) : Number(first) * 3600 + Number(second) * 60 + Number(third);
+  const seconds =
+    third === undefined
+      ? Number(first) * 60 + Number(second)
+      : Number(first) * 3600 + Number(second) * 60 + Number(third);
   return seconds > 0 ? atMostADay(seconds * 1000) : null;
 }
 

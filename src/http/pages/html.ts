@@ -22,7 +22,13 @@ export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html 
   return Html.of(parts, values);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function textOf(value: HtmlValue): string {
   if (value === null) return '';

@@ -14,12 +14,18 @@ export class OwnOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (isFromOurPages(request, new URL(this.config.baseUrl).origin)) return true;
-    throw new ApiError('insufficient_scope', 'This form was sent from another site. Open the page again, and send it from there.');
+    throw new ApiError(
+      'insufficient_scope',
+      'This form was sent from another site. Open the page again, and send it from there.',
+    );
   }
 }
 
 /** Whether a browser says that a page of this origin sent the request; true for what is no browser. */
-export function isFromOurPages({ headers, host }: Pick<FastifyRequest, 'headers' | 'host'>, ourOrigin: string): boolean {
+export function isFromOurPages(
+  { headers, host }: Pick<FastifyRequest, 'headers' | 'host'>,
+  ourOrigin: string,
+): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return false;
   const { origin } = headers;

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { html, type Html, type HtmlValue } from './html.js';
+import { type Html, html, type HtmlValue } from './html.js';
 
 /** A page for people: plain HTML that works without JavaScript. */
 export interface Page {
@@ -32,7 +32,11 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'content-security-policy': [
-      "default-src 'none'", "style-src 'self'", ["form-action 'self'", ...formTargets].join(' '), "base-uri 'none'", "frame-ancestors 'none'",
+      "default-src 'none'",
+      "style-src 'self'",
+      ["form-action 'self'", ...formTargets].join(' '),
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
     ].join('; '),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
@@ -44,26 +48,28 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
 /** The whole document around a page. */
 export function documentOf({ title, body }: Page, basePath = ''): Html {
   return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Posthorn</title>
-<link rel="stylesheet" href="${basePath}${STYLE_PATH}">
-</head>
-<body>
-<header><span class="brand">Posthorn</span></header>
-<main>
-<h1>${title}</h1>
-${body}
-</main>
-</body>
-</html>
-`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · Posthorn</title>
+        <link rel="stylesheet" href="${basePath}${STYLE_PATH}" />
+      </head>
+      <body>
+        <header><span class="brand">Posthorn</span></header>
+        <main>
+          <h1>${title}</h1>
+          ${body}
+        </main>
+      </body>
+    </html> `;
 }
 
 /** Answers with a page. */
 export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
-  reply.code(options.status ?? 200).headers(pageHeaders(options)).send(String(documentOf(page, options.basePath)));
+  reply
+    .code(options.status ?? 200)
+    .headers(pageHeaders(options))
+    .send(String(documentOf(page, options.basePath)));
 }

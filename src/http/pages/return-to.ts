@@ -8,7 +8,8 @@ const LENGTH_MAX = 2_000;
  */
 export function ownPath(given: unknown, baseUrl: string): string | null {
   // Browsers read a backslash as a slash, and drop tabs and line ends wherever they stand.
-  if (typeof given !== 'string' || given.length > LENGTH_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(given)) return null;
+  if (typeof given !== 'string' || given.length > LENGTH_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(given))
+    return null;
   const base = new URL(baseUrl);
   const target = URL.canParse(given, base.origin) ? new URL(given, base.origin) : null;
   const prefix = base.pathname.replace(/\/+$/, '');

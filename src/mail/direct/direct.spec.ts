@@ -6,7 +6,7 @@ import { Names } from '#egress/names/names.js';
 import { ServerRecords } from '#egress/names/server-records.js';
 import { egressPolicy } from '#engine/egress-policy.js';
 import type { MtaStsPolicy } from '#engine/mail/mta-sts.js';
-import { scriptedMailServer, type ScriptedMailServer } from '../../../test/support/scripted-mail-server.js';
+import { type ScriptedMailServer, scriptedMailServer } from '../../../test/support/scripted-mail-server.js';
 import { startZoneServer, type ZoneServer } from '../../../test/support/zone-server.js';
 import { DirectTransport } from './direct.js';
 
@@ -29,30 +29,70 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-function direct(port: number, { policy = null, allowCidrs = ['127.0.0.0/8'], totalMs = 20_000 }: { policy?: MtaStsPolicy | null; allowCidrs?: string[]; totalMs?: number } = {}): DirectTransport {
+function direct(
+  port: number,
+  {
+    policy = null,
+    allowCidrs = ['127.0.0.0/8'],
+    totalMs = 20_000,
+  }: { policy?: MtaStsPolicy | null; allowCidrs?: string[]; totalMs?: number } = {},
+): DirectTransport {
   const egress = egressPolicy({ allowCidrs, allowHttp: false });
   const records = new ServerRecords({ servers: [zone.address] });
   const names = new Names({ servers: [zone.address] });
-  ends.push(() => records.close(), () => names.close());
-  return new DirectTransport(new Dialer({ policy: () => egress } as EgressGate, names), records, { of: async () => policy }, {
-    ownName: 'mail.posthorn.example', port, ca: CERTIFICATE.toString(), totalMs, answerMsMax: 20_000, random: () => 0.5,
-  });
+  ends.push(
+    () => records.close(),
+    () => names.close(),
+  );
+  return new DirectTransport(
+    new Dialer({ policy: () => egress } as EgressGate, names),
+    records,
+    { of: async () => policy },
+    {
+      ownName: 'mail.posthorn.example',
+      port,
+      ca: CERTIFICATE.toString(),
+      totalMs,
+      answerMsMax: 20_000,
+      random: () => 0.5,
+    },
+  );
 }
 
-interface Received { from: string; to: string[]; raw: Buffer; isSecure: boolean; named: string }
+interface Received {
+  from: string;
+  to: string[];
+  raw: Buffer;
+  isSecure: boolean;
+  named: string;
+}
 
 /** Another author's server, on an address of this machine. */
-async function serverAt(address: string, port = 0, options: SMTPServerOptions = {}): Promise<{ port: number; received: Received[] }> {
+async function serverAt(
+  address: string,
+  port = 0,
+  options: SMTPServerOptions = {},
+): Promise<{ port: number; received: Received[] }> {
   const received: Received[] = [];
   const server = new SMTPServer({
-    authOptional: true, disabledCommands: ['AUTH', 'STARTTLS'], logger: false,
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
     onData: (stream, { envelope, secure, hostNameAppearsAs }, callback) => {
       const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-        const { mailFrom, rcptTo } = envelope;
-        received.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map((each) => each.address), raw: Buffer.concat(chunks), isSecure: secure, named: String(hostNameAppearsAs) });
-        callback();
-      });
+      stream
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          const { mailFrom, rcptTo } = envelope;
+          received.push({
+            from: mailFrom === false ? '' : mailFrom.address,
+            to: rcptTo.map((each) => each.address),
+            raw: Buffer.concat(chunks),
+            isSecure: secure,
+            named: String(hostNameAppearsAs),
+          });
+          callback();
+        });
     },
     ...options,
   });
@@ -62,19 +102,26 @@ async function serverAt(address: string, port = 0, options: SMTPServerOptions = 
   return { port: (server.server.address() as { port: number }).port, received };
 }
 
-async function scriptedAt(address: string, port: number, script: (line: string) => string | null | undefined, greeting: string | null = '220 ready'): Promise<ScriptedMailServer> {
+async function scriptedAt(
+  address: string,
+  port: number,
+  script: (line: string) => string | null | undefined,
+  greeting: string | null = '220 ready',
+): Promise<ScriptedMailServer> {
   const server = await scriptedMailServer(script, greeting, { address, port });
   ends.push(() => server.close());
   return server;
 }
 
-const usual = (other: Record<string, string | null>) => (line: string): string | null | undefined => {
-  const found = Object.keys(other).find((start) => line.startsWith(start));
-  if (found !== undefined) return other[found];
-  if (line.startsWith('EHLO')) return '250-mx\r\n250 PIPELINING';
-  if (line === 'DATA') return '354 go on';
-  return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
-};
+const usual =
+  (other: Record<string, string | null>) =>
+  (line: string): string | null | undefined => {
+    const found = Object.keys(other).find((start) => line.startsWith(start));
+    if (found !== undefined) return other[found];
+    if (line.startsWith('EHLO')) return '250-mx\r\n250 PIPELINING';
+    if (line === 'DATA') return '354 go on';
+    return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
+  };
 
 /** Mail servers of a domain, as `10 mx1.x.example` at an address each. */
 function publish(domain: string, servers: Record<string, string>): void {
@@ -83,14 +130,29 @@ function publish(domain: string, servers: Record<string, string>): void {
 }
 
 describe('direct:', () => {
-  it('hands over the very bytes to the domain\'s own server, under the platform\'s name', async () => {
+  it("hands over the very bytes to the domain's own server, under the platform's name", async () => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
     const report = await direct(port).submit({ ...SUBMISSION, recipients: ['b@x.example', 'c@x.example'] });
 
-    expect(report).toMatchObject({ isUnreachable: false, isFinal: true, replies: [{ address: 'b@x.example', outcome: 'accepted', code: 250 }, { address: 'c@x.example', outcome: 'accepted' }] });
-    expect(received).toEqual([{ from: 'bounce@example.com', to: ['b@x.example', 'c@x.example'], raw: RAW, isSecure: false, named: 'mail.posthorn.example' }]);
+    expect(report).toMatchObject({
+      isUnreachable: false,
+      isFinal: true,
+      replies: [
+        { address: 'b@x.example', outcome: 'accepted', code: 250 },
+        { address: 'c@x.example', outcome: 'accepted' },
+      ],
+    });
+    expect(received).toEqual([
+      {
+        from: 'bounce@example.com',
+        to: ['b@x.example', 'c@x.example'],
+        raw: RAW,
+        isSecure: false,
+        named: 'mail.posthorn.example',
+      },
+    ]);
   });
 
   it.each<[string, (port: number) => Promise<unknown>]>([
@@ -133,7 +195,10 @@ describe('direct:', () => {
 
     const { replies } = await direct(25).submit({ ...SUBMISSION, recipients: ['a@null.example', 'b@nowhere.example'] });
 
-    expect(replies.map(({ address, outcome, enhanced }) => [address, outcome, enhanced]).sort()).toEqual([['a@null.example', 'bounced', '5.1.10'], ['b@nowhere.example', 'bounced', '5.1.2']]);
+    expect(replies.map(({ address, outcome, enhanced }) => [address, outcome, enhanced]).sort()).toEqual([
+      ['a@null.example', 'bounced', '5.1.10'],
+      ['b@nowhere.example', 'bounced', '5.1.2'],
+    ]);
   });
 
   it('tries again later where the name servers fail, and tells the recipients of each domain apart', async () => {
@@ -141,13 +206,23 @@ describe('direct:', () => {
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
     zone.trouble('fails.example', 'fails');
 
-    const { replies, isUnreachable } = await direct(port).submit({ ...SUBMISSION, recipients: ['a@fails.example', 'b@x.example', 'c@nowhere.example'] });
+    const { replies, isUnreachable } = await direct(port).submit({
+      ...SUBMISSION,
+      recipients: ['a@fails.example', 'b@x.example', 'c@nowhere.example'],
+    });
 
-    expect(Object.fromEntries(replies.map(({ address, outcome }) => [address, outcome]))).toEqual({ 'a@fails.example': 'deferred', 'b@x.example': 'accepted', 'c@nowhere.example': 'bounced' });
+    expect(Object.fromEntries(replies.map(({ address, outcome }) => [address, outcome]))).toEqual({
+      'a@fails.example': 'deferred',
+      'b@x.example': 'accepted',
+      'c@nowhere.example': 'bounced',
+    });
     expect([isUnreachable, received.map(({ to }) => to)]).toEqual([false, [['b@x.example']]]);
   });
 
-  it.each([['10 mx.x.example', 'mx.x.example'], ['10 localhost', 'localhost']])('dials nothing of our own network: an MX %s', async (record) => {
+  it.each([
+    ['10 mx.x.example', 'mx.x.example'],
+    ['10 localhost', 'localhost'],
+  ])('dials nothing of our own network: an MX %s', async (record) => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { [record]: '127.0.0.1' });
 
@@ -158,16 +233,22 @@ describe('direct:', () => {
   });
 
   it('gives up within its time on servers that are silent', async () => {
-    const { port } = await scriptedMailServer(() => undefined, undefined).then((server) => (ends.push(() => server.close()), server));
+    const { port } = await scriptedMailServer(() => undefined, undefined).then(
+      (server) => (ends.push(() => server.close()), server),
+    );
     publish('x.example', { '10 mx1.x.example': '127.0.0.1', '20 mx2.x.example': '127.0.0.1' });
 
-    expect(await direct(port, { totalMs: 400 }).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'deferred', code: 0 }] });
+    expect(await direct(port, { totalMs: 400 }).submit(SUBMISSION)).toMatchObject({
+      replies: [{ outcome: 'deferred', code: 0 }],
+    });
   });
 });
 
 describe('direct: over TLS', () => {
   const withTls: SMTPServerOptions = { key: KEY, cert: CERTIFICATE, disabledCommands: ['AUTH'] };
-  const enforced = (mx: string[]): { policy: MtaStsPolicy } => ({ policy: { mode: 'enforce', mx, maxAgeSeconds: 86_400 } });
+  const enforced = (mx: string[]): { policy: MtaStsPolicy } => ({
+    policy: { mode: 'enforce', mx, maxAgeSeconds: 86_400 },
+  });
 
   it('is encrypted where the server offers it, whatever its certificate', async () => {
     const { port, received } = await serverAt('127.0.0.1', 0, withTls);
@@ -178,8 +259,12 @@ describe('direct: over TLS', () => {
     expect(received).toMatchObject([{ isSecure: true }]);
   });
 
-  it('goes on in plain text at a server that offers it and can\'t', async () => {
-    const { port, received } = await serverAt('127.0.0.1', 0, { ...withTls, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' });
+  it("goes on in plain text at a server that offers it and can't", async () => {
+    const { port, received } = await serverAt('127.0.0.1', 0, {
+      ...withTls,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+    });
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
     expect(await direct(port).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'accepted' }] });
@@ -190,7 +275,9 @@ describe('direct: over TLS', () => {
     const { port, received } = await serverAt('127.0.0.1', 0, withTls);
     zone.set('x.example', 'MX', ['10 localhost']);
 
-    expect(await direct(port, enforced(['localhost'])).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    expect(await direct(port, enforced(['localhost'])).submit(SUBMISSION)).toMatchObject({
+      replies: [{ outcome: 'accepted' }],
+    });
     expect(received).toMatchObject([{ isSecure: true }]);
   });
 
@@ -202,7 +289,10 @@ describe('direct: over TLS', () => {
     const { port, received } = await serverAt('127.0.0.1', 0, options);
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
-    expect(await direct(port, enforced(mx)).submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred' }] });
+    expect(await direct(port, enforced(mx)).submit(SUBMISSION)).toMatchObject({
+      isUnreachable: false,
+      replies: [{ outcome: 'deferred' }],
+    });
     expect(received).toEqual([]);
   });
 
@@ -210,7 +300,9 @@ describe('direct: over TLS', () => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
-    await direct(port, { policy: { mode: 'testing', mx: ['other.x.example'], maxAgeSeconds: 86_400 } }).submit(SUBMISSION);
+    await direct(port, { policy: { mode: 'testing', mx: ['other.x.example'], maxAgeSeconds: 86_400 } }).submit(
+      SUBMISSION,
+    );
 
     expect(received).toHaveLength(1);
   });

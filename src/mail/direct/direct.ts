@@ -1,11 +1,16 @@
 import { createTransport } from 'nodemailer';
-import { domainOf } from '#engine/mail/addresses.js';
-import { conversationMsMax } from '#engine/mail/smtp-times.js';
-import { isNamed, type MtaStsPolicy } from '#engine/mail/mta-sts.js';
 import type { Dialer } from '#egress/dialer.js';
-import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { domainOf } from '#engine/mail/addresses.js';
+import { isNamed, type MtaStsPolicy } from '#engine/mail/mta-sts.js';
+import { conversationMsMax } from '#engine/mail/smtp-times.js';
+import {
+  MailTransport,
+  type RecipientReply,
+  type Submission,
+  type SubmissionReport,
+} from '#modules/email/transport.contract.js';
 import { ConversationWatch } from '../conversation-watch.js';
-import { notSent, readError, readResult, type ReadAnswers, type SmtpAnswers } from '../smtp-answers.js';
+import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from '../smtp-answers.js';
 import { DomainThrottle, PLACE_MS_MAX } from '../throttle.js';
 import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
@@ -69,11 +74,20 @@ export class DirectTransport extends MailTransport {
   private async toDomain(domain: string, submission: Submission, signal: AbortSignal): Promise<SubmissionReport> {
     const { recipients } = submission;
     const leave = await this.throttle.enter([domain], AbortSignal.any([signal, AbortSignal.timeout(PLACE_MS_MAX)]));
-    if (leave === null) return notSent(recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
+    if (leave === null)
+      return notSent(recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
     try {
-      const [found, policy] = await Promise.all([mailHosts(this.records, domain, this.options.random), this.policies.of(domain)]);
+      const [found, policy] = await Promise.all([
+        mailHosts(this.records, domain, this.options.random),
+        this.policies.of(domain),
+      ]);
       if ('outcome' in found) return settled(recipients, found);
-      const { report, isThrottled } = await this.toHosts(found.hosts, policy?.mode === 'enforce' ? policy : null, submission, signal);
+      const { report, isThrottled } = await this.toHosts(
+        found.hosts,
+        policy?.mode === 'enforce' ? policy : null,
+        submission,
+        signal,
+      );
       if (isThrottled) this.throttle.slowDown(domain);
       return report;
     } finally {
@@ -82,7 +96,12 @@ export class DirectTransport extends MailTransport {
   }
 
   /** The next one only where nobody could be asked: what a server has answered is the domain's answer. */
-  private async toHosts(hosts: readonly string[], enforced: MtaStsPolicy | null, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+  private async toHosts(
+    hosts: readonly string[],
+    enforced: MtaStsPolicy | null,
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<ReadAnswers> {
     const allowed = enforced === null ? hosts : hosts.filter((host) => isNamed(enforced, host));
     let last: ReadAnswers = { report: settled(submission.recipients, NOT_NAMED), isThrottled: false };
     for (const host of allowed) {
@@ -92,15 +111,24 @@ export class DirectTransport extends MailTransport {
     return last;
   }
 
-  private async toHost(host: string, encryption: Encryption, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+  private async toHost(
+    host: string,
+    encryption: Encryption,
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<ReadAnswers> {
     const { raw, mailFrom, recipients } = submission;
     const mailer = this.mailer(host, encryption, new ConversationWatch(this.options.answerMsMax));
     const from = mailFrom(recipients);
     try {
-      return readResult(recipients, await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }));
+      return readResult(
+        recipients,
+        await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }),
+      );
     } catch (error) {
       // A server that offers TLS and can't do it: in plain text, as to one that does not offer it (RFC 7435).
-      if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted) return await this.toHost(host, 'none', submission, signal);
+      if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted)
+        return await this.toHost(host, 'none', submission, signal);
       return readError(recipients, error as Error & SmtpAnswers);
     } finally {
       mailer.close();
@@ -118,18 +146,26 @@ export class DirectTransport extends MailTransport {
       opportunisticTLS: encryption === 'opportunistic',
       ignoreTLS: encryption === 'none',
       // Where plain text would do, an unknown certificate is no worse.
-      tls: { rejectUnauthorized: encryption === 'verified', minVersion: 'TLSv1.2', servername: host, ...(ca !== undefined && { ca }) },
+      tls: {
+        rejectUnauthorized: encryption === 'verified',
+        minVersion: 'TLSv1.2',
+        servername: host,
+        ...(ca !== undefined && { ca }),
+      },
       dnsTimeout: SETUP_MS,
       disableFileAccess: true,
       disableUrlAccess: true,
       ...watch.options,
       getSocket: (_options, callback) => {
         // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's permission.
-        this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then((connection) => {
-          connection.on('error', () => undefined);
-          watch.attend(connection);
-          callback(null, { connection });
-        }, (error: Error) => callback(error));
+        this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
+          (connection) => {
+            connection.on('error', () => undefined);
+            watch.attend(connection);
+            callback(null, { connection });
+          },
+          (error: Error) => callback(error),
+        );
       },
     });
   }
@@ -152,25 +188,46 @@ async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>
     };
     const timer = setTimeout(free, COUNTED_MS);
     timer.unref();
-    made.push(make(item).finally(() => {
-      clearTimeout(timer);
-      free();
-    }));
+    made.push(
+      make(item).finally(() => {
+        clearTimeout(timer);
+        free();
+      }),
+    );
   }
   return Promise.all(made);
 }
 
-const NOT_NAMED = { outcome: 'deferred', code: 451, enhanced: '4.7.5', text: '451 4.7.5 The MTA-STS policy of the domain names none of its mail servers.' } as const;
+const NOT_NAMED = {
+  outcome: 'deferred',
+  code: 451,
+  enhanced: '4.7.5',
+  text: '451 4.7.5 The MTA-STS policy of the domain names none of its mail servers.',
+} as const;
 
-const isOfTls = ({ code, command }: SmtpAnswers): boolean => code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
+const isOfTls = ({ code, command }: SmtpAnswers): boolean =>
+  code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
 
 /** One answer for all recipients of a domain, without a server that gave it. */
-function settled(recipients: readonly string[], { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>): SubmissionReport {
-  return { replies: recipients.map((address) => ({ address, outcome, code, enhanced, text })), isUnreachable: false, isFinal: true, retryAfterMs: null };
+function settled(
+  recipients: readonly string[],
+  { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>,
+): SubmissionReport {
+  return {
+    replies: recipients.map((address) => ({ address, outcome, code, enhanced, text })),
+    isUnreachable: false,
+    isFinal: true,
+    retryAfterMs: null,
+  };
 }
 
 /** That one domain's servers can't be reached says nothing of the transport. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
-  return { replies: reports.flatMap(({ replies }) => replies), isUnreachable: false, isFinal: true, retryAfterMs: longestMs === 0 ? null : longestMs };
+  return {
+    replies: reports.flatMap(({ replies }) => replies),
+    isUnreachable: false,
+    isFinal: true,
+    retryAfterMs: longestMs === 0 ? null : longestMs,
+  };
 }

@@ -4,7 +4,8 @@ import type { NameRecords } from '#egress/name-records.js';
 const HOSTS_MAX = 5;
 
 /** Where mail for a domain goes: hosts in the order in which they are tried; or why nowhere, now or for good. */
-export type MailHosts = { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
+export type MailHosts =
+  { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
 
 /** What is asked of name servers. */
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
@@ -20,16 +21,38 @@ export async function mailHosts(records: MailRecords, domain: string, random: ()
   const addresses = await records.addresses(domain, domain);
   if ('unanswered' in addresses) return unanswered(domain, addresses.unanswered);
   if (addresses.found.length > 0) return { hosts: [domain] };
-  return { outcome: 'bounced', code: 550, enhanced: '5.1.2', text: `550 5.1.2 ${domain} has neither an MX record nor an address.` };
+  return {
+    outcome: 'bounced',
+    code: 550,
+    enhanced: '5.1.2',
+    text: `550 5.1.2 ${domain} has neither an MX record nor an address.`,
+  };
 }
 
-function ofMx(domain: string, found: readonly { exchange: string; priority: number }[], random: () => number): MailHosts {
-  const named = found.map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), priority, turn: random() })).filter(({ name }) => name !== '');
-  if (named.length === 0) return { outcome: 'bounced', code: 556, enhanced: '5.1.10', text: `556 5.1.10 ${domain} takes no mail (null MX, RFC 7505).` };
+function ofMx(
+  domain: string,
+  found: readonly { exchange: string; priority: number }[],
+  random: () => number,
+): MailHosts {
+  const named = found
+    .map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), priority, turn: random() }))
+    .filter(({ name }) => name !== '');
+  if (named.length === 0)
+    return {
+      outcome: 'bounced',
+      code: 556,
+      enhanced: '5.1.10',
+      text: `556 5.1.10 ${domain} takes no mail (null MX, RFC 7505).`,
+    };
   const sorted = named.sort((a, b) => a.priority - b.priority || a.turn - b.turn).map(({ name }) => name);
   return { hosts: [...new Set(sorted)].slice(0, HOSTS_MAX) };
 }
 
 function unanswered(domain: string, code: string): MailHosts {
-  return { outcome: 'deferred', code: 451, enhanced: '4.4.3', text: `451 4.4.3 The name servers of ${domain} did not answer (${code}).` };
+  return {
+    outcome: 'deferred',
+    code: 451,
+    enhanced: '4.4.3',
+    text: `451 4.4.3 The name servers of ${domain} did not answer (${code}).`,
+  };
 }

@@ -2,12 +2,17 @@ import type { EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { FoundRecords } from '#egress/name-records.js';
 import { MtaStsPolicies } from './policies.js';
 
-const text = (mode: string, seconds = 3_600): string => `version: STSv1\r\nmode: ${mode}\r\nmx: mx.x.example\r\nmax_age: ${seconds}\r\n`;
+const text = (mode: string, seconds = 3_600): string =>
+  `version: STSv1\r\nmode: ${mode}\r\nmx: mx.x.example\r\nmax_age: ${seconds}\r\n`;
 
 /** A domain as it announces its policy, and the server of that. */
 class Domain {
   record: FoundRecords<string> = { found: ['v=STSv1; id=1'] };
-  answer: { status: number; type: string; body: string } | 'unreachable' = { status: 200, type: 'text/plain; charset=utf-8', body: text('enforce') };
+  answer: { status: number; type: string; body: string } | 'unreachable' = {
+    status: 200,
+    type: 'text/plain; charset=utf-8',
+    body: text('enforce'),
+  };
   nowMs = 0;
   readonly asked: string[] = [];
   readonly policies = new MtaStsPolicies(
@@ -26,9 +31,17 @@ class Domain {
 
   private exchange({ url }: EgressRequest): EgressAnswer {
     this.asked.push(url.href);
-    if (this.answer === 'unreachable') return { kind: 'error', error: 'tls', detail: 'The certificate is of another name.', durationMs: 1 };
+    if (this.answer === 'unreachable')
+      return { kind: 'error', error: 'tls', detail: 'The certificate is of another name.', durationMs: 1 };
     const { status, type, body } = this.answer;
-    return { kind: 'response', status, headers: { 'content-type': type }, body: Buffer.from(body), truncated: false, durationMs: 1 };
+    return {
+      kind: 'response',
+      status,
+      headers: { 'content-type': type },
+      body: Buffer.from(body),
+      truncated: false,
+      durationMs: 1,
+    };
   }
 }
 
@@ -54,7 +67,7 @@ describe('MtaStsPolicies', () => {
     expect([await domain.mode(), domain.asked.length]).toEqual(['none', 2]);
   });
 
-  it('keeps what holds when the announcement is gone, or the name servers fail, or the new policy can\'t be fetched', async () => {
+  it("keeps what holds when the announcement is gone, or the name servers fail, or the new policy can't be fetched", async () => {
     const domain = new Domain();
     await domain.mode();
 
@@ -86,7 +99,7 @@ describe('MtaStsPolicies', () => {
     ['that is not served by a certificate of its name', 'unreachable'],
     ['that is a redirect', { status: 301, type: 'text/plain', body: text('enforce') }],
     ['that is a web page', { status: 200, type: 'text/html', body: text('enforce') }],
-    ['that can\'t be read', { status: 200, type: 'text/plain', body: 'mode: enforce' }],
+    ["that can't be read", { status: 200, type: 'text/plain', body: 'mode: enforce' }],
   ])('takes a policy %s for none, and rests before it asks again', async (_what, answer) => {
     const domain = new Domain();
     domain.answer = answer;

@@ -37,9 +37,20 @@ export class MtaStsPolicies {
     const nowMs = this.monotonicMs();
     const known = this.known.get(domain);
     const held = known !== undefined && known.untilMs > nowMs ? known.policy : null;
-    if (id === null || (known?.id === id && (held !== null || known.askAgainMs > nowMs)) || (known !== undefined && known.askAgainMs > nowMs)) return held;
+    if (
+      id === null ||
+      (known?.id === id && (held !== null || known.askAgainMs > nowMs)) ||
+      (known !== undefined && known.askAgainMs > nowMs)
+    )
+      return held;
     const policy = await this.published(domain);
-    if (policy === null) this.keep(domain, { id: known?.id ?? id, policy: held, untilMs: held === null ? 0 : (known?.untilMs ?? 0), askAgainMs: nowMs + AGAIN_MS });
+    if (policy === null)
+      this.keep(domain, {
+        id: known?.id ?? id,
+        policy: held,
+        untilMs: held === null ? 0 : (known?.untilMs ?? 0),
+        askAgainMs: nowMs + AGAIN_MS,
+      });
     else this.keep(domain, { id, policy, untilMs: nowMs + policy.maxAgeSeconds * 1000, askAgainMs: 0 });
     return policy ?? held;
   }
@@ -47,8 +58,21 @@ export class MtaStsPolicies {
   /** The certificate is verified as any other; redirects are not followed (section 3.3). */
   private async published(domain: string): Promise<MtaStsPolicy | null> {
     const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);
-    const answer = await this.agent.exchange({ method: 'GET', url, headers: { accept: 'text/plain' }, body: null, timeoutMs: FETCH_MS_MAX, bodyBytesMax: POLICY_BYTES_MAX });
-    if (answer.kind === 'error' || answer.status !== 200 || answer.truncated || !/^text\/plain\b/i.test(answer.headers['content-type'] ?? '')) return null;
+    const answer = await this.agent.exchange({
+      method: 'GET',
+      url,
+      headers: { accept: 'text/plain' },
+      body: null,
+      timeoutMs: FETCH_MS_MAX,
+      bodyBytesMax: POLICY_BYTES_MAX,
+    });
+    if (
+      answer.kind === 'error' ||
+      answer.status !== 200 ||
+      answer.truncated ||
+      !/^text\/plain\b/i.test(answer.headers['content-type'] ?? '')
+    )
+      return null;
     return readPolicy(answer.body.toString('utf8'));
   }
 

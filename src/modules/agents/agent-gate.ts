@@ -16,17 +16,22 @@ export class AgentGate {
   /** Throws 403 for a foreign `Origin` or `Host`, and 400 for a token in the URL, where logs would keep it. */
   admit(request: FastifyRequest): void {
     const { origin, host = '' } = request.headers;
-    if (origin !== undefined && !this.admitsOrigin(origin)) throw forbidden('This Origin may not call /mcp. MCP_ALLOWED_ORIGINS names those that may.');
-    if (!this.admitsHost(host)) throw forbidden('This Host is not served at /mcp. MCP_ALLOWED_HOSTS names those that are.');
-    if (new URLSearchParams(request.url.split('?')[1]).has('access_token')) throw badRequest('Send the key in the Authorization header, never in the URL.');
+    if (origin !== undefined && !this.admitsOrigin(origin))
+      throw forbidden('This Origin may not call /mcp. MCP_ALLOWED_ORIGINS names those that may.');
+    if (!this.admitsHost(host))
+      throw forbidden('This Host is not served at /mcp. MCP_ALLOWED_HOSTS names those that are.');
+    if (new URLSearchParams(request.url.split('?')[1]).has('access_token'))
+      throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
   /** Returns the CORS headers of an answer at `/mcp`. Errors have them, too: without them a browser shows the page no status and no challenge. */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
-      vary: 'origin', 'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'www-authenticate, x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+      vary: 'origin',
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers':
+        'www-authenticate, x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     };
   }
 

@@ -14,10 +14,10 @@ import { GrantAudit } from './grant-audit.js';
 import { GrantNotice } from './grant-notice.js';
 import { McpController } from './mcp.controller.js';
 import { McpServer } from './mcp-server.js';
+import { OAuthController } from './oauth.controller.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 import { OAuthCodesStore } from './oauth-codes.store.js';
-import { OAuthController } from './oauth.controller.js';
 import { OAuthDevicesStore } from './oauth-devices.store.js';
 import { OAuthMetadataController } from './oauth-metadata.controller.js';
 import { OAuthSweep } from './oauth-sweep.js';
@@ -26,7 +26,14 @@ import { ToolBox } from './tool-box.js';
 /** Agents: the Model Context Protocol, and how they sign in. */
 @Module({
   imports: [DiscoveryModule, SignInModule],
-  controllers: [AuthorizeController, ConsentFormController, DeviceController, McpController, OAuthController, OAuthMetadataController],
+  controllers: [
+    AuthorizeController,
+    ConsentFormController,
+    DeviceController,
+    McpController,
+    OAuthController,
+    OAuthMetadataController,
+  ],
   providers: [
     AgentGate,
     Authorization,

@@ -11,7 +11,12 @@ export function answerBytes(value: unknown): number {
 }
 
 /** The text from character `offset` on: at most `charactersMax`, and fewer where they would take more than `bytesMax` of an answer. */
-export function partOf(text: string, offset: number, charactersMax: number, bytesMax = PART_BYTES_MAX): { text: string; nextOffset: number | null } {
+export function partOf(
+  text: string,
+  offset: number,
+  charactersMax: number,
+  bytesMax = PART_BYTES_MAX,
+): { text: string; nextOffset: number | null } {
   for (let max = charactersMax; ; max = Math.floor(max / 2)) {
     const part = text.slice(offset, offset + max);
     if (max > 2 && answerBytes(part) > bytesMax) continue;

@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { GrantedKeys, type KeyGranter } from '#modules/auth/granted-keys.contract.js';
-import { type OAuthErrorCode, oauthError } from '#http/oauth-answers.js';
+import { oauthError, type OAuthErrorCode } from '#http/oauth-answers.js';
 import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
-import { type Approval, GrantAudit } from './grant-audit.js';
+import { GrantedKeys, type KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { GRANTED_SCOPE, type OAuthClient } from './client-metadata.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
 import { GrantNotice } from './grant-notice.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
@@ -66,31 +66,54 @@ export class Authorization {
   /** Nobody is sent to an address before it is known to be the client's: until then a fault is told to the person. */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
-    if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return unsafe('The client_id or the redirect_uri is missing, or is there twice.');
+    if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
+      return unsafe('The client_id or the redirect_uri is missing, or is there twice.');
     const client = await this.clients.find(clientId);
     if (typeof client === 'string') return unsafe(client);
-    if (!client.grantTypes.includes('authorization_code')) return unsafe('The application did not register for the authorization code grant.');
-    if (!isRegistered(redirectUri, client.redirectUris)) return unsafe('The application asks to be answered at an address that it did not register.');
+    if (!client.grantTypes.includes('authorization_code'))
+      return unsafe('The application did not register for the authorization code grant.');
+    if (!isRegistered(redirectUri, client.redirectUris))
+      return unsafe('The application asks to be answered at an address that it did not register.');
     // Also for whoever registered before there was a rule.
-    if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null) return unsafe('The application asks to be answered at an address that nobody may be sent to.');
-    const state = typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
+    if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
+      return unsafe('The application asks to be answered at an address that nobody may be sent to.');
+    const state =
+      typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
     const fault = this.faultOf(given);
-    if (fault !== null) return { kind: 'refused', client, location: this.refusal({ redirectUri, state }, ...fault), message: fault[1] };
+    if (fault !== null)
+      return { kind: 'refused', client, location: this.refusal({ redirectUri, state }, ...fault), message: fault[1] };
     return { kind: 'asked', request: { client, redirectUri, state, codeChallenge: given['code_challenge'] as string } };
   }
 
   /** Where the person's browser takes a refusal. */
-  refusal({ redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>, error: OAuthErrorCode, description: string): string {
+  refusal(
+    { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+    error: OAuthErrorCode,
+    description: string,
+  ): string {
     return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
   }
 
   /** Where the person's browser takes the code, which is bound to everything that was asked and chosen. */
-  async approve({ client, redirectUri, state, codeChallenge }: AuthorizationRequest, { approval, ...given }: ConsentGiven): Promise<string> {
+  async approve(
+    { client, redirectUri, state, codeChallenge }: AuthorizationRequest,
+    { approval, ...given }: ConsentGiven,
+  ): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     await this.database.transaction(async () => {
       await this.clients.approve(client.id);
-      await this.codes.add(sha256(code), { ...given, clientId: client.id, clientName: client.name, redirectUri, codeChallenge }, CODE_SECONDS);
-      await this.audit.granted(approval, given.environmentId, { client_id: client.id, client_name: client.name, redirect_uri: redirectUri, scope: GRANTED_SCOPE, lifetime_seconds: given.lifetimeSeconds });
+      await this.codes.add(
+        sha256(code),
+        { ...given, clientId: client.id, clientName: client.name, redirectUri, codeChallenge },
+        CODE_SECONDS,
+      );
+      await this.audit.granted(approval, given.environmentId, {
+        client_id: client.id,
+        client_name: client.name,
+        redirect_uri: redirectUri,
+        scope: GRANTED_SCOPE,
+        lifetime_seconds: given.lifetimeSeconds,
+      });
     });
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }
@@ -98,8 +121,10 @@ export class Authorization {
   /** Exchanges a code for a key. One answer for everything that is wrong with a code; one that is used again revokes its key. */
   async exchange(form: Readonly<Record<string, string>>, origin: AuditOrigin): Promise<IssuedToken> {
     const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
-    if (!code || !clientId || !redirectUri || !verifier) throw oauthError('invalid_request', 'Send code, client_id, redirect_uri and code_verifier.');
-    if (resource !== undefined && !this.isOurs(resource)) throw oauthError('invalid_target', `The resource is ${this.config.baseUrl}/mcp.`);
+    if (!code || !clientId || !redirectUri || !verifier)
+      throw oauthError('invalid_request', 'Send code, client_id, redirect_uri and code_verifier.');
+    if (resource !== undefined && !this.isOurs(resource))
+      throw oauthError('invalid_target', `The resource is ${this.config.baseUrl}/mcp.`);
     const hash = sha256(code);
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
@@ -107,13 +132,23 @@ export class Authorization {
       // Committed although the exchange fails: whoever shows a code that is not his, or shows it twice, has spent it.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
-      const grant = { environmentId: taken.environmentId, scope: GRANTED_SCOPE, clientName: taken.clientName, grantedBy: taken.grantedBy, lifetimeSeconds: taken.lifetimeSeconds };
+      const grant = {
+        environmentId: taken.environmentId,
+        scope: GRANTED_SCOPE,
+        clientName: taken.clientName,
+        grantedBy: taken.grantedBy,
+        lifetimeSeconds: taken.lifetimeSeconds,
+      };
       const key = await this.keys.issue({ ...grant, clientId, granter: taken.granter });
       if (key === null) return null;
       await this.codes.noteKey(grant.environmentId, hash, key.id);
       return { text: key.text, grant: { ...grant, keyId: key.id, lifetimeSeconds: key.lifetimeSeconds } };
     });
-    if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or who granted it may not any more.');
+    if (issued === null)
+      throw oauthError(
+        'invalid_grant',
+        'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or who granted it may not any more.',
+      );
     void this.notice.tell(issued.grant);
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
@@ -122,37 +157,72 @@ export class Authorization {
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);
-      if (key !== null) await this.audit.givenBack(key.environmentId, key.id, { client_id: key.clientId, client_name: key.clientName, granted_by: key.grantedBy }, origin);
+      if (key !== null)
+        await this.audit.givenBack(
+          key.environmentId,
+          key.id,
+          { client_id: key.clientId, client_name: key.clientName, granted_by: key.grantedBy },
+          origin,
+        );
     });
   }
 
-  private async revokeReused({ environmentId, keyId, clientId, clientName, grantedBy }: TakenCode, origin: AuditOrigin): Promise<void> {
+  private async revokeReused(
+    { environmentId, keyId, clientId, clientName, grantedBy }: TakenCode,
+    origin: AuditOrigin,
+  ): Promise<void> {
     if (keyId === null || !(await this.keys.revoke(environmentId, keyId))) return;
-    await this.audit.reused(environmentId, keyId, { client_id: clientId, client_name: clientName, granted_by: grantedBy }, origin);
+    await this.audit.reused(
+      environmentId,
+      keyId,
+      { client_id: clientId, client_name: clientName, granted_by: grantedBy },
+      origin,
+    );
   }
 
   private faultOf(given: Readonly<Record<string, unknown>>): [OAuthErrorCode, string] | null {
     const repeated = Object.entries(given).find(([name, value]) => typeof value !== 'string' && name !== 'resource');
     if (repeated) return ['invalid_request', `${repeated[0]} is there twice.`];
-    const { response_type: type, code_challenge: challenge, code_challenge_method: method, scope = '', resource, state = '' } = given;
-    if (typeof state === 'string' && state.length > STATE_LENGTH_MAX) return ['invalid_request', 'The state is too long.'];
-    if (type !== 'code') return type === undefined ? ['invalid_request', 'The response_type is missing.'] : ['unsupported_response_type', 'The response_type must be code.'];
+    const {
+      response_type: type,
+      code_challenge: challenge,
+      code_challenge_method: method,
+      scope = '',
+      resource,
+      state = '',
+    } = given;
+    if (typeof state === 'string' && state.length > STATE_LENGTH_MAX)
+      return ['invalid_request', 'The state is too long.'];
+    if (type !== 'code')
+      return type === undefined
+        ? ['invalid_request', 'The response_type is missing.']
+        : ['unsupported_response_type', 'The response_type must be code.'];
     if (method !== 'S256') return ['invalid_request', 'The code_challenge_method must be S256.'];
-    if (typeof challenge !== 'string' || !/^[A-Za-z0-9._~-]{43,128}$/.test(challenge)) return ['invalid_request', 'The code_challenge is missing or malformed.'];
+    if (typeof challenge !== 'string' || !/^[A-Za-z0-9._~-]{43,128}$/.test(challenge))
+      return ['invalid_request', 'The code_challenge is missing or malformed.'];
     if (!SCOPE_FORM.test(scope as string)) return ['invalid_scope', 'The scope is malformed.'];
-    if (resource !== undefined && !(typeof resource === 'string' && this.isOurs(resource))) return ['invalid_target', `The resource must be ${this.config.baseUrl}/mcp.`];
+    if (resource !== undefined && !(typeof resource === 'string' && this.isOurs(resource)))
+      return ['invalid_target', `The resource must be ${this.config.baseUrl}/mcp.`];
     return null;
   }
 
   private isOurs(resource: string): boolean {
-    return URL.canParse(resource) && new URL(resource).href.replace(/\/$/, '') === new URL(`${this.config.baseUrl}/mcp`).href;
+    return (
+      URL.canParse(resource) && new URL(resource).href.replace(/\/$/, '') === new URL(`${this.config.baseUrl}/mcp`).href
+    );
   }
 }
 
 function fits(taken: TakenCode, given: { clientId: string; redirectUri: string; verifier: string }): boolean {
   const challenge = createHash('sha256').update(given.verifier).digest('base64url');
   const isForm = /^[A-Za-z0-9._~-]{43,128}$/.test(given.verifier);
-  return isForm && !taken.isExpired && isSame(taken.clientId, given.clientId) && isSame(taken.redirectUri, given.redirectUri) && isSame(taken.codeChallenge, challenge);
+  return (
+    isForm &&
+    !taken.isExpired &&
+    isSame(taken.clientId, given.clientId) &&
+    isSame(taken.redirectUri, given.redirectUri) &&
+    isSame(taken.codeChallenge, challenge)
+  );
 }
 
 /** In a time that does not depend on where they differ. */

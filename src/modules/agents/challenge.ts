@@ -34,12 +34,17 @@ export class Challenge implements OnModuleInit {
   private challengeOf(request: FastifyRequest, error: ApiError): string | null {
     const metadata = `resource_metadata="${this.config.baseUrl}/.well-known/oauth-protected-resource"`;
     if (error.type === 'unauthenticated') {
-      return request.headers.authorization === undefined ? `Bearer ${metadata}` : `Bearer error="invalid_token", ${metadata}`;
+      return request.headers.authorization === undefined
+        ? `Bearer ${metadata}`
+        : `Bearer error="invalid_token", ${metadata}`;
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
     // A scope that is never granted would send the agent, and its person, through the sign-in again for nothing.
-    const scope = required === GRANTED_SCOPE ? `scope="${required}"` : `error_description="Keys from this sign-in only have the scope ${GRANTED_SCOPE}. Use an API key of scope ${required}."`;
+    const scope =
+      required === GRANTED_SCOPE
+        ? `scope="${required}"`
+        : `error_description="Keys from this sign-in only have the scope ${GRANTED_SCOPE}. Use an API key of scope ${required}."`;
     return `Bearer error="insufficient_scope", ${scope}, ${metadata}`;
   }
 }

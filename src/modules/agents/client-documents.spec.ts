@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import { ClientDocuments } from './client-documents.js';
 
-const URL_ = 'https://client.example.com/client.json';
+const ENDPOINT_URL = 'https://client.example.com/client.json';
 
 class FakeClock extends Clock {
   ms = 1_000_000;
@@ -33,20 +33,44 @@ interface Answers {
 }
 
 /** Documents behind an agent that counts what it fetches. */
-function served(answers: Answers = {}): { documents: ClientDocuments; clock: FakeClock; fetched: string[]; answers: Answers } {
+function served(answers: Answers = {}): {
+  documents: ClientDocuments;
+  clock: FakeClock;
+  fetched: string[];
+  answers: Answers;
+} {
   const clock = new FakeClock();
   const fetched: string[] = [];
-  const agent = { exchange: async ({ url }: { url: URL }) => {
-    fetched.push(url.href);
-    await Promise.resolve();
-    return {
-      kind: 'response', status: answers.status ?? 200, truncated: false, durationMs: 1,
-      headers: { 'content-type': 'application/json', ...(answers.cacheControl !== undefined && { 'cache-control': answers.cacheControl }) },
-      body: Buffer.from(JSON.stringify({ client_id: url.href, client_name: `The ${fetched.length}.`, redirect_uris: ['https://client.example.com/cb'] })),
-    };
-  } };
+  const agent = {
+    exchange: async ({ url }: { url: URL }) => {
+      fetched.push(url.href);
+      await Promise.resolve();
+      return {
+        kind: 'response',
+        status: answers.status ?? 200,
+        truncated: false,
+        durationMs: 1,
+        headers: {
+          'content-type': 'application/json',
+          ...(answers.cacheControl !== undefined && { 'cache-control': answers.cacheControl }),
+        },
+        body: Buffer.from(
+          JSON.stringify({
+            client_id: url.href,
+            client_name: `The ${fetched.length}.`,
+            redirect_uris: ['https://client.example.com/cb'],
+          }),
+        ),
+      };
+    },
+  };
   const gate = { check: (url: string) => ({ ok: true, url: new URL(url) }) };
-  const documents = new ClientDocuments(agent as unknown as EgressAgent, gate as unknown as EgressGate, { oauthRedirectSchemes: [] } as unknown as Config, clock);
+  const documents = new ClientDocuments(
+    agent as unknown as EgressAgent,
+    gate as unknown as EgressGate,
+    { oauthRedirectSchemes: [] } as unknown as Config,
+    clock,
+  );
   return { documents, clock, fetched, answers };
 }
 
@@ -54,25 +78,30 @@ describe('client metadata documents', () => {
   it('one is fetched once in an hour, and then again', async () => {
     const { documents, clock, fetched } = served();
 
-    await documents.find(URL_);
+    await documents.find(ENDPOINT_URL);
     clock.advance(3_599_999);
-    const kept = await documents.find(URL_);
+    const kept = await documents.find(ENDPOINT_URL);
     clock.advance(1);
-    const again = await documents.find(URL_);
+    const again = await documents.find(ENDPOINT_URL);
 
     expect([kept, again]).toMatchObject([{ name: 'The 1.' }, { name: 'The 2.' }]);
     expect(fetched).toHaveLength(2);
   });
 
-  it.each<[string, number]>([['max-age=900', 900], ['no-store', 300], ['max-age=1', 300], ['max-age=86400', 3_600]])('with "%s" it counts for %d s', async (cacheControl, seconds) => {
+  it.each<[string, number]>([
+    ['max-age=900', 900],
+    ['no-store', 300],
+    ['max-age=1', 300],
+    ['max-age=86400', 3_600],
+  ])('with "%s" it counts for %d s', async (cacheControl, seconds) => {
     const { documents, clock, fetched } = served({ cacheControl });
 
-    await documents.find(URL_);
+    await documents.find(ENDPOINT_URL);
     clock.advance(seconds * 1000 - 1);
-    await documents.find(URL_);
+    await documents.find(ENDPOINT_URL);
     const before = fetched.length;
     clock.advance(1);
-    await documents.find(URL_);
+    await documents.find(ENDPOINT_URL);
 
     expect([before, fetched.length]).toEqual([1, 2]);
   });
@@ -80,14 +109,17 @@ describe('client metadata documents', () => {
   it('a fault counts for half a minute, whatever it says of itself', async () => {
     const { documents, clock, fetched, answers } = served({ status: 503, cacheControl: 'max-age=3600' });
 
-    const first = await documents.find(URL_);
+    const first = await documents.find(ENDPOINT_URL);
     answers.status = 200;
     clock.advance(29_999);
-    const soon = await documents.find(URL_);
+    const soon = await documents.find(ENDPOINT_URL);
     clock.advance(1);
-    const mended = await documents.find(URL_);
+    const mended = await documents.find(ENDPOINT_URL);
 
-    expect([first, soon]).toEqual([expect.stringMatching(/could not be fetched/), expect.stringMatching(/could not be fetched/)]);
+    expect([first, soon]).toEqual([
+      expect.stringMatching(/could not be fetched/),
+      expect.stringMatching(/could not be fetched/),
+    ]);
     expect(mended).toMatchObject({ name: 'The 2.' });
     expect(fetched).toHaveLength(2);
   });
@@ -95,7 +127,7 @@ describe('client metadata documents', () => {
   it('many who ask at once share one fetch', async () => {
     const { documents, fetched } = served();
 
-    await Promise.all(Array.from({ length: 20 }, () => documents.find(URL_)));
+    await Promise.all(Array.from({ length: 20 }, () => documents.find(ENDPOINT_URL)));
 
     expect(fetched).toHaveLength(1);
   });
@@ -112,7 +144,10 @@ describe('client metadata documents', () => {
     expect([kept, fetched.length]).toEqual([1_001, 1_002]);
   });
 
-  it.each(['https://a;b.example/c', 'https://a,b.example/c', "https://'none'.example/c"])('%s names no document', (id) => {
-    expect(ClientDocuments.isDocumentUrl(id)).toBe(false);
-  });
+  it.each(['https://a;b.example/c', 'https://a,b.example/c', "https://'none'.example/c"])(
+    '%s names no document',
+    (id) => {
+      expect(ClientDocuments.isDocumentUrl(id)).toBe(false);
+    },
+  );
 });

@@ -45,7 +45,15 @@ export class ClientDocuments {
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);
-    return href === id && isHost(hostname) && pathname !== '/' && username === '' && password === '' && hash === '' && !id.includes('#');
+    return (
+      href === id &&
+      isHost(hostname) &&
+      pathname !== '/' &&
+      username === '' &&
+      password === '' &&
+      hash === '' &&
+      !id.includes('#')
+    );
   }
 
   /** The client, or a sentence that says why there is none. Fetched once, however many ask meanwhile. */
@@ -72,12 +80,24 @@ export class ClientDocuments {
     const verdict = this.gate.check(url);
     // Why an address is refused would tell strangers what our network looks like.
     if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
-    const answer = await this.agent.exchange({ method: 'GET', url: verdict.url, headers: { accept: 'application/json' }, body: null, timeoutMs: FETCH_MS_MAX, bodyBytesMax: BYTES_MAX + 1 });
-    if (answer.kind === 'error' || answer.status !== 200) return fault('The client metadata document could not be fetched.');
-    if (answer.truncated || answer.body.length > BYTES_MAX) return fault(`The client metadata document is larger than ${BYTES_MAX} bytes.`);
-    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? '')) return fault('The client metadata document is not JSON.');
+    const answer = await this.agent.exchange({
+      method: 'GET',
+      url: verdict.url,
+      headers: { accept: 'application/json' },
+      body: null,
+      timeoutMs: FETCH_MS_MAX,
+      bodyBytesMax: BYTES_MAX + 1,
+    });
+    if (answer.kind === 'error' || answer.status !== 200)
+      return fault('The client metadata document could not be fetched.');
+    if (answer.truncated || answer.body.length > BYTES_MAX)
+      return fault(`The client metadata document is larger than ${BYTES_MAX} bytes.`);
+    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? ''))
+      return fault('The client metadata document is not JSON.');
     const client = clientIn(answer.body.toString('utf8'), url, this.config.oauthRedirectSchemes);
-    return typeof client === 'string' ? fault(client) : { client, keptMs: keptSeconds(answer.headers['cache-control']) * 1000 };
+    return typeof client === 'string'
+      ? fault(client)
+      : { client, keptMs: keptSeconds(answer.headers['cache-control']) * 1000 };
   }
 }
 
@@ -92,7 +112,10 @@ function clientIn(text: string, url: string, schemes: readonly string[]): OAuthC
   } catch {
     return 'The client metadata document is not JSON.';
   }
-  if ((document as { client_id?: unknown } | null)?.client_id !== url) return 'The client metadata document names another client_id than its own address.';
+  if ((document as { client_id?: unknown } | null)?.client_id !== url)
+    return 'The client metadata document names another client_id than its own address.';
   const metadata = clientMetadata(document, schemes);
-  return 'fault' in metadata ? `The client metadata document cannot be used: ${metadata.fault}` : { id: url, isDocument: true, ...metadata };
+  return 'fault' in metadata
+    ? `The client metadata document cannot be used: ${metadata.fault}`
+    : { id: url, isDocument: true, ...metadata };
 }

@@ -28,22 +28,49 @@ const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;
 
 /** What a client may say of itself (RFC 7591, section 2), or what is wrong with it. What we do not use is ignored, and nothing that it names is ever fetched. */
-export function clientMetadata(given: unknown, privateSchemes: readonly string[]): Pick<OAuthClient, 'name' | 'uri' | 'redirectUris' | 'grantTypes'> | { code: OAuthErrorCode; fault: string } {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { code: 'invalid_client_metadata', fault: 'The metadata must be a JSON object.' };
-  const { redirect_uris: uris, client_name: name, client_uri: uri, token_endpoint_auth_method: method, grant_types: grants = [CODE_GRANT], response_types: responses } = given as Record<string, unknown>;
+export function clientMetadata(
+  given: unknown,
+  privateSchemes: readonly string[],
+): Pick<OAuthClient, 'name' | 'uri' | 'redirectUris' | 'grantTypes'> | { code: OAuthErrorCode; fault: string } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return { code: 'invalid_client_metadata', fault: 'The metadata must be a JSON object.' };
+  const {
+    redirect_uris: uris,
+    client_name: name,
+    client_uri: uri,
+    token_endpoint_auth_method: method,
+    grant_types: grants = [CODE_GRANT],
+    response_types: responses,
+  } = given as Record<string, unknown>;
   const grantTypes = CLIENT_GRANTS.filter((grant) => Array.isArray(grants) && grants.includes(grant));
-  if (grantTypes.length === 0) return { code: 'invalid_client_metadata', fault: `grant_types must have ${CLIENT_GRANTS.join(' or ')}.` };
+  if (grantTypes.length === 0)
+    return { code: 'invalid_client_metadata', fault: `grant_types must have ${CLIENT_GRANTS.join(' or ')}.` };
   const takesCodes = grantTypes.includes(CODE_GRANT);
   const redirects = uris === undefined && !takesCodes ? [] : uris;
-  if (!Array.isArray(redirects) || (takesCodes && redirects.length < 1) || redirects.length > REDIRECTS_MAX) return { code: 'invalid_redirect_uri', fault: `redirect_uris must have 1 to ${REDIRECTS_MAX} entries.` };
+  if (!Array.isArray(redirects) || (takesCodes && redirects.length < 1) || redirects.length > REDIRECTS_MAX)
+    return { code: 'invalid_redirect_uri', fault: `redirect_uris must have 1 to ${REDIRECTS_MAX} entries.` };
   for (const one of redirects) {
     const fault = redirectFault(one, privateSchemes);
     if (fault !== null) return { code: 'invalid_redirect_uri', fault };
   }
-  if (method !== undefined && method !== 'none') return { code: 'invalid_client_metadata', fault: 'Only public clients are registered: token_endpoint_auth_method must be none.' };
-  if (takesCodes && responses !== undefined && !(Array.isArray(responses) && responses.includes('code'))) return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
-  if (name !== undefined && (typeof name !== 'string' || name.length > NAME_LENGTH_MAX)) return { code: 'invalid_client_metadata', fault: `client_name must be a text of at most ${NAME_LENGTH_MAX} characters.` };
-  return { name: plain(name) || 'An application without a name', uri: typeof uri === 'string' && /^https?:\/\//.test(uri) && uri.length <= 500 ? uri : null, redirectUris: redirects as string[], grantTypes };
+  if (method !== undefined && method !== 'none')
+    return {
+      code: 'invalid_client_metadata',
+      fault: 'Only public clients are registered: token_endpoint_auth_method must be none.',
+    };
+  if (takesCodes && responses !== undefined && !(Array.isArray(responses) && responses.includes('code')))
+    return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
+  if (name !== undefined && (typeof name !== 'string' || name.length > NAME_LENGTH_MAX))
+    return {
+      code: 'invalid_client_metadata',
+      fault: `client_name must be a text of at most ${NAME_LENGTH_MAX} characters.`,
+    };
+  return {
+    name: plain(name) || 'An application without a name',
+    uri: typeof uri === 'string' && /^https?:\/\//.test(uri) && uri.length <= 500 ? uri : null,
+    redirectUris: redirects as string[],
+    grantTypes,
+  };
 }
 
 /** Without what turns text around, hides in it or breaks lines: a name is shown to people who decide by it. */

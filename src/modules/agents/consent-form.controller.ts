@@ -24,15 +24,20 @@ export class ConsentFormController {
   @TakesForm()
   @RateLimit(TRIES)
   @UseGuards(OwnOriginGuard)
-  async decideOnAccess(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: object): Promise<void> {
+  async decideOnAccess(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() body: object,
+  ): Promise<void> {
     const form = (body ?? {}) as FormFields;
     const who = await this.consent.whoSent(request, form);
     const asked = await this.consent.asked(form, who, reply);
     if (asked === null) return;
     if (form['decision'] !== 'allow' && form['decision'] !== 'deny') throw badRequest('Choose whether to allow it.');
-    const location = form['decision'] === 'allow'
-      ? await this.authorization.approve(asked, await this.consent.givenBy(who, form, request))
-      : this.authorization.refusal(asked, 'access_denied', 'The person refused.');
+    const location =
+      form['decision'] === 'allow'
+        ? await this.authorization.approve(asked, await this.consent.givenBy(who, form, request))
+        : this.authorization.refusal(asked, 'access_denied', 'The person refused.');
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(location, 302);
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import type { FormFields } from '#http/form-parser.js';
 import { type Page, type PageOptions, sendPage } from '#http/pages/page.js';
+import type { AuditActor } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
-import type { AuditActor } from '#kernel/audit.js';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
 /** How long a key may live, in days; the first is offered. */
@@ -36,13 +36,19 @@ export class Consent {
   /** Who sent a form of his own session. Throws 401 and 403. */
   async whoSent(request: FastifyRequest, form: FormFields): Promise<SignedIn> {
     const who = await this.sessions.read(request.headers.cookie);
-    if (who === null) throw new ApiError('unauthenticated', 'You are not signed in any more. Start again from the application.');
-    if (!this.sessions.holdsCsrfToken(who, form['csrf_token'])) throw new ApiError('insufficient_scope', 'This form is not of your session. Start again from the application.');
+    if (who === null)
+      throw new ApiError('unauthenticated', 'You are not signed in any more. Start again from the application.');
+    if (!this.sessions.holdsCsrfToken(who, form['csrf_token']))
+      throw new ApiError('insufficient_scope', 'This form is not of your session. Start again from the application.');
     return who;
   }
 
   /** What a person chose. Throws 400 for what the page does not offer him. */
-  async givenBy(who: SignedIn, { environment, lifetime }: FormFields, { ip, headers, id }: FastifyRequest): Promise<ConsentGiven> {
+  async givenBy(
+    who: SignedIn,
+    { environment, lifetime }: FormFields,
+    { ip, headers, id }: FastifyRequest,
+  ): Promise<ConsentGiven> {
     const mode = who.modes.find((one) => one === environment);
     if (mode === undefined) throw badRequest('Choose one of your environments.');
     const days = LIFETIMES.find((one) => String(one) === lifetime);
@@ -50,8 +56,14 @@ export class Consent {
     const environmentId = await this.keys.environmentOf(who.organizationId, mode);
     return {
       granter: { memberId: who.member?.id ?? null, keyId: who.key?.id ?? null },
-      environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
-      approval: { organizationId: who.organizationId, actor: actorOf(who), origin: { ip, userAgent: headers['user-agent'], requestId: id } },
+      environmentId,
+      lifetimeSeconds: days * DAY_SECONDS,
+      grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
+      approval: {
+        organizationId: who.organizationId,
+        actor: actorOf(who),
+        origin: { ip, userAgent: headers['user-agent'], requestId: id },
+      },
     };
   }
 
@@ -60,12 +72,19 @@ export class Consent {
    * faults that are shown on our own page. Anybody can register a client, so a fault redirects only to clients that the person's organization
    * approved (RFC 9700, section 4.11.2: no automatic redirect to a URI that the server does not trust).
    */
-  async asked(given: Readonly<Record<string, unknown>>, who: SignedIn, reply: FastifyReply): Promise<AuthorizationRequest | null> {
+  async asked(
+    given: Readonly<Record<string, unknown>>,
+    who: SignedIn,
+    reply: FastifyReply,
+  ): Promise<AuthorizationRequest | null> {
     const read = await this.authorization.read(given);
     if (read.kind === 'unsafe') throw badRequest(read.message);
     if (read.kind === 'asked') return read.request;
     const isApproved = await this.keys.hasKeyOf(who.organizationId, read.client.id);
-    if (!isApproved) throw badRequest(`The application's request is faulty: ${read.message} Tell its developer, or start again from the application.`);
+    if (!isApproved)
+      throw badRequest(
+        `The application's request is faulty: ${read.message} Tell its developer, or start again from the application.`,
+      );
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(read.location, 302);
     return null;
   }
@@ -80,6 +99,9 @@ export class Consent {
 }
 
 function actorOf({ member, key, sessionId }: SignedIn): AuditActor {
-  const who = member === null ? { kind: 'key' as const, id: showId('ek', (key as { id: Id }).id) } : { kind: 'member' as const, id: showId('mbr', member.id) };
+  const who =
+    member === null
+      ? { kind: 'key' as const, id: showId('ek', (key as { id: Id }).id) }
+      : { kind: 'member' as const, id: showId('mbr', member.id) };
   return { ...who, session: showId('ses', sessionId) };
 }

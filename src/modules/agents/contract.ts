@@ -14,7 +14,8 @@ export class ApiPath {
   /** Throws 400 for a value that is no segment: an empty one, `.` and `..`. */
   static of(parts: readonly string[], segments: readonly string[]): ApiPath {
     const encoded = segments.map((segment) => {
-      if (segment === '' || segment === '.' || segment === '..' || segment.length > 512) throw badRequest('An id must not be empty.');
+      if (segment === '' || segment === '.' || segment === '..' || segment.length > 512)
+        throw badRequest('An id must not be empty.');
       return encodeURIComponent(segment);
     });
     return new ApiPath(parts.map((part, i) => part + (encoded[i] ?? '')).join(''));
@@ -93,10 +94,16 @@ export interface WriteTool<Input extends z.ZodObject = z.ZodObject> extends Tool
 export type AgentTool = { kind: 'read'; tool: ReadTool } | { kind: 'write'; tool: WriteTool };
 
 /** Declares a tool that reads. */
-export const readTool = <Input extends z.ZodObject>(tool: ReadTool<Input>): AgentTool => ({ kind: 'read', tool: tool as unknown as ReadTool });
+export const readTool = <Input extends z.ZodObject>(tool: ReadTool<Input>): AgentTool => ({
+  kind: 'read',
+  tool: tool as unknown as ReadTool,
+});
 
 /** Declares a tool that writes. */
-export const writeTool = <Input extends z.ZodObject>(tool: WriteTool<Input>): AgentTool => ({ kind: 'write', tool: tool as unknown as WriteTool });
+export const writeTool = <Input extends z.ZodObject>(tool: WriteTool<Input>): AgentTool => ({
+  kind: 'write',
+  tool: tool as unknown as WriteTool,
+});
 
 /** Providers of this class, in any module, give tools to `/mcp`. Two tools of one name stop the start. */
 export abstract class AgentTools {

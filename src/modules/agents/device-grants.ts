@@ -1,15 +1,20 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { oauthError } from '#http/oauth-answers.js';
 import { Database } from '#kernel/database.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
-import { type Approval, GrantAudit } from './grant-audit.js';
-import { type Grant, GrantNotice } from './grant-notice.js';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import type { IssuedToken } from './authorization.js';
 import type { OAuthClient } from './client-metadata.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
+import { type Grant, GrantNotice } from './grant-notice.js';
 import { OAuthClients } from './oauth-clients.js';
-import { type DeviceDecision, OAuthDevicesStore, type PolledDevice, type WaitingDevice } from './oauth-devices.store.js';
+import {
+  type DeviceDecision,
+  OAuthDevicesStore,
+  type PolledDevice,
+  type WaitingDevice,
+} from './oauth-devices.store.js';
 
 /** Consonants: no word is spelt by accident, and none is taken for another (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -53,7 +58,13 @@ export class DeviceGrants {
     for (;;) {
       const deviceCode = randomBytes(32).toString('base64url');
       const letters = Array.from({ length: LETTERS_COUNT }, () => LETTERS.charAt(randomInt(LETTERS.length))).join('');
-      const device = { clientId: client.id, clientName: client.name, address, requestedScope: highestOf(scope), deviceName: plainName(deviceName) };
+      const device = {
+        clientId: client.id,
+        clientName: client.name,
+        address,
+        requestedScope: highestOf(scope),
+        deviceName: plainName(deviceName),
+      };
       const isAdded = await this.devices.add(sha256(deviceCode), sha256(letters), device, POLL_SECONDS, DEVICE_SECONDS);
       if (isAdded) return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` };
     }
@@ -65,12 +76,20 @@ export class DeviceGrants {
   }
 
   /** False when nobody waits for it any more. */
-  async approve(userCode: string, { approval, ...decision }: DeviceDecision & { approval: Approval }): Promise<boolean> {
+  async approve(
+    userCode: string,
+    { approval, ...decision }: DeviceDecision & { approval: Approval },
+  ): Promise<boolean> {
     return this.database.transaction(async () => {
       const clientId = await this.devices.decide(sha256(normal(userCode)), decision);
       if (clientId === null) return false;
       await this.clients.approve(clientId);
-      await this.audit.granted(approval, decision.environmentId, { client_id: clientId, scope: decision.scope, lifetime_seconds: decision.lifetimeSeconds, device: true });
+      await this.audit.granted(approval, decision.environmentId, {
+        client_id: clientId,
+        scope: decision.scope,
+        lifetime_seconds: decision.lifetimeSeconds,
+        device: true,
+      });
       return true;
     });
   }
@@ -96,9 +115,32 @@ export class DeviceGrants {
   }
 
   /** Null when who approved it is out meanwhile: the code is used up then, too. */
-  private async issue({ environmentId, scope, clientId, clientName, deviceName, grantedBy, granter, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant } | null> {
-    const key = await this.keys.issue({ environmentId, scope, clientId, clientName, deviceName, grantedBy, granter, lifetimeSeconds });
-    return key && { text: key.text, grant: { environmentId, keyId: key.id, scope, clientName, grantedBy, lifetimeSeconds: key.lifetimeSeconds } };
+  private async issue({
+    environmentId,
+    scope,
+    clientId,
+    clientName,
+    deviceName,
+    grantedBy,
+    granter,
+    lifetimeSeconds,
+  }: Granted): Promise<{ text: string; grant: Grant } | null> {
+    const key = await this.keys.issue({
+      environmentId,
+      scope,
+      clientId,
+      clientName,
+      deviceName,
+      grantedBy,
+      granter,
+      lifetimeSeconds,
+    });
+    return (
+      key && {
+        text: key.text,
+        grant: { environmentId, keyId: key.id, scope, clientName, grantedBy, lifetimeSeconds: key.lifetimeSeconds },
+      }
+    );
   }
 }
 
@@ -109,10 +151,15 @@ function isGranted(device: PolledDevice): device is Granted {
 }
 
 function whyNot(device: PolledDevice | null): Error {
-  if (device === null || device.state === 'used') return oauthError('invalid_grant', 'The device_code is unknown or used, or is not of this client; or who approved it may not any more.');
+  if (device === null || device.state === 'used')
+    return oauthError(
+      'invalid_grant',
+      'The device_code is unknown or used, or is not of this client; or who approved it may not any more.',
+    );
   if (device.isExpired) return oauthError('expired_token', 'The device_code has expired. Ask for another one.');
   if (device.state === 'denied') return oauthError('access_denied', 'The person refused.');
-  if (device.isTooSoon) return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');
+  if (device.isTooSoon)
+    return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');
   return oauthError('authorization_pending', 'Nobody has typed the code yet.');
 }
 

@@ -25,7 +25,11 @@ export class DeviceController {
 
   @Get()
   @ServesPage()
-  async showDevicePage(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: Record<string, unknown>): Promise<void> {
+  async showDevicePage(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Query() query: Record<string, unknown>,
+  ): Promise<void> {
     const who = await this.consent.whoOrSignIn(request, reply);
     if (who === null) return;
     const { user_code: userCode } = query;
@@ -43,8 +47,18 @@ export class DeviceController {
     const who = await this.consent.whoSent(request, form);
     const userCode = (form['user_code'] ?? '').trim().toUpperCase().slice(0, 20);
     const device = await this.devices.waiting(userCode);
-    if (device !== null) return this.consent.show(reply, deviceConsentPage(device, userCode, who, this.consent.basePath));
-    this.consent.show(reply, deviceCodePage(who, this.consent.basePath, '', 'No program waits for this code. It counts for ten minutes: look whether the program shows another one.'), { status: 400 });
+    if (device !== null)
+      return this.consent.show(reply, deviceConsentPage(device, userCode, who, this.consent.basePath));
+    this.consent.show(
+      reply,
+      deviceCodePage(
+        who,
+        this.consent.basePath,
+        '',
+        'No program waits for this code. It counts for ten minutes: look whether the program shows another one.',
+      ),
+      { status: 400 },
+    );
   }
 
   @Post('decision')
@@ -52,7 +66,11 @@ export class DeviceController {
   @TakesForm()
   @RateLimit(GUESSES)
   @UseGuards(OwnOriginGuard)
-  async decideOnDevice(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: object): Promise<void> {
+  async decideOnDevice(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() body: object,
+  ): Promise<void> {
     const form = (body ?? {}) as FormFields;
     const who = await this.consent.whoSent(request, form);
     const { decision, user_code: userCode = '' } = form;
@@ -63,8 +81,12 @@ export class DeviceController {
     if (decision !== 'allow') throw badRequest('Choose whether to allow it.');
     const scope = SCOPES.find((one) => one === form['scope']);
     if (scope === undefined) throw badRequest('Choose what the program may do.');
-    if (!grants(who.role, scope)) throw new ApiError('insufficient_scope', `You have the role ${who.role} yourself: you cannot allow more.`);
-    const isApproved = await this.devices.approve(userCode, { ...await this.consent.givenBy(who, form, request), scope });
+    if (!grants(who.role, scope))
+      throw new ApiError('insufficient_scope', `You have the role ${who.role} yourself: you cannot allow more.`);
+    const isApproved = await this.devices.approve(userCode, {
+      ...(await this.consent.givenBy(who, form, request)),
+      scope,
+    });
     if (!isApproved) throw badRequest('The program does not wait any more. Start it again.');
     this.consent.show(reply, devicePage(true));
   }

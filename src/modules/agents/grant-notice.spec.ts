@@ -2,8 +2,15 @@ import { words } from './grant-notice.js';
 
 describe('words', () => {
   it.each([
-    ['An assistant', 'An assistant'], ['Ассистент 2', 'Ассистент 2'], ['Verify at https://evil.example/login now', 'Verify at https evil example login now'], ['www.evil.example', 'www evil example'],
-    ['a@evil.example', 'a evil example'], ['a\r\nBcc: b', 'a Bcc b'], ['<b>', 'b'], ['…', 'without a name'], ['x'.repeat(100), 'x'.repeat(80)],
+    ['An assistant', 'An assistant'],
+    ['Ассистент 2', 'Ассистент 2'],
+    ['Verify at https://evil.example/login now', 'Verify at https evil example login now'],
+    ['www.evil.example', 'www evil example'],
+    ['a@evil.example', 'a evil example'],
+    ['a\r\nBcc: b', 'a Bcc b'],
+    ['<b>', 'b'],
+    ['…', 'without a name'],
+    ['x'.repeat(100), 'x'.repeat(80)],
   ])('%j: nothing that a mail program makes a link of', (name, expected) => {
     expect(words(name)).toBe(expected);
   });

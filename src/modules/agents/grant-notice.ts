@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { Memberships } from '#modules/auth/members.contract.js';
-import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { type Id, showId } from '#kernel/ids.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Memberships } from '#modules/auth/members.contract.js';
+import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 
 /** So many people of an organization are told, whoever approved among them. */
 const TOLD_MAX = 20;
@@ -41,15 +41,25 @@ export class GrantNotice {
       const until = new Date(this.clock.nowMs() + grant.lifetimeSeconds * 1000);
       const text = textOf(grant, { slug: organizationSlug, mode, baseUrl: this.config.baseUrl, until });
       for (const to of await this.memberships.toBeTold(organizationId, grant.grantedBy, TOLD_MAX)) {
-        await this.mail.send({ to, subject: 'An application was given access to Posthorn', text, what: 'The notice of a granted key' });
+        await this.mail.send({
+          to,
+          subject: 'An application was given access to Posthorn',
+          text,
+          what: 'The notice of a granted key',
+        });
       }
     } catch (error) {
-      this.logger.warn(`The notice of a granted key was not mailed: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(
+        `The notice of a granted key was not mailed: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 }
 
-function textOf({ keyId, scope, clientName, grantedBy }: Grant, { slug, mode, baseUrl, until }: { slug: string; mode: string; baseUrl: string; until: Date }): string {
+function textOf(
+  { keyId, scope, clientName, grantedBy }: Grant,
+  { slug, mode, baseUrl, until }: { slug: string; mode: string; baseUrl: string; until: Date },
+): string {
   return `An application was given a key of the organization ${slug} at ${baseUrl}.
 
 Application: ${words(clientName)} (it chose this name itself)
@@ -62,4 +72,8 @@ If none of you meant this, revoke the key: it is one of your API keys.
 }
 
 /** A stranger chose the name: nothing of it may become a link in somebody's mail. */
-export const words = (name: string): string => name.replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ').trim().slice(0, 80) || 'without a name';
+export const words = (name: string): string =>
+  name
+    .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')
+    .trim()
+    .slice(0, 80) || 'without a name';

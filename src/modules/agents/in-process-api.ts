@@ -75,20 +75,43 @@ export class InProcessApi implements ApiWriter {
     return this.request('POST', path, {}, body, idempotencyKey);
   }
 
-  private async request(method: 'GET' | 'POST', path: ApiPath, query: ApiQuery, body?: ApiObject, idempotencyKey?: string): Promise<ApiObject> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]);
+  private async request(
+    method: 'GET' | 'POST',
+    path: ApiPath,
+    query: ApiQuery,
+    body?: ApiObject,
+    idempotencyKey?: string,
+  ): Promise<ApiObject> {
+    const given = Object.entries(query)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]);
     const search = new URLSearchParams(given).toString();
-    const answer = await this.exchange(method, search === '' ? path.text : `${path.text}?${search}`, body, idempotencyKey);
+    const answer = await this.exchange(
+      method,
+      search === '' ? path.text : `${path.text}?${search}`,
+      body,
+      idempotencyKey,
+    );
     return answer.body.length === 0 ? {} : (JSON.parse(answer.body.toString('utf8')) as ApiObject);
   }
 
-  private async exchange(method: 'GET' | 'POST', url: string, body?: ApiObject, idempotencyKey?: string): Promise<{ body: Buffer; contentType: string }> {
+  private async exchange(
+    method: 'GET' | 'POST',
+    url: string,
+    body?: ApiObject,
+    idempotencyKey?: string,
+  ): Promise<{ body: Buffer; contentType: string }> {
     this.signal.throwIfAborted();
     const { authorization, address, host, userAgent } = this.origin;
     const answer = await this.fastify.inject({
-      method, url, remoteAddress: address,
+      method,
+      url,
+      remoteAddress: address,
       headers: {
-        authorization, host, 'user-agent': userAgent, ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        authorization,
+        host,
+        'user-agent': userAgent,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { payload: writeExact(body) }),

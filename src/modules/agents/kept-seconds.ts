@@ -6,7 +6,10 @@ const SECONDS_MAX = 3_600;
  * us ask for it at every sign-in, and an hour, so that what an application changes is known the same day; an hour where nothing is said.
  */
 export function keptSeconds(cacheControl: string | undefined): number {
-  const said = (cacheControl ?? '').toLowerCase().split(',').map((one) => one.trim());
+  const said = (cacheControl ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim());
   if (said.some((one) => /^(?:no-store|no-cache|private)(?:=|$)/.test(one))) return SECONDS_MIN;
   const seconds = secondsOf(said, 's-maxage') ?? secondsOf(said, 'max-age') ?? SECONDS_MAX;
   return Math.min(Math.max(seconds, SECONDS_MIN), SECONDS_MAX);

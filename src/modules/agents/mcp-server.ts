@@ -1,14 +1,14 @@
+import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
 import { madeOnce } from '#kernel/made-once.js';
-import { grants, type Caller } from '#kernel/tenant.js';
+import { type Caller, grants } from '#kernel/tenant.js';
 import { VERSION } from '#kernel/version.js';
 import { InProcessApi } from './in-process-api.js';
-import { callTool } from './tool-call.js';
 import { ToolBox } from './tool-box.js';
+import { callTool } from './tool-call.js';
 
 const INSTRUCTIONS = `Posthorn sends webhooks and email, receives webhooks, and keeps every attempt.
 An event is one webhook, sent or received, with its deliveries and attempts. A destination is where deliveries go; an endpoint is a URL that providers call.
@@ -64,23 +64,37 @@ export class McpServer implements OnModuleDestroy {
     const request = this.callers.get(authInfo);
     if (!request?.caller) throw new Error('An agent came by without its caller.');
     const { scope } = request.caller;
-    const server = new protocol.Server({ name: 'posthorn', title: 'Posthorn', version: VERSION }, {
-      capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': { ttlMs: LIST_CACHE_MS, cacheScope: 'private' } },
-    });
+    const server = new protocol.Server(
+      { name: 'posthorn', title: 'Posthorn', version: VERSION },
+      {
+        capabilities: { tools: {} },
+        instructions: INSTRUCTIONS,
+        cacheHints: { 'tools/list': { ttlMs: LIST_CACHE_MS, cacheScope: 'private' } },
+      },
+    );
     server.setRequestHandler('tools/list', () => ({ tools: [...this.tools.list(scope)] }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const called = this.tools.find(params.name);
-      if (!called || !grants(scope, called.kind)) throw this.unknownTool(protocol, params.name, request.caller as Caller);
-      return callTool(called, params.arguments, new InProcessApi(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), originOf(request), mcpReq.signal));
+      if (!called || !grants(scope, called.kind))
+        throw this.unknownTool(protocol, params.name, request.caller as Caller);
+      return callTool(
+        called,
+        params.arguments,
+        new InProcessApi(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), originOf(request), mcpReq.signal),
+      );
     });
     return server;
   }
 
   private unknownTool({ ProtocolError, ProtocolErrorCode }: Protocol, name: string, { scope }: Caller): Error {
-    const names = this.tools.list(scope).map((tool) => tool.name).join(', ');
-    return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool called ${name.slice(0, 64)}. There are: ${names}.`);
+    const names = this.tools
+      .list(scope)
+      .map((tool) => tool.name)
+      .join(', ');
+    return new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `There is no tool called ${name.slice(0, 64)}. There are: ${names}.`,
+    );
   }
 }
 
@@ -90,5 +104,10 @@ function exactBody({ body, bodyText }: FastifyRequest): unknown {
 }
 
 function originOf({ headers, ip }: FastifyRequest): ConstructorParameters<typeof InProcessApi>[1] {
-  return { authorization: headers.authorization ?? '', host: headers.host ?? 'localhost', address: ip, userAgent: headers['user-agent'] ?? 'MCP client' };
+  return {
+    authorization: headers.authorization ?? '',
+    host: headers.host ?? 'localhost',
+    address: ip,
+    userAgent: headers['user-agent'] ?? 'MCP client',
+  };
 }

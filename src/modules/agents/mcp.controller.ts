@@ -7,8 +7,8 @@ import { Scope } from '#http/access.js';
 import { AccessRules } from '#http/access-rules.js';
 import { Audit } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
-import { JSON_TYPE } from '#http/envelope.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
+import { JSON_TYPE } from '#http/envelope.js';
 import { Section } from '#http/openapi-sections.js';
 import { Config } from '#kernel/config.js';
 import { badRequest, methodNotAllowed } from '#kernel/errors.js';
@@ -22,12 +22,17 @@ const BODY_BYTES_MAX = 1_048_576;
 const BODY_LEVELS_MAX = 500;
 
 const CALL = {
-  jsonrpc: '2.0', id: 1, method: 'tools/call',
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
   params: { name: 'search_events', arguments: { status: 'dlq', limit: 5 } },
 };
 
 /** Where agents come in (specification, Agent transport). */
-@Section('Agents', 'The Model Context Protocol, and how an agent signs in: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the form of RFC 6749.')
+@Section(
+  'Agents',
+  'The Model Context Protocol, and how an agent signs in: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the form of RFC 6749.',
+)
 @Controller()
 export class McpController implements OnModuleInit {
   constructor(
@@ -46,21 +51,49 @@ export class McpController implements OnModuleInit {
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     const config = { access: 'public' } as const;
     for (const url of MCP_PATHS) {
-      fastify.route({ method: ['GET', 'DELETE', 'PUT', 'PATCH'], url, config, exposeHeadRoute: false, handler: async (request, reply) => {
-        await this.filter.answer(methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']), request, reply);
-        return reply;
-      } });
-      fastify.route({ method: 'OPTIONS', url, config, handler: (request, reply) => {
-        reply.headers(this.gate.corsHeaders(request)).header('access-control-allow-methods', 'GET, POST, DELETE').header('access-control-max-age', 600)
-          .header('access-control-allow-headers', 'authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name')
-          .code(204).send();
-      } });
+      fastify.route({
+        method: ['GET', 'DELETE', 'PUT', 'PATCH'],
+        url,
+        config,
+        exposeHeadRoute: false,
+        handler: async (request, reply) => {
+          await this.filter.answer(
+            methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']),
+            request,
+            reply,
+          );
+          return reply;
+        },
+      });
+      fastify.route({
+        method: 'OPTIONS',
+        url,
+        config,
+        handler: (request, reply) => {
+          reply
+            .headers(this.gate.corsHeaders(request))
+            .header('access-control-allow-methods', 'GET, POST, DELETE')
+            .header('access-control-max-age', 600)
+            .header(
+              'access-control-allow-headers',
+              'authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name',
+            )
+            .code(204)
+            .send();
+        },
+      });
     }
     // Nest drops the slash. What its guards would refuse, the gate in front of every route has refused by the same config.
-    fastify.route({ method: 'POST', url: '/mcp/', config: { access: 'read' }, bodyLimit: BODY_BYTES_MAX, handler: async (request, reply) => {
-      await this.callAgentServer(request, reply);
-      return reply;
-    } });
+    fastify.route({
+      method: 'POST',
+      url: '/mcp/',
+      config: { access: 'read' },
+      bodyLimit: BODY_BYTES_MAX,
+      handler: async (request, reply) => {
+        await this.callAgentServer(request, reply);
+        return reply;
+      },
+    });
   }
 
   @Post('mcp')
@@ -75,15 +108,33 @@ export class McpController implements OnModuleInit {
       'The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message a request. Which tools there are depends on the scope of the key; ' +
       'each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in.',
   })
-  @ApiHeader({ name: 'MCP-Protocol-Version', required: false, description: 'The revision of the protocol.', example: '2026-07-28' })
-  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true }, examples: { search: { summary: 'The dead letters', value: CALL } } })
+  @ApiHeader({
+    name: 'MCP-Protocol-Version',
+    required: false,
+    description: 'The revision of the protocol.',
+    example: '2026-07-28',
+  })
+  @ApiBody({
+    description: 'One JSON-RPC message.',
+    schema: { type: 'object', additionalProperties: true },
+    examples: { search: { summary: 'The dead letters', value: CALL } },
+  })
   @ApiOkResponse({
     description: 'The answer to it.',
-    schema: { type: 'object', additionalProperties: true, example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: '{"data":[]}' }], structuredContent: { data: [] } } } },
+    schema: {
+      type: 'object',
+      additionalProperties: true,
+      example: {
+        jsonrpc: '2.0',
+        id: 1,
+        result: { content: [{ type: 'text', text: '{"data":[]}' }], structuredContent: { data: [] } },
+      },
+    },
   })
   async callAgentServer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.gate.admit(request);
-    if (isDeeperThan(request.body, BODY_LEVELS_MAX)) throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels.`);
+    if (isDeeperThan(request.body, BODY_LEVELS_MAX))
+      throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels.`);
     reply.headers(this.gate.corsHeaders(request));
     const tool = this.tools.find(calledTool(request.body));
     const refused = tool && this.rules.refusal(tool.kind, request);

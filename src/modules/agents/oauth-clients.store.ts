@@ -72,7 +72,10 @@ const FIND: Statement = {
 };
 
 /** Index oauth_clients_pkey. */
-const APPROVE: Statement = { name: 'oauth_clients.approve', text: 'update oauth_clients set approved_at = now() where id = $1 and approved_at is null' };
+const APPROVE: Statement = {
+  name: 'oauth_clients.approve',
+  text: 'update oauth_clients set approved_at = now() where id = $1 and approved_at is null',
+};
 
 /** Index oauth_clients_unapproved_idx. */
 const PURGE: Statement = {
@@ -88,8 +91,22 @@ export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
   /** When it was added, and how many there are that nobody approved: counted no further than one above each limit. */
-  async add(client: Omit<ClientRow, 'createdAt'>, network: string, ofNetworkMax: number, inAllMax: number): Promise<Added> {
-    const [added] = await this.database.query<Added>(ADD, [client.id, client.name, client.uri, client.redirectUris, network, ofNetworkMax, inAllMax, client.grantTypes]);
+  async add(
+    client: Omit<ClientRow, 'createdAt'>,
+    network: string,
+    ofNetworkMax: number,
+    inAllMax: number,
+  ): Promise<Added> {
+    const [added] = await this.database.query<Added>(ADD, [
+      client.id,
+      client.name,
+      client.uri,
+      client.redirectUris,
+      network,
+      ofNetworkMax,
+      inAllMax,
+      client.grantTypes,
+    ]);
     return added as Added;
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { oauthError } from '#http/oauth-answers.js';
 import { clientNetwork } from '#http/client-network.js';
+import { oauthError } from '#http/oauth-answers.js';
 import { Config } from '#kernel/config.js';
 import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
@@ -12,7 +12,14 @@ const UNAPPROVED_MAX = 10_000;
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
 /** The command line, which is delivered with the service and needs no registration; it uses the device grant alone. */
-const COMMAND_LINE: OAuthClient = { id: 'posthorn-cli', name: 'Posthorn command line', uri: null, redirectUris: [], grantTypes: [DEVICE_GRANT], isDocument: false };
+const COMMAND_LINE: OAuthClient = {
+  id: 'posthorn-cli',
+  name: 'Posthorn command line',
+  uri: null,
+  redirectUris: [],
+  grantTypes: [DEVICE_GRANT],
+  isDocument: false,
+};
 
 /** Who asks people for a key. */
 @Injectable()
@@ -28,13 +35,22 @@ export class OAuthClients {
    * right: faulty requests use up nobody's limit. Where too many wait for an approval, others go: whoever
    * registers in masses loses his own.
    */
-  async register(given: unknown, address: string, countSuccess: () => Promise<void>): Promise<OAuthClient & { createdAt: Date }> {
+  async register(
+    given: unknown,
+    address: string,
+    countSuccess: () => Promise<void>,
+  ): Promise<OAuthClient & { createdAt: Date }> {
     const metadata = clientMetadata(given, this.config.oauthRedirectSchemes);
     if ('fault' in metadata) throw oauthError(metadata.code, metadata.fault);
     await countSuccess();
     const client = { id: randomBytes(16).toString('base64url'), ...metadata };
     const network = clientNetwork(address);
-    const { createdAt, ofNetwork, inAll } = await this.store.add(client, network, UNAPPROVED_OF_NETWORK_MAX, UNAPPROVED_MAX);
+    const { createdAt, ofNetwork, inAll } = await this.store.add(
+      client,
+      network,
+      UNAPPROVED_OF_NETWORK_MAX,
+      UNAPPROVED_MAX,
+    );
     if (ofNetwork > UNAPPROVED_OF_NETWORK_MAX) await this.store.thinNetwork(network, UNAPPROVED_OF_NETWORK_MAX);
     if (inAll > UNAPPROVED_MAX) await this.store.thin(UNAPPROVED_MAX);
     return { ...client, isDocument: false, createdAt };
@@ -46,7 +62,9 @@ export class OAuthClients {
     if (id === COMMAND_LINE.id) return COMMAND_LINE;
     if (ClientDocuments.isDocumentUrl(id)) return this.documents.find(id);
     const found = /^[A-Za-z0-9_-]{22}$/.test(id) ? await this.store.find(id) : null;
-    return found === null ? 'This client is not registered here, or its registration has expired.' : { ...found, isDocument: false };
+    return found === null
+      ? 'This client is not registered here, or its registration has expired.'
+      : { ...found, isDocument: false };
   }
 
   /** Somebody who is signed in is asked about it: until tomorrow nobody else's registrations displace it. */

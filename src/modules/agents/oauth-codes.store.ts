@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
 /** What somebody granted, and everything that the code for it is bound to. */
 export interface GrantedCode {
@@ -43,10 +43,16 @@ const TAKE: Statement = {
 };
 
 /** Index oauth_codes_pkey. */
-const NOTE_KEY: Statement = { name: 'oauth_codes.note_key', text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2' };
+const NOTE_KEY: Statement = {
+  name: 'oauth_codes.note_key',
+  text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2',
+};
 
 /** Index oauth_codes_expires_at_idx. A day longer than they count: a code that is used again revokes what came of it. */
-const PURGE: Statement = { name: 'oauth_codes.purge', text: `delete from oauth_codes where expires_at < now() - interval '1 day'` };
+const PURGE: Statement = {
+  name: 'oauth_codes.purge',
+  text: `delete from oauth_codes where expires_at < now() - interval '1 day'`,
+};
 
 /** Authorization codes, by their SHA-256. */
 @Injectable()
@@ -54,8 +60,21 @@ export class OAuthCodesStore {
   constructor(private readonly database: Database) {}
 
   async add(hash: Buffer, code: GrantedCode, validSeconds: number): Promise<void> {
-    const { environmentId, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, granter } = code;
-    await this.database.query(ADD, [environmentId, hash, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, validSeconds, granter.memberId, granter.keyId]);
+    const { environmentId, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, granter } =
+      code;
+    await this.database.query(ADD, [
+      environmentId,
+      hash,
+      clientId,
+      clientName,
+      redirectUri,
+      codeChallenge,
+      lifetimeSeconds,
+      grantedBy,
+      validSeconds,
+      granter.memberId,
+      granter.keyId,
+    ]);
   }
 
   /** Marks the code as used, in the caller's transaction; null when there is none. */

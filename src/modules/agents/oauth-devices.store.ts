@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Scope } from '#kernel/tenant.js';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
 /** A device that asks for a key, as the person who is to decide sees it. */
 export interface WaitingDevice {
@@ -84,7 +84,10 @@ const POLL: Statement = {
 };
 
 /** Index oauth_devices_expires_at_idx. */
-const PURGE: Statement = { name: 'oauth_devices.purge', text: `delete from oauth_devices where expires_at < now() - interval '1 day'` };
+const PURGE: Statement = {
+  name: 'oauth_devices.purge',
+  text: `delete from oauth_devices where expires_at < now() - interval '1 day'`,
+};
 
 /** Devices that wait for a person, by the SHA-256 of their codes. */
 @Injectable()
@@ -92,9 +95,29 @@ export class OAuthDevicesStore {
   constructor(private readonly database: Database) {}
 
   /** False when the user code is another device's. */
-  async add(hash: Buffer, userCodeHash: Buffer, device: Omit<WaitingDevice, 'createdAt'>, intervalSeconds: number, validSeconds: number): Promise<boolean> {
+  async add(
+    hash: Buffer,
+    userCodeHash: Buffer,
+    device: Omit<WaitingDevice, 'createdAt'>,
+    intervalSeconds: number,
+    validSeconds: number,
+  ): Promise<boolean> {
     const { clientId, clientName, address, requestedScope, deviceName } = device;
-    return (await this.database.query(ADD, [hash, userCodeHash, clientId, clientName, address, requestedScope, deviceName, intervalSeconds, validSeconds])).length > 0;
+    return (
+      (
+        await this.database.query(ADD, [
+          hash,
+          userCodeHash,
+          clientId,
+          clientName,
+          address,
+          requestedScope,
+          deviceName,
+          intervalSeconds,
+          validSeconds,
+        ])
+      ).length > 0
+    );
   }
 
   async waiting(userCodeHash: Buffer): Promise<WaitingDevice | null> {
@@ -104,8 +127,22 @@ export class OAuthDevicesStore {
 
   /** Approves, or refuses when there is no decision; the client, or null when nothing waits for this code any more. */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
-    const { environmentId = null, scope = null, lifetimeSeconds = null, grantedBy = null, granter = { memberId: null, keyId: null } } = decision ?? {};
-    const [decided] = await this.database.query<{ clientId: string }>(DECIDE, [userCodeHash, environmentId, scope, lifetimeSeconds, grantedBy, granter.memberId, granter.keyId]);
+    const {
+      environmentId = null,
+      scope = null,
+      lifetimeSeconds = null,
+      grantedBy = null,
+      granter = { memberId: null, keyId: null },
+    } = decision ?? {};
+    const [decided] = await this.database.query<{ clientId: string }>(DECIDE, [
+      userCodeHash,
+      environmentId,
+      scope,
+      lifetimeSeconds,
+      grantedBy,
+      granter.memberId,
+      granter.keyId,
+    ]);
     return decided?.clientId ?? null;
   }
 

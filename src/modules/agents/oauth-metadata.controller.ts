@@ -3,8 +3,8 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '#http/access.js';
-import { JSON_TYPE } from '#http/envelope.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
+import { JSON_TYPE } from '#http/envelope.js';
 import { ANY_ORIGIN } from '#http/oauth-answers.js';
 import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
@@ -38,7 +38,9 @@ export class OAuthMetadataController implements OnModuleInit {
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     const config = { access: 'public' } as const;
     const documents: [string, string[], () => object][] = [
-      [RESOURCE, ['', '/mcp'], () => this.getProtectedResource()], [SERVER, [''], () => this.getAuthorizationServer()], [OPENID, [''], () => this.openIdConfiguration()],
+      [RESOURCE, ['', '/mcp'], () => this.getProtectedResource()],
+      [SERVER, [''], () => this.getAuthorizationServer()],
+      [OPENID, [''], () => this.openIdConfiguration()],
     ];
     for (const [path, ends, document] of documents) {
       fastify.get(`${path}/*`, { config }, (request, reply) => {
@@ -54,13 +56,21 @@ export class OAuthMetadataController implements OnModuleInit {
   @Public()
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
-  @ApiOperation({ summary: 'Get the metadata of the agent server', description: 'RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.' })
+  @ApiOperation({
+    summary: 'Get the metadata of the agent server',
+    description:
+      'RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
+  })
   @ApiOkResponse({ type: ProtectedResourceItem, description: 'Who signs agents in.' })
   getProtectedResource(): ProtectedResourceItem {
     const { baseUrl } = this.config;
     return {
-      resource: `${baseUrl}/mcp`, authorization_servers: [baseUrl], scopes_supported: [GRANTED_SCOPE], bearer_methods_supported: ['header'],
-      resource_name: 'Posthorn', resource_documentation: `${baseUrl}/docs`,
+      resource: `${baseUrl}/mcp`,
+      authorization_servers: [baseUrl],
+      scopes_supported: [GRANTED_SCOPE],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Posthorn',
+      resource_documentation: `${baseUrl}/docs`,
     };
   }
 
@@ -68,7 +78,10 @@ export class OAuthMetadataController implements OnModuleInit {
   @Public()
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
-  @ApiOperation({ summary: 'Get the metadata of the agent server by its path', description: 'The same, where clients look first.' })
+  @ApiOperation({
+    summary: 'Get the metadata of the agent server by its path',
+    description: 'The same, where clients look first.',
+  })
   @ApiOkResponse({ type: ProtectedResourceItem, description: 'Who signs agents in.' })
   getProtectedResourceByPath(): ProtectedResourceItem {
     return this.getProtectedResource();
@@ -78,7 +91,11 @@ export class OAuthMetadataController implements OnModuleInit {
   @Public()
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
-  @ApiOperation({ summary: 'Get the metadata of the authorization server', description: 'RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.' })
+  @ApiOperation({
+    summary: 'Get the metadata of the authorization server',
+    description:
+      'RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.',
+  })
   @ApiOkResponse({ type: AuthorizationServerItem, description: 'What it can do, and where.' })
   getAuthorizationServer(): AuthorizationServerItem {
     const { baseUrl } = this.config;
@@ -104,7 +121,12 @@ export class OAuthMetadataController implements OnModuleInit {
 
   /** The same document with what OpenID Connect Discovery, section 3, requires of it. No ID token is issued: there are no algorithms and no keys. */
   private openIdConfiguration(): object {
-    return { ...this.getAuthorizationServer(), jwks_uri: `${this.config.baseUrl}${KEYS}`, subject_types_supported: ['public'], id_token_signing_alg_values_supported: [] };
+    return {
+      ...this.getAuthorizationServer(),
+      jwks_uri: `${this.config.baseUrl}${KEYS}`,
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [],
+    };
   }
 
   /** Answers 404 under any other path than that of BASE_URL: another service of the host has other metadata. */
@@ -114,7 +136,9 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 
   private send(document: object, reply: FastifyReply): FastifyReply {
-    return reply.headers({ ...ANY_ORIGIN, 'cache-control': CACHED, 'content-type': JSON_TYPE }).send(JSON.stringify(document));
+    return reply
+      .headers({ ...ANY_ORIGIN, 'cache-control': CACHED, 'content-type': JSON_TYPE })
+      .send(JSON.stringify(document));
   }
 }
 

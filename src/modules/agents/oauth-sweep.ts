@@ -20,7 +20,12 @@ export class OAuthSweep implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('OAuthSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'OAuthSweep',
+      () => this.sweep(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

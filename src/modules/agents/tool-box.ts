@@ -1,10 +1,10 @@
+import type { Tool } from '@modelcontextprotocol/server';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { grants, type Scope } from '#kernel/tenant.js';
+import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
 /** Bounds that no id, name or address ever meets. */
 const LENGTH_OF_NAMES_MAX = 2_048;
@@ -38,7 +38,8 @@ export class ToolBox implements OnModuleInit {
     const { name, input, example } = added.tool;
     if (!NAME.test(name)) throw new Error(`The tool "${name}" needs a name in snake_case.`);
     if (this.byName.has(name)) throw new Error(`There are two tools called ${name}.`);
-    if (!input.strict().safeParse(example).success) throw new Error(`The example of the tool ${name} does not fit its arguments.`);
+    if (!input.strict().safeParse(example).success)
+      throw new Error(`The example of the tool ${name} does not fit its arguments.`);
     this.byName.set(name, added);
   }
 }
@@ -46,23 +47,40 @@ export class ToolBox implements OnModuleInit {
 function described(added: AgentTool): Tool {
   const { name, title, description, input } = added.tool;
   // What is said is what is not taken for granted: a tool may write, destroy, do it once more for each call, and meet strangers.
-  const hints = added.kind === 'read' ? { readOnlyHint: true } : { destructiveHint: added.tool.isDestructive, ...(added.tool.isIdempotent && { idempotentHint: true }) };
-  const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input', override: ({ jsonSchema }) => {
-    // What says nothing more is left out: a model pays for every character.
-    if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    if (jsonSchema.enum !== undefined) delete jsonSchema.type;
-    if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
-    if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
-    if (jsonSchema.minimum === 0 || jsonSchema.minimum === 1) delete jsonSchema.minimum;
-    if (Object.keys(jsonSchema.additionalProperties || { some: 1 }).length === 0) delete jsonSchema.additionalProperties;
-    if ((jsonSchema.maxLength ?? 0) <= LENGTH_OF_NAMES_MAX) delete jsonSchema.maxLength;
-    if (Object.keys(jsonSchema.propertyNames ?? {}).join() === 'type') delete jsonSchema.propertyNames;
-  } });
-  return { name, ...(wordsOf(title) !== name && { title }), description, inputSchema: schema as Tool['inputSchema'], annotations: hints };
+  const hints =
+    added.kind === 'read'
+      ? { readOnlyHint: true }
+      : { destructiveHint: added.tool.isDestructive, ...(added.tool.isIdempotent && { idempotentHint: true }) };
+  const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // What says nothing more is left out: a model pays for every character.
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.enum !== undefined) delete jsonSchema.type;
+      if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
+      if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
+      if (jsonSchema.minimum === 0 || jsonSchema.minimum === 1) delete jsonSchema.minimum;
+      if (Object.keys(jsonSchema.additionalProperties || { some: 1 }).length === 0)
+        delete jsonSchema.additionalProperties;
+      if ((jsonSchema.maxLength ?? 0) <= LENGTH_OF_NAMES_MAX) delete jsonSchema.maxLength;
+      if (Object.keys(jsonSchema.propertyNames ?? {}).join() === 'type') delete jsonSchema.propertyNames;
+    },
+  });
+  return {
+    name,
+    ...(wordsOf(title) !== name && { title }),
+    description,
+    inputSchema: schema as Tool['inputSchema'],
+    annotations: hints,
+  };
 }
 
 /** A title as a name: one that says no more than the name is left out. */
 function wordsOf(title: string): string {
-  return title.toLowerCase().replace(/\b(an?|the|of)\b/g, '').trim().replace(/\s+/g, '_');
+  return title
+    .toLowerCase()
+    .replace(/\b(an?|the|of)\b/g, '')
+    .trim()
+    .replace(/\s+/g, '_');
 }

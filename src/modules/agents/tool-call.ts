@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import { ANSWER_BYTES_MAX, answerBytes } from '#modules/agents/answer-size.contract.js';
-import type { AgentTool, ApiObject, ToolAnswer } from '#modules/agents/contract.js';
 import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
 import { ApiError } from '#kernel/errors.js';
+import { ANSWER_BYTES_MAX, answerBytes } from '#modules/agents/answer-size.contract.js';
+import type { AgentTool, ApiObject, ToolAnswer } from '#modules/agents/contract.js';
 import { type InProcessApi, Refused } from './in-process-api.js';
 
 /** No call takes longer; the longest wait of a tool is 25 s. */
@@ -22,12 +22,19 @@ export async function callTool(called: AgentTool, args: unknown, api: InProcessA
   if (!parsed.success) return failed(called, 'invalid_arguments', explain(parsed.error, tool.input));
   try {
     // A tool that reads is given what can read, and its type knows nothing else.
-    const answer = await withDeadline(CALL_MS_MAX, () => called.kind === 'read' ? called.tool.run(api, parsed.data) : called.tool.run(api, parsed.data));
+    const answer = await withDeadline(CALL_MS_MAX, () =>
+      called.kind === 'read' ? called.tool.run(api, parsed.data) : called.tool.run(api, parsed.data),
+    );
     return answered(answer);
   } catch (error) {
     if (error instanceof Refused) return refused(called, error);
     if (error instanceof ApiError) return failed(called, error.type, error.message, error.details);
-    if (error instanceof DeadlinePassed) return failed(called, 'timeout', 'The call took too long and was given up. Narrow it, by time or by a filter, and call again.');
+    if (error instanceof DeadlinePassed)
+      return failed(
+        called,
+        'timeout',
+        'The call took too long and was given up. Narrow it, by time or by a filter, and call again.',
+      );
     throw error;
   }
 }
@@ -51,10 +58,12 @@ function failed({ tool }: AgentTool, type: string, message: string, details: Api
 /** What is wrong with each argument, and what is allowed there. */
 function explain(error: z.ZodError, input: z.ZodObject): string {
   const known = Object.keys(input.shape).join(', ') || 'none';
-  return error.issues.map((issue) => {
-    if (issue.code === 'unrecognized_keys') return `Unknown: ${issue.keys.join(', ')}. The arguments are: ${known}.`;
-    return `${issue.path.join('.') || 'arguments'}: ${issue.message}.`;
-  }).join(' ');
+  return error.issues
+    .map((issue) => {
+      if (issue.code === 'unrecognized_keys') return `Unknown: ${issue.keys.join(', ')}. The arguments are: ${known}.`;
+      return `${issue.path.join('.') || 'arguments'}: ${issue.message}.`;
+    })
+    .join(' ');
 }
 
 /** The same within the bounds of an answer: the longest texts are cut, as far as it takes, and say so. */
@@ -67,11 +76,16 @@ function fitted(content: ApiObject): ApiObject {
 }
 
 function shortened(value: unknown, charactersMax: number, itemsMax: number): unknown {
-  if (typeof value === 'string') return value.length <= charactersMax ? value : `${value.slice(0, charactersMax)}… (cut: ${value.length} characters in all)`;
+  if (typeof value === 'string')
+    return value.length <= charactersMax
+      ? value
+      : `${value.slice(0, charactersMax)}… (cut: ${value.length} characters in all)`;
   if (Array.isArray(value)) {
     const kept = value.slice(0, itemsMax).map((item) => shortened(item, charactersMax, itemsMax));
     return kept.length === value.length ? kept : [...kept, `… (cut: ${value.length} items in all)`];
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner, charactersMax, itemsMax)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, shortened(inner, charactersMax, itemsMax)]),
+  );
 }

@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
-import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import { AttemptLog } from '#modules/events/attempts.contract.js';
 import { EndpointAttemptPage, EndpointAttemptQuery, presentAttempt } from './application-attempts.dto.js';
 import { Applications } from './contract.js';
@@ -21,13 +21,17 @@ export class ApplicationAttemptsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the attempts of an endpoint',
-    description: 'Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same.',
+    description:
+      'Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: EndpointAttemptPage, description: 'One page of attempts.' })
   async listAttempts(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Query() query: EndpointAttemptQuery,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
+    @Query() query: EndpointAttemptQuery,
   ): Promise<EndpointAttemptPage> {
     const { id } = await this.applications.endpoint(tenant.environmentId, application, endpoint);
     const { attempts, nextCursor } = await this.attempts.page(tenant, id, query);

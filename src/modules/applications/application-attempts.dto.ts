@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { showId, type Id } from '#kernel/ids.js';
-import { shownDelivery, type LoggedAttempt } from '#modules/events/attempts.contract.js';
+import { type Id, showId } from '#kernel/ids.js';
+import { type LoggedAttempt, shownDelivery } from '#modules/events/attempts.contract.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 

@@ -1,15 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { type DeliverySettings, OwnedDestinations, type ShownSecret } from '#modules/destinations/contract.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type DeliverySettings, OwnedDestinations, type ShownSecret } from '#modules/destinations/contract.js';
 import { EndpointPlaces, takenUid } from './application-endpoint-registration.js';
 import { hasUrl } from './application-endpoints.service.js';
 import { ApplicationEndpointsStore, type EndpointColumns } from './application-endpoints.store.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 import type { ApplicationEndpoint } from './contract.js';
-import { deliverySettingsOf, type EndpointFields, fieldColumns, fieldFaults, foreignSettingsFaults } from './endpoint-draft.js';
+import {
+  deliverySettingsOf,
+  type EndpointFields,
+  fieldColumns,
+  fieldFaults,
+  foreignSettingsFaults,
+} from './endpoint-draft.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
 /** What a caller changes of an endpoint. */
@@ -34,12 +40,18 @@ export class ApplicationEndpointChanges {
   ) {}
 
   /** Setting the status to active closes the circuit of a URL too. Throws 404, 422 and 409 for a uid that is taken, and changes nothing then. */
-  async update(tenant: Tenant, endpoint: ApplicationEndpoint, asked: ApplicationEndpointChangesAsked): Promise<ApplicationEndpointEntity> {
+  async update(
+    tenant: Tenant,
+    endpoint: ApplicationEndpoint,
+    asked: ApplicationEndpointChangesAsked,
+  ): Promise<ApplicationEndpointEntity> {
     const faults = [...fieldFaults(asked), ...changeFaults(endpoint, asked)];
     if (faults.length > 0) throw invalid(faults);
     const changed = await this.database.transaction(async () => {
       const row = await this.held(tenant.environmentId, endpoint);
-      const columns = hasUrl(row) ? await this.changeOwn(tenant, row.id, asked) : await this.changeRegistered(tenant, row, asked);
+      const columns = hasUrl(row)
+        ? await this.changeOwn(tenant, row.id, asked)
+        : await this.changeRegistered(tenant, row, asked);
       const updated = await this.store.update(row, { ...fieldColumns(asked), ...columns });
       if (updated === null) throw takenUid();
       return updated;
@@ -70,7 +82,10 @@ export class ApplicationEndpointChanges {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }
 
-  private async held(environmentId: number, { applicationId, id }: ApplicationEndpoint): Promise<ApplicationEndpointEntity> {
+  private async held(
+    environmentId: number,
+    { applicationId, id }: ApplicationEndpoint,
+  ): Promise<ApplicationEndpointEntity> {
     const application = await this.store.holdApplication(environmentId, applicationId, 'together');
     const row = application && (await this.store.findForUpdate(environmentId, id));
     if (row === null) throw notFound('endpoint');
@@ -80,36 +95,52 @@ export class ApplicationEndpointChanges {
   private async changeOwn(tenant: Tenant, id: Id, asked: ApplicationEndpointChangesAsked): Promise<EndpointColumns> {
     const { url, status, disabled_reason: reason } = asked;
     const settings = deliverySettingsOf(asked);
-    if (url != null || Object.keys(settings).length > 0) await this.destinations.update(tenant, id, { url: url ?? undefined, settings });
+    if (url != null || Object.keys(settings).length > 0)
+      await this.destinations.update(tenant, id, { url: url ?? undefined, settings });
     if (status !== undefined) await this.destinations.setStatus(tenant, id, status, reason ?? undefined);
     return {};
   }
 
   private async changeRegistered(
-    { environmentId }: Tenant, row: ApplicationEndpointEntity, { destination, status, disabled_reason: reason }: ApplicationEndpointChangesAsked,
+    { environmentId }: Tenant,
+    row: ApplicationEndpointEntity,
+    { destination, status, disabled_reason: reason }: ApplicationEndpointChangesAsked,
   ): Promise<EndpointColumns> {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
     // The first reason stays, as with destinations.
-    else if (status === 'disabled' && row.status === 'active') Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
+    else if (status === 'disabled' && row.status === 'active')
+      Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;
   }
 }
 
 /** What an endpoint is made of stays what it is: a URL may be replaced by a URL, a destination by a destination. */
-function changeFaults(endpoint: ApplicationEndpoint, { url, destination, status, disabled_reason: reason, ...asked }: ApplicationEndpointChangesAsked): Fault[] {
+function changeFaults(
+  endpoint: ApplicationEndpoint,
+  { url, destination, status, disabled_reason: reason, ...asked }: ApplicationEndpointChangesAsked,
+): Fault[] {
   const isOwn = hasUrl(endpoint);
   return [
-    ...(isOwn && destination != null ? [{ path: 'destination', message: 'The endpoint has a url: make another one for a destination.' }] : []),
-    ...(!isOwn && url != null ? [{ path: 'url', message: 'The endpoint goes to a destination: make another one for a url.' }] : []),
+    ...(isOwn && destination != null
+      ? [{ path: 'destination', message: 'The endpoint has a url: make another one for a destination.' }]
+      : []),
+    ...(!isOwn && url != null
+      ? [{ path: 'url', message: 'The endpoint goes to a destination: make another one for a url.' }]
+      : []),
     ...(isOwn ? [] : foreignSettingsFaults(deliverySettingsOf(asked))),
-    ...(reason != null && status !== 'disabled' ? [{ path: 'disabled_reason', message: 'says why it is disabled: give status disabled too' }] : []),
+    ...(reason != null && status !== 'disabled'
+      ? [{ path: 'disabled_reason', message: 'says why it is disabled: give status disabled too' }]
+      : []),
   ];
 }
 
 function owned(endpoint: ApplicationEndpoint): Id {
   if (hasUrl(endpoint)) return endpoint.id;
   const destination = showId('dst', endpoint.destinationId);
-  throw conflict(`The endpoint goes to a destination, whose secret signs: see /v1/destinations/${destination}/secret.`, { destination });
+  throw conflict(
+    `The endpoint goes to a destination, whose secret signs: see /v1/destinations/${destination}/secret.`,
+    { destination },
+  );
 }

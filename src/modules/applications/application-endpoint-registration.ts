@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { type DeliverySettings, OwnedDestinations, type ShownSecret, Targets } from '#modules/destinations/contract.js';
-import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { ApplicationReference } from './application-reference.js';
+import { type DeliverySettings, OwnedDestinations, type ShownSecret, Targets } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import { ApplicationReference } from './application-reference.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
-import { deliverySettingsOf, type EndpointFields, fieldColumns, fieldFaults, foreignSettingsFaults } from './endpoint-draft.js';
+import {
+  deliverySettingsOf,
+  type EndpointFields,
+  fieldColumns,
+  fieldFaults,
+  foreignSettingsFaults,
+} from './endpoint-draft.js';
 
 /** An endpoint that a caller asks for: a URL, or `dst_…` of the registry. */
 export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings {
@@ -55,7 +61,12 @@ export class ApplicationEndpointRegistration {
   ) {}
 
   /** Throws 404, 422 with the faults, and 409 for a uid that is taken or for one endpoint too many. */
-  async create(tenant: Tenant, application: string, asked: NewApplicationEndpoint, placesMax = FAN_OUT_MAX): Promise<RegisteredEndpoint> {
+  async create(
+    tenant: Tenant,
+    application: string,
+    asked: NewApplicationEndpoint,
+    placesMax = FAN_OUT_MAX,
+  ): Promise<RegisteredEndpoint> {
     const { environmentId } = tenant;
     const applicationId = await this.reference.resolve(environmentId, application);
     const faults = [...fieldFaults(asked), ...placeFaults(asked)];
@@ -68,22 +79,45 @@ export class ApplicationEndpointRegistration {
     });
   }
 
-  private async register(tenant: Tenant, row: ApplicationEndpointEntity, { url, secret, ...asked }: NewApplicationEndpoint): Promise<RegisteredEndpoint> {
+  private async register(
+    tenant: Tenant,
+    row: ApplicationEndpointEntity,
+    { url, secret, ...asked }: NewApplicationEndpoint,
+  ): Promise<RegisteredEndpoint> {
     const { id, applicationId } = row;
     if (!(await this.store.insert(row))) throw takenUid();
     if (url == null) return { row, secret: null };
-    await this.destinations.create(tenant, { id: applicationId }, { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret });
+    await this.destinations.create(
+      tenant,
+      { id: applicationId },
+      { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret },
+    );
     return { row, secret: await this.destinations.showSecret(tenant, id) };
   }
 
   private row(
-    { environmentId, applicationId }: { environmentId: number; applicationId: Id }, { destinationId }: Place, fields: EndpointFields,
+    { environmentId, applicationId }: { environmentId: number; applicationId: Id },
+    { destinationId }: Place,
+    fields: EndpointFields,
   ): ApplicationEndpointEntity {
     const id = this.ids.next();
     const at = new Date(idTimeMs(id));
     return {
-      environmentId, id, applicationId, destinationId: destinationId ?? id, uid: null, description: '', eventTypes: [], channels: [], filter: null,
-      metadata: {}, status: 'active', disabledReason: null, ...fieldColumns(fields), createdAt: at, updatedAt: at,
+      environmentId,
+      id,
+      applicationId,
+      destinationId: destinationId ?? id,
+      uid: null,
+      description: '',
+      eventTypes: [],
+      channels: [],
+      filter: null,
+      metadata: {},
+      status: 'active',
+      disabledReason: null,
+      ...fieldColumns(fields),
+      createdAt: at,
+      updatedAt: at,
     };
   }
 
@@ -94,14 +128,16 @@ export class ApplicationEndpointRegistration {
 
   /** Held until the transaction ends, so that no two calls take the last place. */
   private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
-    if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null) throw notFound('application');
+    if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null)
+      throw notFound('application');
     if ((await this.store.count(environmentId, applicationId)) < placesMax) return;
     throw conflict(`An application has at most ${placesMax} endpoints. Delete one first.`, { limit: placesMax });
   }
 }
 
 /** That another endpoint of the application has the uid. */
-export const takenUid = (): Error => conflict('Another endpoint of the application has this uid. Choose another one.', { field: 'uid' });
+export const takenUid = (): Error =>
+  conflict('Another endpoint of the application has this uid. Choose another one.', { field: 'uid' });
 
 function placeFaults({ url, destination, secret, ...asked }: NewApplicationEndpoint): Fault[] {
   if (url == null && destination == null) return [{ path: 'url', message: 'is required, or a destination' }];

@@ -1,18 +1,34 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { TryAfter } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
-import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import { UrlChecks } from '#modules/destinations/contract.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRegistration } from './application-endpoint-registration.js';
 import {
-  ApplicationEndpointChangesBody, ApplicationEndpointCreated, ApplicationEndpointDetail, ApplicationEndpointListQuery, ApplicationEndpointPage,
-  EndpointUrlBody, EndpointUrlItem, NewApplicationEndpointBody, presentCreated, presentEndpoints, presentEndpointTo,
+  ApplicationEndpointChangesBody,
+  ApplicationEndpointCreated,
+  ApplicationEndpointDetail,
+  ApplicationEndpointListQuery,
+  ApplicationEndpointPage,
+  EndpointUrlBody,
+  EndpointUrlItem,
+  NewApplicationEndpointBody,
+  presentCreated,
+  presentEndpoints,
+  presentEndpointTo,
 } from './application-endpoints.dto.js';
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
 import { Applications } from './contract.js';
@@ -34,11 +50,16 @@ export class ApplicationEndpointsController {
   @Get()
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'List the endpoints of an application', description: 'Newest first. An application has at most 1,000.' })
+  @ApiOperation({
+    summary: 'List the endpoints of an application',
+    description: 'Newest first. An application has at most 1,000.',
+  })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
   async listApplicationEndpoints(
-    @CurrentCaller() caller: Caller, @Param('app') application: string, @Query() query: ApplicationEndpointListQuery,
+    @CurrentCaller() caller: Caller,
+    @Param('app') application: string,
+    @Query() query: ApplicationEndpointListQuery,
   ): Promise<ApplicationEndpointPage> {
     return presentEndpoints(await this.endpoints.list(caller.tenant, application, query), caller);
   }
@@ -49,14 +70,22 @@ export class ApplicationEndpointsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create an endpoint of an application',
-    description: 'It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken.',
+    description:
+      'It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken.',
   })
   @ApiParam(APPLICATION)
   @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint, with its secret.' })
   async createApplicationEndpoint(
-    @CurrentCaller() caller: Caller, @Param('app') application: string, @Body() body: NewApplicationEndpointBody,
+    @CurrentCaller() caller: Caller,
+    @Param('app') application: string,
+    @Body() body: NewApplicationEndpointBody,
   ): Promise<ApplicationEndpointCreated> {
-    const { row, secret } = await this.registration.create(caller.tenant, application, this.customers.creation(caller, body), this.customers.placesMax(caller));
+    const { row, secret } = await this.registration.create(
+      caller.tenant,
+      application,
+      this.customers.creation(caller, body),
+      this.customers.placesMax(caller),
+    );
     return presentCreated(caller, await this.endpoints.view(row), secret);
   }
 
@@ -66,10 +95,17 @@ export class ApplicationEndpointsController {
   @Scope('write')
   @TakesPortalToken('manage')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Check a URL for an endpoint', description: 'Whether it can be reached. Nothing is stored, and nothing is sent to it but the question.' })
+  @ApiOperation({
+    summary: 'Check a URL for an endpoint',
+    description: 'Whether it can be reached. Nothing is stored, and nothing is sent to it but the question.',
+  })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: EndpointUrlItem, description: 'Whether it can be reached.' })
-  async checkApplicationEndpointUrl(@CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Body() { url }: EndpointUrlBody): Promise<EndpointUrlItem> {
+  async checkApplicationEndpointUrl(
+    @CurrentTenant() { environmentId }: Tenant,
+    @Param('app') application: string,
+    @Body() { url }: EndpointUrlBody,
+  ): Promise<EndpointUrlItem> {
     await this.applications.find(environmentId, application);
     return this.checks.tryUrl(url);
   }
@@ -82,7 +118,9 @@ export class ApplicationEndpointsController {
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint.' })
   async getApplicationEndpoint(
-    @CurrentCaller() caller: Caller, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentCaller() caller: Caller,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
   ): Promise<ApplicationEndpointDetail> {
     const { environmentId } = caller.tenant;
     const { id } = await this.applications.endpoint(environmentId, application, endpoint);
@@ -94,13 +132,16 @@ export class ApplicationEndpointsController {
   @TakesPortalToken('manage', { fields: CHANGED_IN_PORTAL })
   @ApiOperation({
     summary: 'Change an endpoint of an application',
-    description: 'What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other.',
+    description:
+      'What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint with the changes.' })
   async updateApplicationEndpoint(
-    @CurrentCaller() caller: Caller, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentCaller() caller: Caller,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
     @Body() body: ApplicationEndpointChangesBody,
   ): Promise<ApplicationEndpointDetail> {
     const { tenant } = caller;
@@ -113,13 +154,18 @@ export class ApplicationEndpointsController {
   @Scope('write')
   @TakesPortalToken('manage')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an endpoint of an application', description: 'Deliveries that wait for its URL become failed.' })
+  @ApiOperation({
+    summary: 'Delete an endpoint of an application',
+    description: 'Deliveries that wait for its URL become failed.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @TryAfter('Replay')
   async deleteApplicationEndpoint(
-    @CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentTenant() { environmentId }: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
   ): Promise<void> {
     await this.changes.remove(environmentId, await this.applications.endpoint(environmentId, application, endpoint));
   }

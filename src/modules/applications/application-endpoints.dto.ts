@@ -1,20 +1,35 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
-import type { ShownSecret } from '#modules/destinations/contract.js';
-import { DeliverySettingsBody, DeliverySettingsItem } from '#modules/destinations/contract.dto.js';
 import { showId } from '#kernel/ids.js';
 import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contract.dto.js';
-import { METADATA } from './applications.dto.js';
+import { DeliverySettingsBody, DeliverySettingsItem } from '#modules/destinations/contract.dto.js';
+import type { ShownSecret } from '#modules/destinations/contract.js';
 import { type ApplicationEndpointView, statusOf } from './application-endpoints.service.js';
+import { METADATA } from './applications.dto.js';
 
 const STATUSES = ['active', 'disabled'] as const;
 const DESTINATION_STATUSES = [...STATUSES, 'gone'] as const;
-const TYPES = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 200, example: ['invoice.paid', 'customer.*'] } as const;
-const CHANNELS = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 50, example: ['project-42'] } as const;
-const FILTER = { type: 'object', additionalProperties: true, nullable: true, example: { path: '$.amount', op: 'gte', value: '1000' } } as const;
+const TYPES = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  maxItems: 200,
+  example: ['invoice.paid', 'customer.*'],
+} as const;
+const CHANNELS = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  maxItems: 50,
+  example: ['project-42'],
+} as const;
+const FILTER = {
+  type: 'object',
+  additionalProperties: true,
+  nullable: true,
+  example: { path: '$.amount', op: 'gte', value: '1000' },
+} as const;
 
 /** Filters of the list of an application's endpoints. */
 export class ApplicationEndpointListQuery {
@@ -67,21 +82,40 @@ export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
 
 /** The endpoint to create: with a URL, or with a destination of the registry. */
 @Examples({
-  url: { summary: 'A URL of the customer', value: { url: 'https://example.com/webhooks', event_types: ['invoice.paid', 'customer.*'] } },
+  url: {
+    summary: 'A URL of the customer',
+    value: { url: 'https://example.com/webhooks', event_types: ['invoice.paid', 'customer.*'] },
+  },
   destination: { summary: 'A destination of the registry', value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
 })
 export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   /** Where it is. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://example.com/webhooks',
+  })
   url?: string | null;
 
   /** The destination that it goes to, in place of a URL: an SQS queue, or one to pull from. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 64,
+    nullable: true,
+    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   destination?: string | null;
 
   /** A signing secret that its receiver knows already; a new one is made when left out. */
   @ApiProperty({
-    required: false, type: String, maxLength: 200, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+    required: false,
+    type: String,
+    maxLength: 200,
+    nullable: true,
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
   })
   secret?: string | null;
 }
@@ -90,16 +124,31 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
 @Fixed({ secret: 'cannot be set: rotate it with POST …/secret/rotate' })
 @Examples({
   types: { summary: 'Other event types', value: { event_types: ['invoice.*'] } },
-  disable: { summary: 'Stop its deliveries', value: { status: 'disabled', disabled_reason: 'The customer asked for it.' } },
+  disable: {
+    summary: 'Stop its deliveries',
+    value: { status: 'disabled', disabled_reason: 'The customer asked for it.' },
+  },
   enable: { summary: 'Start them again', value: { status: 'active' } },
 })
 export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBody {
   /** Another URL, for an endpoint that has one; null says nothing. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://example.com/webhooks',
+  })
   url?: string | null;
 
   /** Another destination, for an endpoint that goes to one; null says nothing. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 64,
+    nullable: true,
+    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   destination?: string | null;
 
   /** `active` enables it and closes the circuit of its URL, `disabled` stops its deliveries. */
@@ -107,7 +156,14 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   status?: (typeof STATUSES)[number];
 
   /** Why it is disabled, beside `status: disabled`; the reason of one that is disabled already stays. */
-  @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 500, nullable: true, example: 'The customer asked for it.' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    minLength: 1,
+    maxLength: 500,
+    nullable: true,
+    example: 'The customer asked for it.',
+  })
   disabled_reason?: string | null;
 }
 
@@ -208,7 +264,10 @@ export class ApplicationEndpointItem {
 }
 
 /** An endpoint; how deliveries go out is left out of one that goes to a destination. */
-export class ApplicationEndpointDetail extends IntersectionType(ApplicationEndpointItem, PartialType(DeliverySettingsItem)) {}
+export class ApplicationEndpointDetail extends IntersectionType(
+  ApplicationEndpointItem,
+  PartialType(DeliverySettingsItem),
+) {}
 
 /** An endpoint that was just created. */
 export class ApplicationEndpointCreated extends ApplicationEndpointDetail {
@@ -266,13 +325,18 @@ export function presentEndpointTo(caller: Caller, view: ApplicationEndpointView)
 }
 
 export function presentEndpoints(
-  { views, nextCursor }: { views: ApplicationEndpointView[]; nextCursor: string | null }, caller: Caller,
+  { views, nextCursor }: { views: ApplicationEndpointView[]; nextCursor: string | null },
+  caller: Caller,
 ): ApplicationEndpointPage {
   return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
 /** A portal without the permission is shown no secret, here neither. */
-export function presentCreated(caller: Caller, view: ApplicationEndpointView, secret: ShownSecret | null): ApplicationEndpointCreated {
+export function presentCreated(
+  caller: Caller,
+  view: ApplicationEndpointView,
+  secret: ShownSecret | null,
+): ApplicationEndpointCreated {
   const shown = caller.portal === undefined || caller.portal.permissions.includes('secrets') ? secret : null;
   return { ...presentEndpointTo(caller, view), secret: shown?.secret ?? null, public_key: shown?.publicKey ?? null };
 }

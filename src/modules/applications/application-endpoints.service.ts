@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type OwnedDestination, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
-import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { subscription } from '#engine/subscription.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { ApplicationReference } from './application-reference.js';
+import { type OwnedDestination, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import { ApplicationReference } from './application-reference.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /** What a caller filters the list by. */
@@ -33,7 +33,10 @@ const LIMIT_DEFAULT = 50;
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
 /** Whether an endpoint takes deliveries: with a URL that is what its destination says. */
-export function statusOf({ row, owned }: ApplicationEndpointView): Pick<ApplicationEndpointEntity, 'status' | 'disabledReason'> {
+export function statusOf({
+  row,
+  owned,
+}: ApplicationEndpointView): Pick<ApplicationEndpointEntity, 'status' | 'disabledReason'> {
   const { status, disabledReason } = owned ?? row;
   return { status, disabledReason };
 }
@@ -50,17 +53,30 @@ export class ApplicationEndpointsService {
   ) {}
 
   /** Throws 404 for an application that does not exist. */
-  async list(tenant: Tenant, application: string, query: ApplicationEndpointQuery): Promise<{ views: ApplicationEndpointView[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    application: string,
+    query: ApplicationEndpointQuery,
+  ): Promise<{ views: ApplicationEndpointView[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const applicationId = await this.reference.resolve(tenant.environmentId, application);
     const list: CursorQuery = { list: `endpoints of ${applicationId}`, filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
     // What it is filtered by is in no index: all that an application has are looked at, which are a thousand at most.
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
-    const rows = await this.store.page(tenant.environmentId, applicationId, beforeId, isFiltered ? FAN_OUT_MAX : limit + 1);
+    const rows = await this.store.page(
+      tenant.environmentId,
+      applicationId,
+      beforeId,
+      isFiltered ? FAN_OUT_MAX : limit + 1,
+    );
     const { event_type: eventType, status } = filters;
-    const hearing = rows.filter((row) => eventType === undefined || subscription(row.eventTypes, []).matchesType(eventType));
-    const found = (await this.views(tenant.environmentId, hearing)).filter((view) => status === undefined || statusOf(view).status === status);
+    const hearing = rows.filter(
+      (row) => eventType === undefined || subscription(row.eventTypes, []).matchesType(eventType),
+    );
+    const found = (await this.views(tenant.environmentId, hearing)).filter(
+      (view) => status === undefined || statusOf(view).status === status,
+    );
     const views = found.slice(0, limit);
     // One that was deleted in between has no view; the page may be shorter, but the list goes on.
     const isMore = found.length > limit || (!isFiltered && rows.length > limit);
@@ -71,7 +87,10 @@ export class ApplicationEndpointsService {
   /** Those of any application that exist, in the order of `ids`. */
   async these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointView[]> {
     const rows = new Map((await this.store.these(environmentId, ids)).map((row) => [row.id, row]));
-    return this.views(environmentId, ids.flatMap((id) => rows.get(id) ?? []));
+    return this.views(
+      environmentId,
+      ids.flatMap((id) => rows.get(id) ?? []),
+    );
   }
 
   /** Throws 404. */
@@ -89,11 +108,24 @@ export class ApplicationEndpointsService {
   }
 
   /** In their order, without those that are being deleted. */
-  private async views(environmentId: number, rows: readonly ApplicationEndpointEntity[]): Promise<ApplicationEndpointView[]> {
+  private async views(
+    environmentId: number,
+    rows: readonly ApplicationEndpointEntity[],
+  ): Promise<ApplicationEndpointView[]> {
     const own = rows.filter(hasUrl);
     const registered = rows.filter((row) => !hasUrl(row));
-    const owned = new Map((await this.destinations.find(environmentId, own.map(({ id }) => id))).map((each) => [each.id, each]));
-    const targets = await this.targets.ofDestinations(environmentId, registered.map(({ destinationId }) => destinationId));
+    const owned = new Map(
+      (
+        await this.destinations.find(
+          environmentId,
+          own.map(({ id }) => id),
+        )
+      ).map((each) => [each.id, each]),
+    );
+    const targets = await this.targets.ofDestinations(
+      environmentId,
+      registered.map(({ destinationId }) => destinationId),
+    );
     const statuses = new Map(registered.map((row, i) => [row.id, targets[i]?.status ?? ('gone' as const)]));
     return rows.flatMap((row) => {
       const destination = owned.get(row.id) ?? null;

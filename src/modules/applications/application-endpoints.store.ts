@@ -7,7 +7,9 @@ import { ApplicationEndpointEntity, type ApplicationEntity } from './application
 import { ApplicationsStore } from './applications.store.js';
 
 /** What a change may touch. */
-export type EndpointColumns = Partial<Omit<ApplicationEndpointEntity, 'environmentId' | 'id' | 'applicationId' | 'createdAt' | 'updatedAt'>>;
+export type EndpointColumns = Partial<
+  Omit<ApplicationEndpointEntity, 'environmentId' | 'id' | 'applicationId' | 'createdAt' | 'updatedAt'>
+>;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -70,21 +72,41 @@ export class ApplicationEndpointsStore {
 
   /** Those that go to a destination of the registry. Index application_endpoints_application_id_idx. */
   registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
-    return this.rows().createQueryBuilder('endpoint').where({ environmentId, applicationId }).andWhere('endpoint.destinationId <> endpoint.id').getMany();
+    return this.rows()
+      .createQueryBuilder('endpoint')
+      .where({ environmentId, applicationId })
+      .andWhere('endpoint.destinationId <> endpoint.id')
+      .getMany();
   }
 
   /** Newest first. Index application_endpoints_application_id_idx, backwards. */
-  page(environmentId: number, applicationId: Id, beforeId: Id | undefined, rowsMax: number): Promise<ApplicationEndpointEntity[]> {
+  page(
+    environmentId: number,
+    applicationId: Id,
+    beforeId: Id | undefined,
+    rowsMax: number,
+  ): Promise<ApplicationEndpointEntity[]> {
     const where: FindOptionsWhere<ApplicationEndpointEntity> = { environmentId, applicationId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
   /** Those of any application with one of the patterns or none, newest first, among as many as one page looks at; `floor` where there may be more behind them. */
-  async subscribers(environmentId: number, patterns: readonly string[], beforeId: Id | null): Promise<{ ids: Id[]; floor: Id | null }> {
-    const rows = await this.database.read<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [environmentId, beforeId, [...patterns]]);
+  async subscribers(
+    environmentId: number,
+    patterns: readonly string[],
+    beforeId: Id | null,
+  ): Promise<{ ids: Id[]; floor: Id | null }> {
+    const rows = await this.database.read<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [
+      environmentId,
+      beforeId,
+      [...patterns],
+    ]);
     const last = rows.at(-1);
-    return { ids: rows.filter(({ hears }) => hears).map(({ id }) => id), floor: last?.isLast === true ? last.id : null };
+    return {
+      ids: rows.filter(({ hears }) => hears).map(({ id }) => id),
+      floor: last?.isLast === true ? last.id : null,
+    };
   }
 
   /** Those that exist. Index application_endpoints_pkey. */
@@ -101,7 +123,8 @@ export class ApplicationEndpointsStore {
   async update(row: ApplicationEndpointEntity, changes: EndpointColumns): Promise<ApplicationEndpointEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
-    const write = (): Promise<unknown> => this.rows().update({ environmentId, id }, columns as QueryDeepPartialEntity<ApplicationEndpointEntity>);
+    const write = (): Promise<unknown> =>
+      this.rows().update({ environmentId, id }, columns as QueryDeepPartialEntity<ApplicationEndpointEntity>);
     return (await this.written(row, write)) ? { ...row, ...columns } : null;
   }
 
@@ -112,7 +135,10 @@ export class ApplicationEndpointsStore {
     });
   }
 
-  private written({ environmentId, applicationId }: ApplicationEndpointEntity, write: () => Promise<unknown>): Promise<boolean> {
+  private written(
+    { environmentId, applicationId }: ApplicationEndpointEntity,
+    write: () => Promise<unknown>,
+  ): Promise<boolean> {
     return this.database.transaction(async () => {
       try {
         await write();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invalid, notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
 const UID = /^[A-Za-z0-9._:@+~-]{1,256}$/;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { OwnedDestinations } from '#modules/destinations/contract.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { OwnedDestinations } from '#modules/destinations/contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import { ApplicationsStore } from './applications.store.js';

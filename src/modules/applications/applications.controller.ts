@@ -5,16 +5,26 @@ import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/acc
 import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
-import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
+import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { Messages } from '#modules/events/messages.contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationRemoval } from './application-removal.js';
 import {
-  ApplicationChangesBody, ApplicationCreationQuery, ApplicationDetail, ApplicationListQuery, ApplicationPage, MessageDetail, MessagePage, NewApplicationBody,
-  presentApplication, presentApplications, presentMessage, presentMessageDetail,
+  ApplicationChangesBody,
+  ApplicationCreationQuery,
+  ApplicationDetail,
+  ApplicationListQuery,
+  ApplicationPage,
+  MessageDetail,
+  MessagePage,
+  NewApplicationBody,
+  presentApplication,
+  presentApplications,
+  presentMessage,
+  presentMessageDetail,
 } from './applications.dto.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
@@ -35,7 +45,10 @@ export class ApplicationsController {
   @Scope('read')
   @ApiOperation({ summary: 'List applications', description: 'Newest first.' })
   @ApiOkResponse({ type: ApplicationPage, description: 'One page of applications.' })
-  async listApplications(@CurrentTenant() tenant: Tenant, @Query() query: ApplicationListQuery): Promise<ApplicationPage> {
+  async listApplications(
+    @CurrentTenant() tenant: Tenant,
+    @Query() query: ApplicationListQuery,
+  ): Promise<ApplicationPage> {
     return presentApplications(await this.list.page(tenant, query));
   }
 
@@ -44,16 +57,26 @@ export class ApplicationsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create an application',
-    description: 'Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken.',
+    description:
+      'Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken.',
   })
-  @ApiOkResponse({ type: ApplicationDetail, description: 'The application that has the uid already (`get_if_exists`).' })
+  @ApiOkResponse({
+    type: ApplicationDetail,
+    description: 'The application that has the uid already (`get_if_exists`).',
+  })
   @ApiCreatedResponse({ type: ApplicationDetail, description: 'The application.' })
   async createApplication(
-    @CurrentTenant() tenant: Tenant, @Query() query: ApplicationCreationQuery, @Body() body: NewApplicationBody,
+    @CurrentTenant() tenant: Tenant,
+    @Query() query: ApplicationCreationQuery,
+    @Body() body: NewApplicationBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApplicationDetail> {
     const { uid, name, metadata } = body;
-    const { row, isNew } = await this.applications.create(tenant, { uid, name, metadata }, query.get_if_exists ?? false);
+    const { row, isNew } = await this.applications.create(
+      tenant,
+      { uid, name, metadata },
+      query.get_if_exists ?? false,
+    );
     if (!isNew) reply.code(200);
     return this.detail(row);
   }
@@ -73,7 +96,9 @@ export class ApplicationsController {
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationDetail, description: 'The application with the changes.' })
   async updateApplication(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() { uid, name, metadata }: ApplicationChangesBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Body() { uid, name, metadata }: ApplicationChangesBody,
   ): Promise<ApplicationDetail> {
     return this.detail(await this.applications.update(tenant, application, { uid, name, metadata }));
   }
@@ -81,7 +106,10 @@ export class ApplicationsController {
   @Delete(':app')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an application', description: 'With its endpoints; deliveries that wait for their URLs become failed.' })
+  @ApiOperation({
+    summary: 'Delete an application',
+    description: 'With its endpoints; deliveries that wait for their URLs become failed.',
+  })
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @TryAfter('Replay')
@@ -93,10 +121,17 @@ export class ApplicationsController {
   @HoldsContent()
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'List the messages of an application', description: 'What was sent to it, newest first, whether or not an endpoint subscribed.' })
+  @ApiOperation({
+    summary: 'List the messages of an application',
+    description: 'What was sent to it, newest first, whether or not an endpoint subscribed.',
+  })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
-  async listMessages(@CurrentTenant() tenant: Tenant, @Param('app') application: string, @Query() query: ApplicationListQuery): Promise<MessagePage> {
+  async listMessages(
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Query() query: ApplicationListQuery,
+  ): Promise<MessagePage> {
     const { id } = await this.applications.find(tenant, application);
     const { messages, nextCursor } = await this.messages.page(tenant, id, query);
     return { data: messages.map(presentMessage), next_cursor: nextCursor };
@@ -107,11 +142,22 @@ export class ApplicationsController {
   @Scope('read')
   @TakesPortalToken('view')
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ summary: 'Get a message', description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.' })
+  @ApiOperation({
+    summary: 'Get a message',
+    description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.',
+  })
   @ApiParam(APPLICATION)
-  @ApiParam({ name: 'message', description: 'The `msg_` id that the fan-out returned.', example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({
+    name: 'message',
+    description: 'The `msg_` id that the fan-out returned.',
+    example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   @ApiOkResponse({ type: MessageDetail, description: 'The message.' })
-  async getMessage(@CurrentCaller() caller: Caller, @Param('app') application: string, @Param('message') message: string): Promise<string> {
+  async getMessage(
+    @CurrentCaller() caller: Caller,
+    @Param('app') application: string,
+    @Param('message') message: string,
+  ): Promise<string> {
     const { tenant } = caller;
     const { id } = await this.applications.find(tenant, application);
     const messageId = parseId('msg', message);

@@ -1,10 +1,10 @@
-import { shownHeaders } from '#kernel/sensitive-headers.js';
-import type { Caller } from '#kernel/tenant.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Examples } from '#http/openapi-examples.js';
 import { ListCount, listCount } from '#http/list-count.dto.js';
+import { Examples } from '#http/openapi-examples.js';
 import { showId } from '#kernel/ids.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
 import type { MessageContent, SentMessage } from '#modules/events/messages.contract.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import type { ApplicationRows } from './applications.service.js';
@@ -183,20 +183,55 @@ export class MessagePage {
   next_cursor: string | null;
 }
 
-export function presentApplication({ id, uid, name, metadata, createdAt, updatedAt }: ApplicationEntity): ApplicationItem {
-  return { id: showId('app', id), uid, name, metadata, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+export function presentApplication({
+  id,
+  uid,
+  name,
+  metadata,
+  createdAt,
+  updatedAt,
+}: ApplicationEntity): ApplicationItem {
+  return {
+    id: showId('app', id),
+    uid,
+    name,
+    metadata,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
 }
 
 export function presentApplications({ rows, nextCursor, count }: ApplicationRows): ApplicationPage {
-  return { data: rows.map(presentApplication), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
+  return {
+    data: rows.map(presentApplication),
+    next_cursor: nextCursor,
+    ...(count !== null && { count: listCount(count) }),
+  };
 }
 
-export function presentMessage({ id, eventType, channels, fanout, payloadBytes, acceptedAt }: SentMessage): MessageItem {
-  return { id: showId('msg', id), event_type: eventType, channels, fanout, payload_bytes: payloadBytes, created_at: acceptedAt.toISOString() };
+export function presentMessage({
+  id,
+  eventType,
+  channels,
+  fanout,
+  payloadBytes,
+  acceptedAt,
+}: SentMessage): MessageItem {
+  return {
+    id: showId('msg', id),
+    event_type: eventType,
+    channels,
+    fanout,
+    payload_bytes: payloadBytes,
+    created_at: acceptedAt.toISOString(),
+  };
 }
 
 /** As JSON text: the payload goes in as the characters that it was sent with. */
-export function presentMessageDetail({ payload, applicationId, headers, erasedAt, ...message }: MessageContent, caller: Caller): string {
+export function presentMessageDetail(
+  { payload, applicationId, headers, erasedAt, ...message }: MessageContent,
+  caller: Caller,
+): string {
   const detail: MessageDetail = {
     ...presentMessage(message),
     application: showId('app', applicationId),

@@ -34,12 +34,20 @@ export class ApplicationEntity {
 /** A subscription of an application: what goes where. */
 @Entity('application_endpoints')
 @ForeignKey(() => ApplicationEntity, ['environmentId', 'applicationId'], ['environmentId', 'id'], {
-  name: 'application_endpoints_application_fkey', onDelete: 'CASCADE',
+  name: 'application_endpoints_application_fkey',
+  onDelete: 'CASCADE',
 })
 @Index('application_endpoints_application_id_idx', ['environmentId', 'applicationId', 'id'])
-@Index('application_endpoints_uid_idx', ['environmentId', 'applicationId', 'uid'], { unique: true, where: 'uid is not null' })
-@Index('application_endpoints_destination_id_idx', ['environmentId', 'destinationId'], { where: 'destination_id <> id' })
-@Index('application_endpoints_disabled_idx', ['environmentId', 'updatedAt'], { where: "status = 'disabled' and destination_id <> id" })
+@Index('application_endpoints_uid_idx', ['environmentId', 'applicationId', 'uid'], {
+  unique: true,
+  where: 'uid is not null',
+})
+@Index('application_endpoints_destination_id_idx', ['environmentId', 'destinationId'], {
+  where: 'destination_id <> id',
+})
+@Index('application_endpoints_disabled_idx', ['environmentId', 'updatedAt'], {
+  where: "status = 'disabled' and destination_id <> id",
+})
 @Check('application_endpoints_status_check', `status in ('active', 'disabled')`)
 export class ApplicationEndpointEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'application_endpoints_pkey' })

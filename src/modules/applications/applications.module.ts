@@ -14,6 +14,7 @@ import { ApplicationRemoval } from './application-removal.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
 import { ApplicationsStore } from './applications.store.js';
+import { ApplicationTools } from './applications.tools.js';
 import { ApplicationRemovals, Applications, EndpointConditions } from './contract.js';
 import { StoredEndpointConditions } from './endpoint-conditions.js';
 import { EndpointSecretsController } from './endpoint-secrets.controller.js';
@@ -24,12 +25,17 @@ import { PortalEndpoints } from './portal-endpoints.js';
 import { SubscribersController } from './subscribers.controller.js';
 import { Subscribers } from './subscribers.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
-import { ApplicationTools } from './applications.tools.js';
 
 /** Applications: the caller's customers, their endpoints, and who subscribes to what. */
 @Module({
   imports: [DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
-  controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController, SubscribersController],
+  controllers: [
+    ApplicationsController,
+    ApplicationEndpointsController,
+    EndpointSecretsController,
+    ApplicationAttemptsController,
+    SubscribersController,
+  ],
   providers: [
     ApplicationEndpointChanges,
     ApplicationEndpointRegistration,

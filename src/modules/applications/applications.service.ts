@@ -52,7 +52,11 @@ export class ApplicationsService {
   }
 
   /** Throws 422, and 409 when the uid is taken, unless `orFind`: then it answers with the one that has it. */
-  async create({ environmentId }: Tenant, fields: ApplicationFields, orFind: boolean): Promise<{ row: ApplicationEntity; isNew: boolean }> {
+  async create(
+    { environmentId }: Tenant,
+    fields: ApplicationFields,
+    orFind: boolean,
+  ): Promise<{ row: ApplicationEntity; isNew: boolean }> {
     const { uid = null, metadata } = fields;
     const name = fields.name ?? uid;
     const faults = fieldFaults(fields);
@@ -68,7 +72,11 @@ export class ApplicationsService {
   }
 
   /** Throws 404, 422, and 409 when the new uid is taken; nothing is changed then. */
-  async update(tenant: Tenant, application: string, { uid, name, metadata }: ApplicationFields): Promise<ApplicationEntity> {
+  async update(
+    tenant: Tenant,
+    application: string,
+    { uid, name, metadata }: ApplicationFields,
+  ): Promise<ApplicationEntity> {
     const { environmentId } = tenant;
     const faults = fieldFaults({ uid, name, metadata });
     if (faults.length > 0) throw invalid(faults);
@@ -76,7 +84,11 @@ export class ApplicationsService {
     return this.database.transaction(async () => {
       const row = await this.store.hold(environmentId, id, 'alone');
       if (row === null) throw notFound('application');
-      const changes = { ...(uid !== undefined && { uid }), ...(name !== undefined && { name }), ...(metadata !== undefined && { metadata: metadata ?? {} }) };
+      const changes = {
+        ...(uid !== undefined && { uid }),
+        ...(name !== undefined && { name }),
+        ...(metadata !== undefined && { metadata: metadata ?? {} }),
+      };
       const updated = await this.store.update(row, changes);
       if (updated === null) throw taken();
       return updated;
@@ -92,7 +104,10 @@ export class ApplicationList {
     private readonly cursors: Cursors,
   ) {}
 
-  async page(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT, count = false, ...filters }: ApplicationQuery): Promise<ApplicationRows> {
+  async page(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT, count = false, ...filters }: ApplicationQuery,
+  ): Promise<ApplicationRows> {
     const list: CursorQuery = { list: 'applications', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
     const [rows, counted] = await Promise.all([
@@ -101,7 +116,11 @@ export class ApplicationList {
     ]);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null, count: counted };
+    return {
+      rows: page,
+      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
+      count: counted,
+    };
   }
 }
 
@@ -110,4 +129,5 @@ function fieldFaults({ uid, metadata }: ApplicationFields): Fault[] {
   return [...(fault === null ? [] : [{ path: 'uid', message: fault }]), ...(metadata ? metadataFaults(metadata) : [])];
 }
 
-const taken = (): Error => conflict('Another application has this uid. Choose another one, or use that application.', { field: 'uid' });
+const taken = (): Error =>
+  conflict('Another application has this uid. Choose another one, or use that application.', { field: 'uid' });

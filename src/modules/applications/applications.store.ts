@@ -3,8 +3,8 @@ import { And, type FindOperator, type FindOptionsWhere, In, LessThan, Raw, type 
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { ApplicationEntity } from './applications.entities.js';
 
 /** What a change may touch. */
@@ -80,7 +80,14 @@ export class ApplicationsStore {
   /** False when its uid is taken; the transaction goes on. */
   insert({ environmentId, id, uid, name, metadata, createdAt }: ApplicationEntity): Promise<boolean> {
     return this.database.transaction(async () => {
-      const inserted = await this.database.query(INSERT, [environmentId, id, uid, name, JSON.stringify(metadata), createdAt]);
+      const inserted = await this.database.query(INSERT, [
+        environmentId,
+        id,
+        uid,
+        name,
+        JSON.stringify(metadata),
+        createdAt,
+      ]);
       if (inserted.length === 0) return false;
       await this.announceUid(environmentId, id);
       return true;
@@ -128,12 +135,21 @@ export class ApplicationsStore {
 }
 
 function listed(environmentId: number, { beforeId, search }: ApplicationFilter): FindOptionsWhere<ApplicationEntity> {
-  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(search === undefined ? [] : [beginningWith(environmentId, search)])];
+  const ids = [
+    ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
+    ...(search === undefined ? [] : [beginningWith(environmentId, search)]),
+  ];
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
 /** Each half by its own index: one condition over both would look at every application. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
-  const found = ['name', 'uid'].map((column) => `select a.id from applications a where a.environment_id = :searchedIn and lower(a.${column}) like :prefix`);
-  return Raw((id) => `${id} in (${found.join(' union ')})`, { searchedIn: environmentId, prefix: prefixPattern(search) }) as FindOperator<Id>;
+  const found = ['name', 'uid'].map(
+    (column) =>
+      `select a.id from applications a where a.environment_id = :searchedIn and lower(a.${column}) like :prefix`,
+  );
+  return Raw((id) => `${id} in (${found.join(' union ')})`, {
+    searchedIn: environmentId,
+    prefix: prefixPattern(search),
+  }) as FindOperator<Id>;
 }

@@ -24,7 +24,10 @@ export class ApplicationTools extends AgentTools {
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application: app, ...query }) => {
-        const [found, endpoints] = [await api.get(apiPath`/v1/app/${app}`), await api.page(apiPath`/v1/app/${app}/endpoints`, query)];
+        const [found, endpoints] = [
+          await api.get(apiPath`/v1/app/${app}`),
+          await api.page(apiPath`/v1/app/${app}/endpoints`, query),
+        ];
         return { content: { ...found, endpoints: endpoints['data'], next_cursor: endpoints['next_cursor'] } };
       },
     }),
@@ -34,7 +37,9 @@ export class ApplicationTools extends AgentTools {
       description: 'What was sent to an application; its fate: search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
-      run: async (api, { application, ...query }) => ({ content: await api.page(apiPath`/v1/app/${application}/messages`, query) }),
+      run: async (api, { application, ...query }) => ({
+        content: await api.page(apiPath`/v1/app/${application}/messages`, query),
+      }),
     }),
     readTool({
       name: 'list_endpoint_attempts',
@@ -43,7 +48,8 @@ export class ApplicationTools extends AgentTools {
       input: z.object({ application, endpoint: id('ep'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({
-        content: await api.page(apiPath`/v1/app/${application}/endpoints/${endpoint}/attempts`, query), untrusted: ['data[].response_excerpt'],
+        content: await api.page(apiPath`/v1/app/${application}/endpoints/${endpoint}/attempts`, query),
+        untrusted: ['data[].response_excerpt'],
       }),
     }),
   ];

@@ -2,10 +2,18 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { EndpointCondition } from '#modules/applications/contract.js';
 
 /** `{app}` of a path. */
-export const APPLICATION = { name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' };
+export const APPLICATION = {
+  name: 'app',
+  description: 'The application: its `app_` id, or your own id of it.',
+  example: 'customer-42',
+};
 
 /** `{endpoint}` of a path behind an application. */
-export const ENDPOINT = { name: 'endpoint', description: 'The endpoint: its `ep_` id, or your own id of it.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+export const ENDPOINT = {
+  name: 'endpoint',
+  description: 'The endpoint: its `ep_` id, or your own id of it.',
+  example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
 
 const STATES = ['closed', 'open', 'half_open'] as const;
 

@@ -43,7 +43,11 @@ export abstract class Applications {
    * The endpoints that subscribe to a message, oldest first. An unknown uid makes the application. Throws 404 for an
    * unknown `app_` id and 422 for what can't be a uid.
    */
-  abstract subscribers(environmentId: number, application: string, traits: MessageTraits): Promise<{ applicationId: Id; subscribers: Subscriber[] }>;
+  abstract subscribers(
+    environmentId: number,
+    application: string,
+    traits: MessageTraits,
+  ): Promise<{ applicationId: Id; subscribers: Subscriber[] }>;
 
   /** An endpoint by its `ep_` id or its uid. Throws 404 when the application has none. */
   abstract endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint>;

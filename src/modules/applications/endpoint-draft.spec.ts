@@ -1,19 +1,42 @@
-import { deliverySettingsOf, type EndpointFields, fieldColumns, fieldFaults, foreignSettingsFaults } from './endpoint-draft.js';
+import {
+  deliverySettingsOf,
+  type EndpointFields,
+  fieldColumns,
+  fieldFaults,
+  foreignSettingsFaults,
+} from './endpoint-draft.js';
 
 const paths = (fields: EndpointFields): string[] => fieldFaults(fields).map(({ path }) => path);
 
 describe('fieldFaults', () => {
   it.each<[EndpointFields]>([
-    [{}], [{ uid: null, description: null, event_types: null, channels: null, filter: null, metadata: null }],
-    [{ uid: 'a@b.c:1', event_types: ['invoice.paid', 'user.*', 'a'], channels: ['project/1'], filter: { path: '$.a', op: 'exists' }, metadata: { k: 'v' } }],
+    [{}],
+    [{ uid: null, description: null, event_types: null, channels: null, filter: null, metadata: null }],
+    [
+      {
+        uid: 'a@b.c:1',
+        event_types: ['invoice.paid', 'user.*', 'a'],
+        channels: ['project/1'],
+        filter: { path: '$.a', op: 'exists' },
+        metadata: { k: 'v' },
+      },
+    ],
   ])('finds none in %j', (fields) => {
     expect(fieldFaults(fields)).toEqual([]);
   });
 
   it.each<[string[], EndpointFields]>([
-    [['uid'], { uid: 'ep_mine' }], [['uid'], { uid: '' }], [['event_types.1'], { event_types: ['a', '*'] }], [['event_types.0'], { event_types: ['a.*.b'] }],
-    [['channels.0'], { channels: [' '] }], [['filter.op'], { filter: { path: '$.a', op: 'like', value: 'x' } }], [['metadata'], { metadata: { '': 'v' } }],
-    [['uid', 'event_types.0', 'channels.0', 'metadata.k'], { uid: ' ', event_types: ['!'], channels: ['!'], metadata: { k: 'v'.repeat(501) } }],
+    [['uid'], { uid: 'ep_mine' }],
+    [['uid'], { uid: '' }],
+    [['event_types.1'], { event_types: ['a', '*'] }],
+    [['event_types.0'], { event_types: ['a.*.b'] }],
+    [['channels.0'], { channels: [' '] }],
+    [['filter.op'], { filter: { path: '$.a', op: 'like', value: 'x' } }],
+    [['metadata'], { metadata: { '': 'v' } }],
+    [
+      ['uid', 'event_types.0', 'channels.0', 'metadata.k'],
+      { uid: ' ', event_types: ['!'], channels: ['!'], metadata: { k: 'v'.repeat(501) } },
+    ],
   ])('finds all of them: %j', (expected, fields) => {
     expect(paths(fields)).toEqual(expected);
   });
@@ -22,21 +45,42 @@ describe('fieldFaults', () => {
 describe('fieldColumns', () => {
   it('touches what is given and nothing else, and takes what is named twice once', () => {
     expect(fieldColumns({})).toEqual({});
-    expect(fieldColumns({ event_types: ['a', 'b', 'a'], channels: ['c', 'c'] })).toEqual({ eventTypes: ['a', 'b'], channels: ['c'] });
+    expect(fieldColumns({ event_types: ['a', 'b', 'a'], channels: ['c', 'c'] })).toEqual({
+      eventTypes: ['a', 'b'],
+      channels: ['c'],
+    });
   });
 
   it('takes null for nothing', () => {
-    expect(fieldColumns({ uid: null, description: null, event_types: null, channels: null, filter: null, metadata: null })).toEqual({
-      uid: null, description: '', eventTypes: [], channels: [], filter: null, metadata: {},
+    expect(
+      fieldColumns({ uid: null, description: null, event_types: null, channels: null, filter: null, metadata: null }),
+    ).toEqual({
+      uid: null,
+      description: '',
+      eventTypes: [],
+      channels: [],
+      filter: null,
+      metadata: {},
     });
   });
 });
 
 describe('deliverySettingsOf', () => {
   it('picks the settings of deliveries that are given, null among them', () => {
-    const asked = { uid: 'x', url: 'https://example.com', headers: undefined, retry: null, timeout_ms: 100, asymmetric: false };
+    const asked = {
+      uid: 'x',
+      url: 'https://example.com',
+      headers: undefined,
+      retry: null,
+      timeout_ms: 100,
+      asymmetric: false,
+    };
 
     expect(deliverySettingsOf(asked)).toEqual({ retry: null, timeout_ms: 100, asymmetric: false });
-    expect(foreignSettingsFaults(deliverySettingsOf(asked)).map(({ path }) => path)).toEqual(['retry', 'timeout_ms', 'asymmetric']);
+    expect(foreignSettingsFaults(deliverySettingsOf(asked)).map(({ path }) => path)).toEqual([
+      'retry',
+      'timeout_ms',
+      'asymmetric',
+    ]);
   });
 });

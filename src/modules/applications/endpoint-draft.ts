@@ -1,9 +1,9 @@
-import type { DeliverySettings } from '#modules/destinations/contract.js';
 import { compileFilter } from '#engine/conditions/condition.js';
 import { channelFault, patternFault } from '#engine/subscription.js';
 import type { Fault } from '#kernel/errors.js';
-import { uidFault } from './application-reference.js';
+import type { DeliverySettings } from '#modules/destinations/contract.js';
 import type { EndpointColumns } from './application-endpoints.store.js';
+import { uidFault } from './application-reference.js';
 import { metadataFaults } from './metadata.js';
 
 /** What a caller says of an endpoint and its subscription: what is left out stays, null goes back to nothing. */
@@ -17,17 +17,28 @@ export interface EndpointFields {
 }
 
 const DELIVERY_SETTINGS = [
-  'headers', 'retry', 'rate_limit', 'timeout_ms', 'concurrency', 'asymmetric', 'legacy_signature',
+  'headers',
+  'retry',
+  'rate_limit',
+  'timeout_ms',
+  'concurrency',
+  'asymmetric',
+  'legacy_signature',
 ] as const satisfies readonly (keyof DeliverySettings)[];
 
 /** The settings of deliveries among what a caller says. */
 export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
-  return Object.fromEntries(DELIVERY_SETTINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]]));
+  return Object.fromEntries(
+    DELIVERY_SETTINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]]),
+  );
 }
 
 /** That these are not the endpoint's to set: it goes to a destination of the registry, which others may use too. */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
-  return Object.keys(settings).map((path) => ({ path, message: "is the destination's: change it there, or use a url" }));
+  return Object.keys(settings).map((path) => ({
+    path,
+    message: "is the destination's: change it there, or use a url",
+  }));
 }
 
 /** Everything that is wrong with a subscription. */
@@ -44,7 +55,14 @@ export function fieldFaults({ uid, event_types: eventTypes, channels, filter, me
 }
 
 /** The columns that the fields change. What is named twice counts once. */
-export function fieldColumns({ uid, description, event_types: eventTypes, channels, filter, metadata }: EndpointFields): EndpointColumns {
+export function fieldColumns({
+  uid,
+  description,
+  event_types: eventTypes,
+  channels,
+  filter,
+  metadata,
+}: EndpointFields): EndpointColumns {
   return {
     ...(uid !== undefined && { uid }),
     ...(description !== undefined && { description: description ?? '' }),

@@ -2,10 +2,10 @@ import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { ShownSecret } from '#modules/destinations/contract.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import { SigningSecretItem } from '#modules/destinations/contract.dto.js';
+import type { ShownSecret } from '#modules/destinations/contract.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRotationBody } from './application-endpoints.dto.js';
 import { Applications } from './contract.js';
@@ -24,15 +24,28 @@ export class EndpointSecretsController {
   @Get()
   @Scope('write')
   @TakesPortalToken('secrets')
-  @ApiOperation({ summary: 'Get the signing secret of an endpoint', description: 'And its public key, when it signs with one. 409 for one that goes to a destination.' })
+  @ApiOperation({
+    summary: 'Get the signing secret of an endpoint',
+    description: 'And its public key, when it signs with one. 409 for one that goes to a destination.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The secret in force.' })
-  @ApiConflictResponse({ description: 'It goes to a destination, whose secret signs.', schema: { $ref: '#/components/schemas/Error' } })
+  @ApiConflictResponse({
+    description: 'It goes to a destination, whose secret signs.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
   async getApplicationEndpointSecret(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
   ): Promise<SigningSecretItem> {
-    return presentSecret(await this.changes.showSecret(tenant, await this.applications.endpoint(tenant.environmentId, application, endpoint)));
+    return presentSecret(
+      await this.changes.showSecret(
+        tenant,
+        await this.applications.endpoint(tenant.environmentId, application, endpoint),
+      ),
+    );
   }
 
   @Post('rotate')
@@ -40,16 +53,23 @@ export class EndpointSecretsController {
   @TakesPortalToken('secrets')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Rotate the signing secret of an endpoint', description: 'And its key pair, when it has one. Old and new sign until the grace ends.' })
+  @ApiOperation({
+    summary: 'Rotate the signing secret of an endpoint',
+    description: 'And its key pair, when it has one. Old and new sign until the grace ends.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The new secret.' })
   async rotateApplicationEndpointSecret(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
     @Body() body: ApplicationEndpointRotationBody,
   ): Promise<SigningSecretItem> {
     const found = await this.applications.endpoint(tenant.environmentId, application, endpoint);
-    return presentSecret(await this.changes.rotateSecret(tenant, found, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000));
+    return presentSecret(
+      await this.changes.rotateSecret(tenant, found, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000),
+    );
   }
 }
 

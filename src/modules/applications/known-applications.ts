@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { DestinationUsers, type DestinationUser } from '#modules/destinations/destination-users.contract.js';
-import { EventSources, type EventAim } from '#modules/events/event-sources.contract.js';
 import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { notFound } from '#kernel/errors.js';
-import { Ids, parseId, showId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
+import { Environments } from '#modules/auth/contract.js';
+import { type DestinationUser, DestinationUsers } from '#modules/destinations/destination-users.contract.js';
+import { type EventAim, EventSources } from '#modules/events/event-sources.contract.js';
 import { Judge } from '#sandbox/judge.js';
 import { ApplicationReference } from './application-reference.js';
-import { Applications, type ApplicationEndpoint, type MessageTraits, type Subscriber } from './contract.js';
+import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscriber } from './contract.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
@@ -26,16 +26,21 @@ export class KnownApplications extends Applications {
     users: DestinationUsers,
   ) {
     super();
-    users.attach(async (environmentId, destinationId, max) => (await this.store.endpointsTo(environmentId, destinationId, max)).map(shownUser));
+    users.attach(async (environmentId, destinationId, max) =>
+      (await this.store.endpointsTo(environmentId, destinationId, max)).map(shownUser),
+    );
     sources.attach((environmentId, name) => this.aim(environmentId, name));
     sources.attachApplications(
-      (environmentId, name) => (name.startsWith('app_') ? Promise.resolve(parseId('app', name)) : this.store.byUid(environmentId, name)),
+      (environmentId, name) =>
+        name.startsWith('app_') ? Promise.resolve(parseId('app', name)) : this.store.byUid(environmentId, name),
       (environmentId, name) => this.reference.resolve(environmentId, name),
     );
   }
 
   override async subscribers(
-    environmentId: number, application: string, traits: MessageTraits,
+    environmentId: number,
+    application: string,
+    traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }> {
     const { id, uid } = this.reference.parse(application);
     // One that was deleted a moment ago under its uid is made anew.
@@ -75,9 +80,14 @@ export class KnownApplications extends Applications {
     const found = id && (await this.store.endpoint(environmentId, id));
     if (!found) return null;
     const { applicationId } = found;
-    return found.destinationId === found.id ? { targetId: found.id, applicationId } : { endpointId: found.id, applicationId };
+    return found.destinationId === found.id
+      ? { targetId: found.id, applicationId }
+      : { endpointId: found.id, applicationId };
   }
 }
 
-const shownUser = ({ id, applicationId }: ApplicationEndpoint): DestinationUser =>
-  ({ kind: 'application_endpoint', id: showId('ep', id), application: showId('app', applicationId) });
+const shownUser = ({ id, applicationId }: ApplicationEndpoint): DestinationUser => ({
+  kind: 'application_endpoint',
+  id: showId('ep', id),
+  application: showId('app', applicationId),
+});

@@ -5,13 +5,22 @@ import type { ApplicationEndpointEntity } from './applications.entities.js';
 import type { ApplicationEndpoint } from './contract.js';
 
 /** What a fan-out must know of an endpoint. */
-export type SubscribedRow = Pick<ApplicationEndpointEntity, 'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'>;
+export type SubscribedRow = Pick<
+  ApplicationEndpointEntity,
+  'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'
+>;
 
 /** applications_pkey. */
-const EXISTS: Statement = { name: 'applications_exists', text: 'select 1 from applications where environment_id = $1 and id = $2' };
+const EXISTS: Statement = {
+  name: 'applications_exists',
+  text: 'select 1 from applications where environment_id = $1 and id = $2',
+};
 
 /** applications_uid_idx. */
-const BY_UID: Statement = { name: 'applications_by_uid', text: 'select id from applications where environment_id = $1 and uid = $2' };
+const BY_UID: Statement = {
+  name: 'applications_by_uid',
+  text: 'select id from applications where environment_id = $1 and uid = $2',
+};
 
 const KEYS = 'application_id as "applicationId", id, destination_id as "destinationId"';
 
@@ -76,7 +85,12 @@ export class LiveApplicationsStore {
   }
 
   /** By its id, or without one by its uid. */
-  async endpointOf(environmentId: number, applicationId: Id, id: Id | null, uid: string): Promise<ApplicationEndpoint | null> {
+  async endpointOf(
+    environmentId: number,
+    applicationId: Id,
+    id: Id | null,
+    uid: string,
+  ): Promise<ApplicationEndpoint | null> {
     const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT_OF, [environmentId, applicationId, id, uid]);
     return row ?? null;
   }

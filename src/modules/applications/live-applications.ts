@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
-import { subscription, type Subscription } from '#engine/subscription.js';
+import { type Subscription, subscription } from '#engine/subscription.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
@@ -68,7 +68,9 @@ export class LiveApplication {
       await setImmediate();
     }
     await settle(verdicts, view, judge);
-    return verdicts.filter(({ holds }) => holds !== false).map(({ subscriber, holds }) => ({ ...subscriber, isDecided: holds === true }));
+    return verdicts
+      .filter(({ holds }) => holds !== false)
+      .map(({ subscriber, holds }) => ({ ...subscriber, isDecided: holds === true }));
   }
 
   private ofType(eventType: string): readonly LiveSubscriber[] {
@@ -81,10 +83,17 @@ export class LiveApplication {
   }
 }
 
-async function settle(verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[], view: () => RequestView, judge: JudgesFilters): Promise<void> {
+async function settle(
+  verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[],
+  view: () => RequestView,
+  judge: JudgesFilters,
+): Promise<void> {
   const open = verdicts.filter(({ holds }) => holds === null);
   if (open.length === 0) return;
-  const judged = await judge(open.flatMap(({ subscriber: { filter } }) => filter ?? []), view());
+  const judged = await judge(
+    open.flatMap(({ subscriber: { filter } }) => filter ?? []),
+    view(),
+  );
   open.forEach((verdict, i) => (verdict.holds = judged[i] ?? null));
 }
 
@@ -131,7 +140,10 @@ export class LiveApplications {
 
   private async load(key: string): Promise<LiveApplication | null> {
     const [environmentId, id] = parted(key);
-    const [exists, rows] = await Promise.all([this.store.exists(environmentId, id), this.store.endpoints(environmentId, id)]);
+    const [exists, rows] = await Promise.all([
+      this.store.exists(environmentId, id),
+      this.store.endpoints(environmentId, id),
+    ]);
     return exists ? new LiveApplication(id, await this.subscribers(rows)) : null;
   }
 
@@ -147,7 +159,13 @@ export class LiveApplications {
         if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
       }
       const condition = text === null ? null : (this.filters.get(text) ?? conditionOf(filter));
-      subscribers.push({ id, destinationId, isActive: status === 'active', subscription: subscription(eventTypes, channels), filter: condition });
+      subscribers.push({
+        id,
+        destinationId,
+        isActive: status === 'active',
+        subscription: subscription(eventTypes, channels),
+        filter: condition,
+      });
     }
     return subscribers;
   }
@@ -156,7 +174,8 @@ export class LiveApplications {
 /** Refuses what was saved by another version and does not compile any more: nothing goes out past half a filter. */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
-  if ('faults' in compiled) throw new Error(`The filter of an endpoint does not compile: ${JSON.stringify(compiled.faults)}`);
+  if ('faults' in compiled)
+    throw new Error(`The filter of an endpoint does not compile: ${JSON.stringify(compiled.faults)}`);
   return compiled.condition;
 }
 

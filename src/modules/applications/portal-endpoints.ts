@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { OwnedDestinations } from '#modules/destinations/contract.js';
-import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { Config } from '#kernel/config.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
+import { OwnedDestinations } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { ApplicationEndpointChangesAsked } from './application-endpoint-changes.js';
 import type { NewApplicationEndpoint } from './application-endpoint-registration.js';
 import type { ApplicationEndpoint } from './contract.js';
@@ -39,23 +39,44 @@ export class PortalEndpoints {
    * What a change comes to. A customer was shown `(hidden)` for values that let somebody in: where he sends that back, the value stays. What refers to a
    * secret of his provider may stay as it is, at the same host, and come from nowhere. Throws 422.
    */
-  async change({ portal, tenant }: Caller, { id }: ApplicationEndpoint, asked: ApplicationEndpointChangesAsked): Promise<ApplicationEndpointChangesAsked> {
+  async change(
+    { portal, tenant }: Caller,
+    { id }: ApplicationEndpoint,
+    asked: ApplicationEndpointChangesAsked,
+  ): Promise<ApplicationEndpointChangesAsked> {
     if (portal === undefined || (asked.headers == null && asked.url == null)) return asked;
     const [stored] = await this.destinations.find(tenant.environmentId, [id]);
     const before = stored?.settings.headers ?? {};
     const headers = asked.headers == null ? asked.headers : kept(asked.headers, before);
     refuseReferences(headers ?? {}, before);
     const isMoved = asked.url != null && stored?.url != null && hostOf(asked.url) !== hostOf(stored.url);
-    if (isMoved && Object.values(asked.headers === undefined ? before : (headers ?? {})).some((value) => value.includes(REFERENCE))) {
-      throw invalid([{ path: 'url', message: "is sent a secret of your provider in a header, and can't go to another host: ask your provider, or take the header away" }]);
+    if (
+      isMoved &&
+      Object.values(asked.headers === undefined ? before : (headers ?? {})).some((value) => value.includes(REFERENCE))
+    ) {
+      throw invalid([
+        {
+          path: 'url',
+          message:
+            "is sent a secret of your provider in a header, and can't go to another host: ask your provider, or take the header away",
+        },
+      ]);
     }
     return headers === undefined ? asked : { ...asked, headers };
   }
 }
 
-function kept(headers: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Record<string, string> {
+function kept(
+  headers: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>>,
+): Record<string, string> {
   const known = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]));
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value === HIDDEN ? (known.get(name.toLowerCase()) ?? value) : value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      value === HIDDEN ? (known.get(name.toLowerCase()) ?? value) : value,
+    ]),
+  );
 }
 
 function refuseReferences(headers: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): void {

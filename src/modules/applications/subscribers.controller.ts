@@ -2,8 +2,8 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Subscribers } from './subscribers.js';
 import { presentSubscribers, SubscriberListQuery, SubscriberPage } from './subscribers.dto.js';
+import { Subscribers } from './subscribers.js';
 
 /** Who gets events of a type. */
 @ApiTags('Event types')
@@ -21,7 +21,11 @@ export class SubscribersController {
   })
   @ApiParam({ name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' })
   @ApiOkResponse({ type: SubscriberPage, description: 'One page of subscribers.' })
-  async listEventTypeSubscribers(@CurrentTenant() tenant: Tenant, @Param('name') name: string, @Query() query: SubscriberListQuery): Promise<SubscriberPage> {
+  async listEventTypeSubscribers(
+    @CurrentTenant() tenant: Tenant,
+    @Param('name') name: string,
+    @Query() query: SubscriberListQuery,
+  ): Promise<SubscriberPage> {
     return presentSubscribers(await this.subscribers.list(tenant, name, query));
   }
 }

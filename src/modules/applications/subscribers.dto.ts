@@ -69,7 +69,13 @@ export class SubscriberPage {
 }
 
 /** A page as the API shows it. */
-export function presentSubscribers({ views, nextCursor }: { views: readonly SubscriberView[]; nextCursor: string | null }): SubscriberPage {
+export function presentSubscribers({
+  views,
+  nextCursor,
+}: {
+  views: readonly SubscriberView[];
+  nextCursor: string | null;
+}): SubscriberPage {
   return { data: views.map(presentSubscriber), next_cursor: nextCursor };
 }
 

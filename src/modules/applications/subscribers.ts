@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { EventTypes } from '#modules/event-types/contract.js';
 import { patternsOf } from '#engine/subscription.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { EventTypes } from '#modules/event-types/contract.js';
 import { ApplicationEndpointsService, type ApplicationEndpointView } from './application-endpoints.service.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import type { ApplicationEntity } from './applications.entities.js';
@@ -28,7 +28,11 @@ export class Subscribers {
   ) {}
 
   /** Newest endpoint first. A page looks at a bounded number of endpoints, so that it may be short and not the last. Throws 404 and 400. */
-  async list(tenant: Tenant, eventType: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ views: SubscriberView[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    eventType: string,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ views: SubscriberView[]; nextCursor: string | null }> {
     const { environmentId } = tenant;
     await this.types.require(environmentId, eventType);
     const list: CursorQuery = { list: 'subscribers', filters: { eventType } };
@@ -37,7 +41,9 @@ export class Subscribers {
     const page = ids.slice(0, limit);
     const last = ids.length > limit ? page.at(-1) : floor;
     const endpoints = await this.endpoints.these(environmentId, page);
-    const owners = await this.applications.these(environmentId, [...new Set(endpoints.map(({ row }) => row.applicationId))]);
+    const owners = await this.applications.these(environmentId, [
+      ...new Set(endpoints.map(({ row }) => row.applicationId)),
+    ]);
     const applications = new Map(owners.map((each) => [each.id, each]));
     const views = endpoints.flatMap((endpoint) => {
       const application = applications.get(endpoint.row.applicationId);

@@ -16,7 +16,8 @@ export class AttentionController {
   @Scope('read')
   @ApiOperation({
     summary: 'List what needs attention',
-    description: 'Disabled destinations and endpoints, open circuits, dead letters that grow, failing verification, deliveries that nobody takes up, email domains that lost their records, and jobs that failed. One call, cheap enough for a page that asks every few seconds.',
+    description:
+      'Disabled destinations and endpoints, open circuits, dead letters that grow, failing verification, deliveries that nobody takes up, email domains that lost their records, and jobs that failed. One call, cheap enough for a page that asks every few seconds.',
   })
   @ApiOkResponse({ type: AttentionItem, description: 'What is broken; nothing when all is well.' })
   async getAttention(@CurrentTenant() tenant: Tenant): Promise<AttentionItem> {

@@ -12,7 +12,10 @@ export class AttentionTools extends AgentTools {
       description: 'What is broken now, since when. Look here first.',
       input: z.object({}),
       example: {},
-      run: async (api) => ({ content: await api.get(apiPath`/v1/attention`), untrusted: ['data[].name', 'data[].sentence'] }),
+      run: async (api) => ({
+        content: await api.get(apiPath`/v1/attention`),
+        untrusted: ['data[].name', 'data[].sentence'],
+      }),
     }),
   ];
 }

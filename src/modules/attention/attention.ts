@@ -6,7 +6,13 @@ import { AttentionStore, SHOWN_MAX, type TroubledTarget } from './attention.stor
 
 /** What may be wrong, the worst first. */
 export const CONCERN_TYPES = [
-  'deliveries.overdue', 'circuit.open', 'target.disabled', 'dead_letters.growing', 'verification.failing', 'domain.records_lost', 'job.failed',
+  'deliveries.overdue',
+  'circuit.open',
+  'target.disabled',
+  'dead_letters.growing',
+  'verification.failing',
+  'domain.records_lost',
+  'job.failed',
 ] as const;
 export type ConcernType = (typeof CONCERN_TYPES)[number];
 
@@ -61,24 +67,45 @@ export class AttentionList {
     if (overdue === null) return [];
     const { since, count } = overdue;
     const sentence = `${count === 1 ? 'A delivery is' : `${count} deliveries are`} due for more than a minute, and no worker takes them up.`;
-    return [{ type: 'deliveries.overdue', subject: null, name: null, since, count, sentence, url: '/v1/events?status=retrying' }];
+    return [
+      {
+        type: 'deliveries.overdue',
+        subject: null,
+        name: null,
+        since,
+        count,
+        sentence,
+        url: '/v1/events?status=retrying',
+      },
+    ];
   }
 
   private async openCircuits(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.openCircuits(environmentId);
-    return rows.map((row) => ({ type: 'circuit.open', ...shown(row), sentence: `Its circuit is open after ${row.count} failures in a row: deliveries wait until a probe succeeds.` }));
+    return rows.map((row) => ({
+      type: 'circuit.open',
+      ...shown(row),
+      sentence: `Its circuit is open after ${row.count} failures in a row: deliveries wait until a probe succeeds.`,
+    }));
   }
 
   private async disabled(environmentId: number): Promise<Concern[]> {
-    const rows = (await Promise.all([this.store.disabled(environmentId), this.store.disabledSubscriptions(environmentId)])).flat();
+    const rows = (
+      await Promise.all([this.store.disabled(environmentId), this.store.disabledSubscriptions(environmentId)])
+    ).flat();
     const oldest = rows.sort((a, b) => a.since.getTime() - b.since.getTime());
-    return oldest.map((row) => ({ type: 'target.disabled', ...shown(row), sentence: `It takes no deliveries until it is enabled: ${row.reason ?? 'it was disabled.'}` }));
+    return oldest.map((row) => ({
+      type: 'target.disabled',
+      ...shown(row),
+      sentence: `It takes no deliveries until it is enabled: ${row.reason ?? 'it was disabled.'}`,
+    }));
   }
 
   private async deadLetters(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.deadLetters(environmentId);
     return rows.map((row) => ({
-      type: 'dead_letters.growing', ...shown(row),
+      type: 'dead_letters.growing',
+      ...shown(row),
       sentence: `${row.count === 1 ? 'A delivery' : `${row.count} deliveries`} of the last day used up all attempts, the last of them within two hours.`,
     }));
   }
@@ -86,7 +113,11 @@ export class AttentionList {
   private async unverified(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.unverified(environmentId, this.clock.nowMs() - DAY_MS);
     return rows.map(({ id, name, count, firstId }) => ({
-      type: 'verification.failing', subject: showId('ep', id), name, since: new Date(idTimeMs(firstId)), count,
+      type: 'verification.failing',
+      subject: showId('ep', id),
+      name,
+      since: new Date(idTimeMs(firstId)),
+      count,
       sentence: `${count === 1 ? 'A request' : `${count} requests`} of the last day failed verification and ${count === 1 ? 'is' : 'are'} quarantined: the secret may be another one.`,
       url: `/v1/endpoints/${showId('ep', id)}`,
     }));
@@ -95,8 +126,15 @@ export class AttentionList {
   private async lostDomains(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.lostDomains(environmentId);
     return rows.map(({ id, host, state, since }) => ({
-      type: 'domain.records_lost', subject: showId('dom', id), name: host, since, count: 1,
-      sentence: state === 'failed' ? 'Records that it needs are gone, and it failed for that.' : 'Records that it needs are gone; it fails when they stay away for 72 hours.',
+      type: 'domain.records_lost',
+      subject: showId('dom', id),
+      name: host,
+      since,
+      count: 1,
+      sentence:
+        state === 'failed'
+          ? 'Records that it needs are gone, and it failed for that.'
+          : 'Records that it needs are gone; it fails when they stay away for 72 hours.',
       url: `/v1/domains/${showId('dom', id)}`,
     }));
   }
@@ -104,15 +142,32 @@ export class AttentionList {
   private async failedJobs(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.failedJobs(environmentId);
     return rows.map(({ id, kind, error, since }) => ({
-      type: 'job.failed', subject: showId('rpj', id), name: kind, since, count: 1,
-      sentence: `The job gave up: ${error ?? 'it failed too often.'}`, url: `/v1/replays/${showId('rpj', id)}`,
+      type: 'job.failed',
+      subject: showId('rpj', id),
+      name: kind,
+      since,
+      count: 1,
+      sentence: `The job gave up: ${error ?? 'it failed too often.'}`,
+      url: `/v1/replays/${showId('rpj', id)}`,
     }));
   }
 }
 
 /** A target as the API names it. */
-function shown({ id, ownerId, name, since, count }: TroubledTarget): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
+function shown({
+  id,
+  ownerId,
+  name,
+  since,
+  count,
+}: TroubledTarget): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
   const isOwned = ownerId !== null && ownerId !== id;
   const subject = showId(isOwned ? 'ep' : 'dst', id);
-  return { subject, name, since, count, url: isOwned ? `/v1/app/${showId('app', ownerId)}/endpoints/${subject}` : `/v1/destinations/${subject}` };
+  return {
+    subject,
+    name,
+    since,
+    count,
+    url: isOwned ? `/v1/app/${showId('app', ownerId)}/endpoints/${subject}` : `/v1/destinations/${subject}`,
+  };
 }

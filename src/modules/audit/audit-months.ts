@@ -20,7 +20,12 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('AuditMonths', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'AuditMonths',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -37,7 +42,8 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
     await this.store.ensurePartitions();
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const dropped = await this.store.dropExpired(this.config.auditRetentionDays);
-    if (dropped.length > 0) this.logger.log(`Dropped ${dropped.join(', ')}: older than ${this.config.auditRetentionDays} days.`);
+    if (dropped.length > 0)
+      this.logger.log(`Dropped ${dropped.join(', ')}: older than ${this.config.auditRetentionDays} days.`);
     return { restMs: EVERY_MS };
   }
 }

@@ -147,14 +147,26 @@ export class AuditPage {
 
 /** Throws 400 for a moment that is none. */
 export function auditFilter({ actor, action, resource, since, until }: AuditExportQuery): AuditFilter {
-  return { actor: actor ?? null, action: action ?? null, resource: resource ?? null, since: moment('since', since), until: moment('until', until) };
+  return {
+    actor: actor ?? null,
+    action: action ?? null,
+    resource: resource ?? null,
+    since: moment('since', since),
+    until: moment('until', until),
+  };
 }
 
 export function presentAudit(row: AuditRow): AuditItem {
   return {
     id: showId('aud', row.id),
     at: row.at.toISOString(),
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, source: row.actor_source, session: row.actor_session },
+    actor: {
+      kind: row.actor_kind,
+      id: row.actor_id,
+      name: row.actor_name,
+      source: row.actor_source,
+      session: row.actor_session,
+    },
     action: row.action,
     resource_type: row.resource_type,
     resource_id: row.resource_id,

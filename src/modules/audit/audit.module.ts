@@ -1,9 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditTrail } from '#kernel/audit.js';
 import { AuditController } from './audit.controller.js';
-import { AuditMonths } from './audit-months.js';
 import { AuditService } from './audit.service.js';
 import { AuditStore } from './audit.store.js';
+import { AuditMonths } from './audit-months.js';
 import { OperatorAuditController } from './operator-audit.controller.js';
 import { StoredAuditTrail } from './stored-audit-trail.js';
 

@@ -8,7 +8,23 @@ import { type AuditFilter, type AuditReach, type AuditRow, AuditStore, NOBODY } 
 
 const LIMIT_DEFAULT = 50;
 const EXPORTED_AT_ONCE = 500;
-const HEADINGS = ['id', 'at', 'actor_kind', 'actor_id', 'actor_name', 'actor_source', 'action', 'resource_type', 'resource_id', 'ip', 'user_agent', 'request_id', 'before', 'after', 'actor_session'];
+const HEADINGS = [
+  'id',
+  'at',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'actor_source',
+  'action',
+  'resource_type',
+  'resource_id',
+  'ip',
+  'user_agent',
+  'request_id',
+  'before',
+  'after',
+  'actor_session',
+];
 
 /** No environment has this number. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
@@ -21,7 +37,11 @@ export class AuditService {
     private readonly cursors: Cursors,
   ) {}
 
-  async list(tenant: Tenant, filter: AuditFilter, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: AuditRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    filter: AuditFilter,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: AuditRow[]; nextCursor: string | null }> {
     const query: CursorQuery = { list: 'audit', filters: { ...filter } };
     const before = cursor === undefined ? null : this.cursors.read(tenant, query, cursor);
     const rows = await this.store.page(reachOf(tenant), filter, before, limit + 1);
@@ -31,7 +51,10 @@ export class AuditService {
   }
 
   /** What belongs to no organization: the operator's calls, and sign-ins of strangers. */
-  async listOfInstallation(filter: AuditFilter, page: PageQuery): Promise<{ rows: AuditRow[]; nextCursor: string | null }> {
+  async listOfInstallation(
+    filter: AuditFilter,
+    page: PageQuery,
+  ): Promise<{ rows: AuditRow[]; nextCursor: string | null }> {
     return this.list(INSTALLATION, filter, page);
   }
 
@@ -42,7 +65,11 @@ export class AuditService {
     let after: Id | null = null;
     for (;;) {
       const rows: AuditRow[] = await this.store.after(reach, filter, after, EXPORTED_AT_ONCE);
-      if (rows.length > 0) yield rows.map(presentAudit).map(format === 'csv' ? asCsv : (item) => `${JSON.stringify(item)}\n`).join('');
+      if (rows.length > 0)
+        yield rows
+          .map(presentAudit)
+          .map(format === 'csv' ? asCsv : (item) => `${JSON.stringify(item)}\n`)
+          .join('');
       after = rows.at(-1)?.id ?? null;
       if (rows.length < EXPORTED_AT_ONCE) return;
     }
@@ -55,7 +82,20 @@ function reachOf({ organizationId, environmentId, mode }: Tenant): AuditReach {
 
 function asCsv({ actor, before, after, ...item }: AuditItem): string {
   return csvLine([
-    item.id, item.at, actor.kind, actor.id, actor.name, actor.source, item.action, item.resource_type, item.resource_id, item.ip, item.user_agent, item.request_id,
-    before && JSON.stringify(before), after && JSON.stringify(after), actor.session,
+    item.id,
+    item.at,
+    actor.kind,
+    actor.id,
+    actor.name,
+    actor.source,
+    item.action,
+    item.resource_type,
+    item.resource_id,
+    item.ip,
+    item.user_agent,
+    item.request_id,
+    before && JSON.stringify(before),
+    after && JSON.stringify(after),
+    actor.session,
   ]);
 }

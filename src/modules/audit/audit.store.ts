@@ -44,7 +44,8 @@ export interface AuditFilter {
   until: Date | null;
 }
 
-const COLUMNS = 'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
+const COLUMNS =
+  'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
 /** A key is named as it is called now: `source` says whether an agent holds it. Index api_keys_pkey, members_pkey. */
 const INSERT: Statement = {
@@ -93,17 +94,37 @@ const EXPIRED: Statement = {
       and to_date(right(c.relname, 6), 'YYYYMM') + interval '1 month' < (now() at time zone 'utc') - make_interval(days => $1::int)`,
 };
 
-const LOCK: Statement = { name: 'audit.lock_partitions', text: `select pg_advisory_xact_lock(hashtext('posthorn audit partitions'))` };
+const LOCK: Statement = {
+  name: 'audit.lock_partitions',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn audit partitions'))`,
+};
 
 /** The audit log. */
 @Injectable()
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
-  async insert(id: Id, { organizationId, environmentId, actor, action, resourceType, resourceId, origin, before, after }: AuditEntry, actorUuid: Id | null): Promise<void> {
+  async insert(
+    id: Id,
+    { organizationId, environmentId, actor, action, resourceType, resourceId, origin, before, after }: AuditEntry,
+    actorUuid: Id | null,
+  ): Promise<void> {
     await this.database.query(INSERT, [
-      organizationId ?? NOBODY, id, environmentId, actor.kind, text(actor.id), actorUuid, action, resourceType, text(resourceId),
-      origin?.ip ?? null, text(origin?.userAgent?.slice(0, 200)), origin?.requestId ?? null, json(before), json(after), actor.session ?? null,
+      organizationId ?? NOBODY,
+      id,
+      environmentId,
+      actor.kind,
+      text(actor.id),
+      actorUuid,
+      action,
+      resourceType,
+      text(resourceId),
+      origin?.ip ?? null,
+      text(origin?.userAgent?.slice(0, 200)),
+      origin?.requestId ?? null,
+      json(before),
+      json(after),
+      actor.session ?? null,
     ]);
   }
 
@@ -119,15 +140,25 @@ export class AuditStore {
 
   /** Makes the partitions of this month and of those around it. Several processes may do it at once. */
   async ensurePartitions(): Promise<void> {
-    await this.database.unit(() => this.database.transaction(async () => {
-      await this.database.query(LOCK);
-      for (const { first_day, next_day, name } of await this.database.query<{ first_day: string; next_day: string; name: string }>(MONTHS)) {
-        const manager = this.database.manager();
-        await manager.query(`create table ${name} partition of audit_log for values from ('${first_day}') to ('${next_day}')`);
-        // Those of the parent that look at rows are inherited; this one is not.
-        await manager.query(`create trigger ${name}_no_truncate before truncate on ${name} for each statement execute function audit_log_is_append_only()`);
-      }
-    }));
+    await this.database.unit(() =>
+      this.database.transaction(async () => {
+        await this.database.query(LOCK);
+        for (const { first_day, next_day, name } of await this.database.query<{
+          first_day: string;
+          next_day: string;
+          name: string;
+        }>(MONTHS)) {
+          const manager = this.database.manager();
+          await manager.query(
+            `create table ${name} partition of audit_log for values from ('${first_day}') to ('${next_day}')`,
+          );
+          // Those of the parent that look at rows are inherited; this one is not.
+          await manager.query(
+            `create trigger ${name}_no_truncate before truncate on ${name} for each statement execute function audit_log_is_append_only()`,
+          );
+        }
+      }),
+    );
   }
 
   /** Drops the months whose last day is older than the retention; returns their names. */
@@ -138,7 +169,10 @@ export class AuditStore {
   }
 }
 
-function valuesOf({ organizationId, environmentId, seesBoth }: AuditReach, { actor, action, resource, since, until }: AuditFilter): unknown[] {
+function valuesOf(
+  { organizationId, environmentId, seesBoth }: AuditReach,
+  { actor, action, resource, since, until }: AuditFilter,
+): unknown[] {
   return [organizationId, environmentId, seesBoth, actor, action, resource, since, until];
 }
 

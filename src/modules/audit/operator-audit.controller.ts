@@ -12,7 +12,10 @@ export class OperatorAuditController {
 
   @Get('audit')
   @OperatorOnly()
-  @ApiOperation({ summary: 'List the installation\'s audit log', description: 'Newest first: what the operator did, and sign-ins of nobody\'s address. Nothing of any organization.' })
+  @ApiOperation({
+    summary: "List the installation's audit log",
+    description: "Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization.",
+  })
   @ApiOkResponse({ type: AuditPage, description: 'One page of entries.' })
   async listOperatorAudit(@Query() query: AuditListQuery): Promise<AuditPage> {
     const { rows, nextCursor } = await this.audit.listOfInstallation(auditFilter(query), query);

@@ -19,14 +19,17 @@ export class StoredAuditTrail extends AuditTrail {
 
   override async record(entry: AuditEntry): Promise<void> {
     const { kind, id } = entry.actor;
-    const actorUuid = id === null ? null : kind === 'key' ? parseId('ek', id) : kind === 'member' ? parseId('mbr', id) : null;
+    const actorUuid =
+      id === null ? null : kind === 'key' ? parseId('ek', id) : kind === 'member' ? parseId('mbr', id) : null;
     try {
       await this.store.insert(this.ids.next(), entry, actorUuid);
     } catch (error) {
       if (sqlState(error) !== NO_PARTITION) throw error;
       // PostgreSQL has aborted the caller's transaction: the next call finds the month.
       await this.store.ensurePartitions();
-      throw unavailable('A month of the audit log was missing and was made. Nothing was changed, send the request again.');
+      throw unavailable(
+        'A month of the audit log was missing and was made. Nothing was changed, send the request again.',
+      );
     }
   }
 }

@@ -18,7 +18,14 @@ export class AdminKeys {
       const first = await this.organizations.first();
       if (first === null) return null;
       const environmentId = await this.keys.environmentOf(first.id, mode);
-      const { text } = await this.issuer.issue({ environmentId, mode, name: 'Made by create-admin-key', scope: 'admin', source: 'bootstrap', expiresAt: null });
+      const { text } = await this.issuer.issue({
+        environmentId,
+        mode,
+        name: 'Made by create-admin-key',
+        scope: 'admin',
+        source: 'bootstrap',
+        expiresAt: null,
+      });
       return text;
     });
   }

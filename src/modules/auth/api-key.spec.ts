@@ -13,19 +13,30 @@ function valueOf(digits: string): bigint {
 
 describe('generateApiKey', () => {
   it('gives the prefix, 43 characters that hold all 32 bytes, and the checksum of what stands before it', () => {
-    fc.assert(fc.property(random32, mode, (random, keysMode) => {
-      const key = generateApiKey(keysMode, random);
+    fc.assert(
+      fc.property(random32, mode, (random, keysMode) => {
+        const key = generateApiKey(keysMode, random);
 
-      const [, prefix = '', body = '', check = ''] = /^(ek_(?:live|test)_)(.{43})(.{6})$/.exec(key) ?? [];
-      expect(prefix).toBe(`ek_${keysMode}_`);
-      expect(valueOf(body)).toBe(BigInt(`0x${random.toString('hex')}`));
-      expect(valueOf(check)).toBe(BigInt(createHash('sha256').update(prefix + body).digest().readUInt32BE(0)));
-    }));
+        const [, prefix = '', body = '', check = ''] = /^(ek_(?:live|test)_)(.{43})(.{6})$/.exec(key) ?? [];
+        expect(prefix).toBe(`ek_${keysMode}_`);
+        expect(valueOf(body)).toBe(BigInt(`0x${random.toString('hex')}`));
+        expect(valueOf(check)).toBe(
+          BigInt(
+            createHash('sha256')
+              .update(prefix + body)
+              .digest()
+              .readUInt32BE(0),
+          ),
+        );
+      }),
+    );
   });
 
   it('stays as it is: a key that was given out must never change its form', () => {
     expect(generateApiKey('live', Buffer.alloc(32))).toBe('ek_live_00000000000000000000000000000000000000000003YcplW');
-    expect(generateApiKey('test', Buffer.alloc(32, 0xff))).toBe('ek_test_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp11oILAw');
+    expect(generateApiKey('test', Buffer.alloc(32, 0xff))).toBe(
+      'ek_test_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp11oILAw',
+    );
   });
 
   it('takes 32 bytes and no other number', () => {

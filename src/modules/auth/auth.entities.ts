@@ -32,7 +32,10 @@ export class OrganizationEntity {
 @Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
 @Check('environments_mode_check', `mode in ('live', 'test')`)
 export class EnvironmentEntity {
-  @PrimaryGeneratedColumn('identity', { generatedIdentity: 'BY DEFAULT', primaryKeyConstraintName: 'environments_pkey' })
+  @PrimaryGeneratedColumn('identity', {
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'environments_pkey',
+  })
   id: number;
 
   @Column('uuid', { name: 'organization_id' })

@@ -1,10 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { Memberships } from '#modules/auth/members.contract.js';
 import { Sessions } from '#modules/auth/sessions.contract.js';
-import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
 import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
@@ -21,16 +21,16 @@ import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
 import { MembersStore } from './members.store.js';
 import { OrgController } from './org.controller.js';
+import { OrganizationService } from './organization.service.js';
 import { OrganizationErasure } from './organization-erasure.js';
 import { OrganizationFounder } from './organization-founder.js';
-import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
 import { OrgsController } from './orgs.controller.js';
 import { OrgsService } from './orgs.service.js';
 import { OrgsStore } from './orgs.store.js';
-import { AttachedRetrySchedules } from './retry-schedules.js';
-import { OwnSession } from './own-session.js';
 import { OwnSessionController } from './own-session.controller.js';
+import { OwnSession } from './own-session.js';
+import { AttachedRetrySchedules } from './retry-schedules.js';
 import { SessionCallers } from './session-callers.js';
 import { SessionSweep } from './session-sweep.js';
 import { SessionsController } from './sessions.controller.js';
@@ -45,7 +45,14 @@ import { AttachedSystemDestinations } from './system-destinations.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [KeysController, MembersController, OrgController, OrgsController, OwnSessionController, SessionsController],
+  controllers: [
+    KeysController,
+    MembersController,
+    OrgController,
+    OrgsController,
+    OwnSessionController,
+    SessionsController,
+  ],
   providers: [
     AttachedRetrySchedules,
     AttachedSystemDestinations,
@@ -80,6 +87,17 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     { provide: SessionAuthenticator, useClass: SessionCallers },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Memberships, Retention, RetrySchedules, SessionAuthenticator, Sessions, SystemDestinations],
+  exports: [
+    Authenticator,
+    Environments,
+    FirstStart,
+    GrantedKeys,
+    Memberships,
+    Retention,
+    RetrySchedules,
+    SessionAuthenticator,
+    Sessions,
+    SystemDestinations,
+  ],
 })
 export class AuthModule {}

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type CatalogOwner, type Environment, Environments } from '#modules/auth/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Vault } from '#kernel/vault.js';
+import { type CatalogOwner, type Environment, Environments } from '#modules/auth/contract.js';
 import type { EnvironmentEntity } from './auth.entities.js';
 import { OrganizationsStore } from './organizations.store.js';
 import { currentKey, previousKey } from './signing-secret.js';
@@ -74,6 +74,9 @@ export class CachedEnvironments extends Environments {
   }
 }
 
-function environment({ id, organizationId, mode, retentionDays, systemDestinationId }: EnvironmentEntity, organizationSlug: string): Environment {
+function environment(
+  { id, organizationId, mode, retentionDays, systemDestinationId }: EnvironmentEntity,
+  organizationSlug: string,
+): Environment {
   return { environmentId: id, organizationId, organizationSlug, mode, retentionDays, systemDestinationId };
 }

@@ -34,8 +34,18 @@ class SetClock extends Clock {
 function scene(more: Partial<SessionFacts> = {}) {
   const clock = new SetClock();
   const facts = {
-    id: 's', organization_id: 'o', member_id: 'm', email: 'ada@customer.example', role: 'read', key_id: null, key_expires_at: null, key_mode: null, how: 'code',
-    last_seen_at: new Date(SIGNED_IN_MS), expires_at: new Date(SIGNED_IN_MS + 7 * 24 * HOUR_MS), ...more,
+    id: 's',
+    organization_id: 'o',
+    member_id: 'm',
+    email: 'ada@customer.example',
+    role: 'read',
+    key_id: null,
+    key_expires_at: null,
+    key_mode: null,
+    how: 'code',
+    last_seen_at: new Date(SIGNED_IN_MS),
+    expires_at: new Date(SIGNED_IN_MS + 7 * 24 * HOUR_MS),
+    ...more,
   } as SessionFacts;
   const counted = { loads: 0, touches: 0 };
   const store = {
@@ -50,7 +60,16 @@ function scene(more: Partial<SessionFacts> = {}) {
     },
   };
   const notifications = { on: () => undefined } as unknown as Notifications;
-  const sessions = new CachedSessions(store as unknown as SessionsStore, {} as Database, notifications, { baseUrl: 'http://localhost' } as Config, {} as Ids, clock, new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock), { derived: () => KEY } as unknown as Keyring);
+  const sessions = new CachedSessions(
+    store as unknown as SessionsStore,
+    {} as Database,
+    notifications,
+    { baseUrl: 'http://localhost' } as Config,
+    {} as Ids,
+    clock,
+    new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
+    { derived: () => KEY } as unknown as Keyring,
+  );
   const isIn = async (): Promise<boolean> => (await sessions.read(COOKIE)) !== null;
   return { clock, sessions, counted, isIn };
 }
@@ -98,7 +117,8 @@ describe('CachedSessions', () => {
 
   it('is asked of the database once in five seconds, and what is no token never', async () => {
     const { clock, sessions, counted } = scene();
-    for (const cookie of [COOKIE, COOKIE, undefined, '', `${NAME}=short`, `${NAME}=${TOKEN}x`]) await sessions.read(cookie);
+    for (const cookie of [COOKIE, COOKIE, undefined, '', `${NAME}=short`, `${NAME}=${TOKEN}x`])
+      await sessions.read(cookie);
     expect(counted.loads).toBe(1);
 
     clock.at += 5_000;

@@ -1,6 +1,5 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { clientNetwork } from '#http/client-network.js';
 import { Guesses } from '#http/guesses.js';
 import { COOKIE_KEY_PURPOSE } from '#http/pages/host-cookie.js';
@@ -11,6 +10,7 @@ import { Database } from '#kernel/database.js';
 import { Ids } from '#kernel/ids.js';
 import { Keyring } from '#kernel/keyring.js';
 import { Notifications } from '#kernel/notifications.js';
+import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 
@@ -70,15 +70,26 @@ export class CachedSessions extends Sessions {
     return found && signedIn(found);
   }
 
-  override async begin(owner: SessionOwner, { ip, userAgent = '' }: SessionClient, cookieHeader: string | undefined): Promise<string> {
+  override async begin(
+    owner: SessionOwner,
+    { ip, userAgent = '' }: SessionClient,
+    cookieHeader: string | undefined,
+  ): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     const hashHex = hash('sha256', token);
     await this.database.transaction(async () => {
       await this.revoke(cookieHeader);
       await this.store.insert({
-        organizationId: owner.organizationId, id: this.ids.next(), hash: Buffer.from(hashHex, 'hex'), memberId: owner.memberId,
-        keyEnvironmentId: owner.key?.environmentId ?? null, keyId: owner.key?.id ?? null, how: owner.how, network: clientNetwork(ip),
-        userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX), lifetimeSeconds: LIFETIME_SECONDS,
+        organizationId: owner.organizationId,
+        id: this.ids.next(),
+        hash: Buffer.from(hashHex, 'hex'),
+        memberId: owner.memberId,
+        keyEnvironmentId: owner.key?.environmentId ?? null,
+        keyId: owner.key?.id ?? null,
+        how: owner.how,
+        network: clientNetwork(ip),
+        userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+        lifetimeSeconds: LIFETIME_SECONDS,
       });
       // Somebody may have asked for it before it was there.
       await this.notifications.announce('session', hashHex);
@@ -92,11 +103,17 @@ export class CachedSessions extends Sessions {
   }
 
   override holdsCsrfToken({ csrfToken }: SignedIn, given: string | undefined): boolean {
-    const [wanted, other] = [csrfToken, given ?? ''].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+    const [wanted, other] = [csrfToken, given ?? ''].map((text) => createHash('sha256').update(text).digest()) as [
+      Buffer,
+      Buffer,
+    ];
     return timingSafeEqual(wanted, other);
   }
 
-  private async inForce(cookieHeader: string | undefined, from: string | null): Promise<{ known: Known; token: string } | null> {
+  private async inForce(
+    cookieHeader: string | undefined,
+    from: string | null,
+  ): Promise<{ known: Known; token: string } | null> {
     const token = this.cookie.read(cookieHeader);
     if (token === null) return null;
     const known = await this.guesses.look(this.cache, hash('sha256', token), from);
@@ -121,7 +138,10 @@ export class CachedSessions extends Sessions {
 
   /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
   private get cookie(): SessionCookie {
-    return (this.ownCookie ??= sessionCookie({ baseUrl: this.config.baseUrl, key: this.keyring.derived(COOKIE_KEY_PURPOSE) }));
+    return (this.ownCookie ??= sessionCookie({
+      baseUrl: this.config.baseUrl,
+      key: this.keyring.derived(COOKIE_KEY_PURPOSE),
+    }));
   }
 }
 
@@ -131,7 +151,15 @@ function csrfTokenOf(token: string): string {
 }
 
 function signedIn({ known: { facts, endsMs }, token }: { known: Known; token: string }): SignedIn {
-  const { member_id: memberId, email, member_name: name, key_id: keyId, key_environment_id: environmentId, key_name: keyName, key_mode: mode } = facts;
+  const {
+    member_id: memberId,
+    email,
+    member_name: name,
+    key_id: keyId,
+    key_environment_id: environmentId,
+    key_name: keyName,
+    key_mode: mode,
+  } = facts;
   return {
     sessionId: facts.id,
     organizationId: facts.organization_id,

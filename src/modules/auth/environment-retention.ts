@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { expiryDay } from '#engine/expiry-day.js';
-import { type Environment, Environments, Retention } from '#modules/auth/contract.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
+import { type Environment, Environments, Retention } from '#modules/auth/contract.js';
 
 const DAY_MS = 86_400_000;
 
@@ -14,7 +14,9 @@ export class EnvironmentRetention extends Retention {
 
   override expiresOnDay(environmentId: number, id: Id): number | Promise<number> {
     const known = this.environments.known(environmentId);
-    return known === undefined ? this.environments.get(environmentId).then((loaded) => dayOf(loaded, id)) : dayOf(known, id);
+    return known === undefined
+      ? this.environments.get(environmentId).then((loaded) => dayOf(loaded, id))
+      : dayOf(known, id);
   }
 }
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { FirstStart } from '#modules/auth/contract.js';
 import { Config, ConfigError } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/oidc-provider.js';
+import { FirstStart } from '#modules/auth/contract.js';
 import { hashApiKey, keyMode } from './api-key.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
@@ -30,12 +30,15 @@ export class LockedFirstStart extends FirstStart {
     const { bootstrapApiKey } = this.config;
     return this.database.transaction(async () => {
       const { organizationId, isNew } = await this.founder.firstOrganization();
-      if (lacksDomains(this.config.oidc) && (await this.organizations.hasSeveral())) throw new ConfigError(DOMAINS_REQUIRED);
+      if (lacksDomains(this.config.oidc) && (await this.organizations.hasSeveral()))
+        throw new ConfigError(DOMAINS_REQUIRED);
       if (bootstrapApiKey !== null) {
         await this.bootstrap(organizationId, bootstrapApiKey);
         return null;
       }
-      return isNew ? { live: await this.issue(organizationId, 'live'), test: await this.issue(organizationId, 'test') } : null;
+      return isNew
+        ? { live: await this.issue(organizationId, 'live'), test: await this.issue(organizationId, 'test') }
+        : null;
     });
   }
 
@@ -47,7 +50,10 @@ export class LockedFirstStart extends FirstStart {
   private async issue(organizationId: Id, mode: 'live' | 'test', text?: string): Promise<string> {
     const environmentId = await this.keys.environmentOf(organizationId, mode);
     const name = text === undefined ? 'First key' : 'Bootstrap key';
-    const issued = await this.issuer.issue({ environmentId, mode, name, scope: 'admin', source: 'bootstrap', expiresAt: null }, text);
+    const issued = await this.issuer.issue(
+      { environmentId, mode, name, scope: 'admin', source: 'bootstrap', expiresAt: null },
+      text,
+    );
     return issued.text;
   }
 }

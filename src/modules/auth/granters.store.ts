@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
 /** What somebody who granted may do himself, and until when. */
 export interface GranterFacts {
@@ -90,7 +90,10 @@ export class GrantersStore {
 
   /** What a granter may do, until the transaction ends; null for one who is out. */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
-    const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [environmentId, memberId ?? keyId]);
+    const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
+      environmentId,
+      memberId ?? keyId,
+    ]);
     return found ?? null;
   }
 

@@ -46,7 +46,9 @@ export class KeyAuthenticator {
     if (!hasApiKeyForm(bearer)) return null;
     const hashHex = hash('sha256', bearer);
     const known = this.cache.known(hashHex);
-    return known === undefined ? this.guesses.look(this.cache, hashHex, from).then((key) => this.inForce(key)) : this.inForce(known);
+    return known === undefined
+      ? this.guesses.look(this.cache, hashHex, from).then((key) => this.inForce(key))
+      : this.inForce(known);
   }
 
   private inForce(key: KnownKey | null): Caller | null {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { generateApiKey, hashApiKey, keyPrefix } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entities.js';
 import { KeysStore } from './keys.store.js';
@@ -36,7 +36,10 @@ export class KeyIssuer {
   ) {}
 
   /** Stores a key; its text is `text`, or a new one made of 32 bytes of the system's randomness. */
-  async issue({ mode, granted, ...request }: KeyRequest, text = generateApiKey(mode, randomBytes(32))): Promise<IssuedKey> {
+  async issue(
+    { mode, granted, ...request }: KeyRequest,
+    text = generateApiKey(mode, randomBytes(32)),
+  ): Promise<IssuedKey> {
     const row: ApiKeyEntity = {
       ...request,
       id: this.ids.next(),

@@ -33,16 +33,20 @@ export class KeyLifecycle {
   /** Throws 403 when a key of the test environment asks for a live one, 422 when the expiry is past. */
   async create(tenant: Tenant, { environment, ...request }: NewKey): Promise<IssuedKey> {
     if (environment === 'live' && tenant.mode === 'test') {
-      throw new ApiError('insufficient_scope', 'A key of the test environment cannot make a live key. Use a live admin key.');
+      throw new ApiError(
+        'insufficient_scope',
+        'A key of the test environment cannot make a live key. Use a live admin key.',
+      );
     }
     // Also false for 23:59:60, which is a valid time but none that JavaScript knows.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }
     return this.database.transaction(async () => {
-      const environmentId = environment === tenant.mode
-        ? tenant.environmentId
-        : await this.keys.environmentOf(tenant.organizationId, environment);
+      const environmentId =
+        environment === tenant.mode
+          ? tenant.environmentId
+          : await this.keys.environmentOf(tenant.organizationId, environment);
       const issued = await this.issuer.issue({ ...request, environmentId, mode: environment, source: 'api' });
       await this.announce(issued.row.hash);
       return issued;
@@ -69,16 +73,27 @@ export class KeyLifecycle {
     return this.database.transaction(async () => {
       // Who granted is locked before the key, as by whoever takes him out: he is out before, or the new key ends with him.
       const known = await this.keys.find(tenant.environmentId, id);
-      const granter = known && (known.granterMemberId ?? known.granterKeyId) !== null ? { memberId: known.granterMemberId, keyId: known.granterKeyId } : null;
-      const facts = granter && await this.granters.inForce(tenant.environmentId, granter);
+      const granter =
+        known && (known.granterMemberId ?? known.granterKeyId) !== null
+          ? { memberId: known.granterMemberId, keyId: known.granterKeyId }
+          : null;
+      const facts = granter && (await this.granters.inForce(tenant.environmentId, granter));
       if (known?.firstKeyId) await this.keys.findForUpdate(tenant.environmentId, known.firstKeyId);
       const old = await this.keys.findForUpdate(tenant.environmentId, id);
       if (old === null || old.revokedAt !== null) throw notFound('key');
       const nowMs = this.clock.nowMs();
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
-      if (granter && (facts === null || !grants(facts.scope, old.scope))) throw conflict('Whoever granted this key may not do so any more.');
+      if (granter && (facts === null || !grants(facts.scope, old.scope)))
+        throw conflict('Whoever granted this key may not do so any more.');
       const { environmentId, name, scope, expiresAt } = old;
-      const issued = await this.issuer.issue({ environmentId, mode: tenant.mode, name, scope, expiresAt, ...originOf(old) });
+      const issued = await this.issuer.issue({
+        environmentId,
+        mode: tenant.mode,
+        name,
+        scope,
+        expiresAt,
+        ...originOf(old),
+      });
       const endsAt = new Date(nowMs + graceMs);
       await this.keys.expire(environmentId, id, endsAt);
       await this.announce(old.hash);
@@ -95,13 +110,19 @@ export class KeyLifecycle {
     const admins = await this.keys.lockAdmins(organizationId);
     const own = admins.find((key) => key.environment_id === environmentId && key.id === id);
     if (!own) return;
-    const others = admins.filter((key) => !endsWith(admins, key, id) && (mode === 'test' || key.environment_id === environmentId));
+    const others = admins.filter(
+      (key) => !endsWith(admins, key, id) && (mode === 'test' || key.environment_id === environmentId),
+    );
     if (others.length === 0) {
-      throw conflict('This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.');
+      throw conflict(
+        'This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.',
+      );
     }
     // One that was rotated goes on for its grace, and is no way in after it.
     if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
-      throw conflict('This is the last admin key that does not expire: when the others have, nobody could make another one. Rotate it, or create another admin key without an expiry first.');
+      throw conflict(
+        'This is the last admin key that does not expire: when the others have, nobody could make another one. Rotate it, or create another admin key without an expiry first.',
+      );
     }
   }
 
@@ -111,10 +132,28 @@ export class KeyLifecycle {
 }
 
 /** Where the key that a rotation makes comes from: from the grant that the old one is of, or from whoever called. */
-function originOf({ id, source, clientId, clientName, grantedBy, granterMemberId, granterKeyId, firstKeyId }: ApiKeyEntity): Pick<KeyRequest, 'source' | 'granted'> {
+function originOf({
+  id,
+  source,
+  clientId,
+  clientName,
+  grantedBy,
+  granterMemberId,
+  granterKeyId,
+  firstKeyId,
+}: ApiKeyEntity): Pick<KeyRequest, 'source' | 'granted'> {
   if (source !== 'oauth') return { source: 'api' };
   const granter = { memberId: granterMemberId, keyId: granterKeyId };
-  return { source, granted: { clientId: clientId ?? '', clientName: clientName ?? '', grantedBy: grantedBy ?? '', granter, firstKeyId: firstKeyId ?? id } };
+  return {
+    source,
+    granted: {
+      clientId: clientId ?? '',
+      clientName: clientName ?? '',
+      grantedBy: grantedBy ?? '',
+      granter,
+      firstKeyId: firstKeyId ?? id,
+    },
+  };
 }
 
 /** Whether a key is this one, or was granted with it or with one that was: only admin keys grant admin keys. */

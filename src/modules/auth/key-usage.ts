@@ -21,7 +21,12 @@ export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly keys: KeysStore,
     clock: Clock,
   ) {
-    this.loop = new Loop('KeyUsage', () => this.write(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'KeyUsage',
+      () => this.write(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   /** Remembers a use for the next write; cheap enough for the path of a request. */

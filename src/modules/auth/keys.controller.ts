@@ -6,7 +6,17 @@ import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { KeyLifecycle } from './key-lifecycle.js';
 import {
-  IssuedKeyItem, keyId, KeyItem, KeyListQuery, KeyPage, KeyRotationBody, newKey, NewKeyBody, presentIssuedKey, presentKey, presentKeys,
+  IssuedKeyItem,
+  keyId,
+  KeyItem,
+  KeyListQuery,
+  KeyPage,
+  KeyRotationBody,
+  newKey,
+  NewKeyBody,
+  presentIssuedKey,
+  presentKey,
+  presentKeys,
 } from './keys.dto.js';
 import { KeysService } from './keys.service.js';
 
@@ -24,7 +34,10 @@ export class KeysController {
 
   @Get()
   @Scope('admin')
-  @ApiOperation({ summary: 'List API keys', description: 'Newest first; those of the calling key\'s environment, revoked ones included.' })
+  @ApiOperation({
+    summary: 'List API keys',
+    description: "Newest first; those of the calling key's environment, revoked ones included.",
+  })
   @ApiOkResponse({ type: KeyPage, description: 'One page of keys.' })
   async listKeys(@CurrentTenant() tenant: Tenant, @Query() query: KeyListQuery): Promise<KeyPage> {
     return presentKeys(await this.keys.list(tenant, query), tenant.mode);
@@ -62,10 +75,20 @@ export class KeysController {
   @Scope('admin')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Rotate an API key', description: 'Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise.' })
+  @ApiOperation({
+    summary: 'Rotate an API key',
+    description:
+      'Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: IssuedKeyItem, description: 'The new key.' })
-  async rotateKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: KeyRotationBody): Promise<IssuedKeyItem> {
-    return presentIssuedKey(await this.lifecycle.rotate(tenant, keyId(id), (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000));
+  async rotateKey(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: KeyRotationBody,
+  ): Promise<IssuedKeyItem> {
+    return presentIssuedKey(
+      await this.lifecycle.rotate(tenant, keyId(id), (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000),
+    );
   }
 }

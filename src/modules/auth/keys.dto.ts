@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
-import { SCOPES, type Scope } from '#kernel/tenant.js';
+import { type Scope, SCOPES } from '#kernel/tenant.js';
 import { keyMode } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entities.js';
 import type { IssuedKey } from './key-issuer.js';
@@ -25,7 +25,10 @@ export class KeyListQuery {
 /** The key to create. */
 @Examples({
   write: { summary: 'A key that sends and configures', value: { name: 'Billing service', scope: 'write' } },
-  read: { summary: 'A key that reads, until the end of 2027', value: { name: 'Dashboard', scope: 'read', expires_at: '2027-12-31T23:59:59.000Z' } },
+  read: {
+    summary: 'A key that reads, until the end of 2027',
+    value: { name: 'Dashboard', scope: 'read', expires_at: '2027-12-31T23:59:59.000Z' },
+  },
 })
 export class NewKeyBody {
   /** What people know it by. */
@@ -41,7 +44,13 @@ export class NewKeyBody {
   environment?: 'live' | 'test';
 
   /** From when on it is refused (RFC 3339); never when left out. */
-  @ApiProperty({ required: false, type: String, format: 'date-time', nullable: true, example: '2027-01-01T00:00:00.000Z' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: '2027-01-01T00:00:00.000Z',
+  })
   expires_at?: string | null;
 }
 
@@ -163,6 +172,9 @@ export function presentIssuedKey({ row, text }: IssuedKey): IssuedKeyItem {
   return { ...presentKey(row, keyMode(text)), key: text };
 }
 
-export function presentKeys({ rows, nextCursor }: { rows: ApiKeyEntity[]; nextCursor: string | null }, environment: 'live' | 'test'): KeyPage {
+export function presentKeys(
+  { rows, nextCursor }: { rows: ApiKeyEntity[]; nextCursor: string | null },
+  environment: 'live' | 'test',
+): KeyPage {
   return { data: rows.map((row) => presentKey(row, environment)), next_cursor: nextCursor };
 }

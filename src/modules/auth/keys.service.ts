@@ -17,7 +17,10 @@ export class KeysService {
     private readonly cursors: Cursors,
   ) {}
 
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: { cursor?: string; limit?: number }): Promise<{
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: { cursor?: string; limit?: number },
+  ): Promise<{
     rows: ApiKeyEntity[];
     nextCursor: string | null;
   }> {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LessThan, type Repository } from 'typeorm';
-import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
+import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
 import { ApiKeyEntity, EnvironmentEntity } from './auth.entities.js';
 
 /** A key as the authenticator needs it, with the tenant it belongs to. */
@@ -163,12 +163,19 @@ export class KeysStore {
   }
 
   async noteUses(uses: readonly KeyUse[]): Promise<void> {
-    await this.database.query(NOTE_USES, [uses.map((use) => use.environmentId), uses.map((use) => use.keyId), uses.map((use) => use.at)]);
+    await this.database.query(NOTE_USES, [
+      uses.map((use) => use.environmentId),
+      uses.map((use) => use.keyId),
+      uses.map((use) => use.at),
+    ]);
   }
 
   /** The number of one of the organization's environments. Index environments_organization_id_mode_key. */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
-    const { id } = await this.database.manager().getRepository(EnvironmentEntity).findOneByOrFail({ organizationId, mode });
+    const { id } = await this.database
+      .manager()
+      .getRepository(EnvironmentEntity)
+      .findOneByOrFail({ organizationId, mode });
     return id;
   }
 

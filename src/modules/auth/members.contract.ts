@@ -36,5 +36,8 @@ export abstract class Memberships {
    * What the identity provider says of a person, for one organization: makes a member, or gives the one that there is this role.
    * The last admin keeps his. `organizationSlug` null is the oldest organization. Null when there is no such organization.
    */
-  abstract provision(organizationSlug: string | null, person: { email: string; name: string; role: Scope }): Promise<Provisioned | null>;
+  abstract provision(
+    organizationSlug: string | null,
+    person: { email: string; name: string; role: Scope },
+  ): Promise<Provisioned | null>;
 }

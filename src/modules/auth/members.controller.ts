@@ -1,16 +1,35 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiResponse } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiResponse,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { MemberChangesBody, memberId, MemberItem, MemberListQuery, MemberPage, newMember, NewMemberBody, presentMember } from './members.dto.js';
+import {
+  MemberChangesBody,
+  memberId,
+  MemberItem,
+  MemberListQuery,
+  MemberPage,
+  newMember,
+  NewMemberBody,
+  presentMember,
+} from './members.dto.js';
 import { MembersService } from './members.service.js';
 
 const ID = { name: 'id', description: 'The member.', example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Who signs in (contract, section 2). */
-@Section('Members', 'People of the organization, who sign in on the service\'s own pages. They belong to both environments: changes need a live admin key.')
+@Section(
+  'Members',
+  "People of the organization, who sign in on the service's own pages. They belong to both environments: changes need a live admin key.",
+)
 @Controller('v1/members')
 export class MembersController {
   constructor(private readonly members: MembersService) {}
@@ -27,7 +46,11 @@ export class MembersController {
   @Post()
   @Scope('admin')
   @Idempotent()
-  @ApiOperation({ summary: 'Add a member', description: 'Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider.' })
+  @ApiOperation({
+    summary: 'Add a member',
+    description:
+      'Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider.',
+  })
   @ApiCreatedResponse({ type: MemberItem, description: 'The member.' })
   async addMember(@CurrentTenant() tenant: Tenant, @Body() body: NewMemberBody): Promise<MemberItem> {
     return presentMember(await this.members.add(tenant, newMember(body)));
@@ -44,17 +67,28 @@ export class MembersController {
 
   @Patch(':id')
   @Scope('admin')
-  @ApiOperation({ summary: 'Change a member', description: 'A new role counts for open sessions within five seconds, on every node.' })
+  @ApiOperation({
+    summary: 'Change a member',
+    description: 'A new role counts for open sessions within five seconds, on every node.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: MemberItem, description: 'The member with the changes.' })
-  async updateMember(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: MemberChangesBody): Promise<MemberItem> {
+  async updateMember(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: MemberChangesBody,
+  ): Promise<MemberItem> {
     return presentMember(await this.members.update(tenant, memberId(id), body));
   }
 
   @Delete(':id')
   @Scope('admin')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Remove a member', description: 'Ends the member\'s sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one.' })
+  @ApiOperation({
+    summary: 'Remove a member',
+    description:
+      "Ends the member's sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one.",
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })
   @ApiResponse({ status: 409, description: 'The last admin among the members.' })

@@ -4,7 +4,7 @@ import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
-import { SCOPES, type Scope } from '#kernel/tenant.js';
+import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { NewMember } from './members.service.js';
 import type { MemberRow } from './members.store.js';
 
@@ -21,7 +21,10 @@ export class MemberListQuery {
 
 /** Somebody who is to sign in to this organization. */
 @Examples({
-  writer: { summary: 'Somebody who sends and configures', value: { email: 'ada@example.com', name: 'Ada', role: 'write' } },
+  writer: {
+    summary: 'Somebody who sends and configures',
+    value: { email: 'ada@example.com', name: 'Ada', role: 'write' },
+  },
   admin: { summary: 'Another administrator', value: { email: 'grace@example.com', role: 'admin' } },
 })
 export class NewMemberBody {
@@ -103,7 +106,8 @@ export function memberId(text: string): Id {
 export function newMember({ email, name, role }: NewMemberBody): NewMember {
   const mailbox = parseMailbox(email.trim());
   if ('refusal' in mailbox) throw invalid([{ path: 'email', message: mailbox.refusal }]);
-  if (mailbox.name !== '') throw invalid([{ path: 'email', message: 'must be an address alone, such as ada@example.com' }]);
+  if (mailbox.name !== '')
+    throw invalid([{ path: 'email', message: 'must be an address alone, such as ada@example.com' }]);
   const address = mailbox.address.toLowerCase();
   return { email: address, name: name ?? address, role };
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type Membership, Memberships, type Provisioned } from '#modules/auth/members.contract.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError, conflict, notFound } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { grants, type Scope, SCOPES, type Tenant } from '#kernel/tenant.js';
+import { type Membership, Memberships, type Provisioned } from '#modules/auth/members.contract.js';
 import { GrantersStore } from './granters.store.js';
 import type { MemberRow } from './members.store.js';
 import { MembersStore } from './members.store.js';
@@ -38,7 +38,10 @@ export class MembersService extends Memberships {
     super();
   }
 
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: MemberRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: MemberRow[]; nextCursor: string | null }> {
     const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
     const rows = await this.store.page(tenant.organizationId, before, limit + 1);
     const page = rows.slice(0, limit);
@@ -92,8 +95,14 @@ export class MembersService extends Memberships {
   }
 
   override async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
-    return (await this.store.ofEmail(email, organizationSlug)).map(({ organization_id, organization_name, id, role }) =>
-      ({ organizationId: organization_id, organizationName: organization_name, memberId: id, role }));
+    return (await this.store.ofEmail(email, organizationSlug)).map(
+      ({ organization_id, organization_name, id, role }) => ({
+        organizationId: organization_id,
+        organizationName: organization_name,
+        memberId: id,
+        role,
+      }),
+    );
   }
 
   override toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
@@ -106,11 +115,20 @@ export class MembersService extends Memberships {
 
   override async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
     return this.database.transaction(async () => {
-      const organization = organizationSlug === null ? await this.organizations.first() : await this.organizations.findBySlug(organizationSlug);
+      const organization =
+        organizationSlug === null
+          ? await this.organizations.first()
+          : await this.organizations.findBySlug(organizationSlug);
       if (organization === null) return null;
       const known = await this.store.findByEmail(organization.id, person.email);
       const row = known === null ? await this.insert(organization.id, person) : await this.follow(known, person.role);
-      return { organizationId: organization.id, organizationName: organization.name, memberId: row.id, role: row.role, roleBefore: known?.role ?? null };
+      return {
+        organizationId: organization.id,
+        organizationName: organization.name,
+        memberId: row.id,
+        role: row.role,
+        roleBefore: known?.role ?? null,
+      };
     });
   }
 
@@ -127,7 +145,8 @@ export class MembersService extends Memberships {
   /** What he granted and may not do himself any more: everything for who has no role. */
   private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
     const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
-    if (tooMuch.length > 0) await this.notifications.announceAll('key', await this.granters.revokeOfMember(organizationId, id, tooMuch));
+    if (tooMuch.length > 0)
+      await this.notifications.announceAll('key', await this.granters.revokeOfMember(organizationId, id, tooMuch));
   }
 
   private async insert(organizationId: Id, member: NewMember): Promise<MemberRow> {
@@ -149,5 +168,9 @@ export class MembersService extends Memberships {
 /** What belongs to both environments is no business of a key that is for trying things out. Throws 403. */
 export function requireLive({ mode }: Tenant): void {
   if (mode === 'live') return;
-  throw new ApiError('insufficient_scope', 'This belongs to both environments of the organization: it needs a live admin key.', { required: 'admin', environment: 'live' });
+  throw new ApiError(
+    'insufficient_scope',
+    'This belongs to both environments of the organization: it needs a live admin key.',
+    { required: 'admin', environment: 'live' },
+  );
 }

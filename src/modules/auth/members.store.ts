@@ -102,7 +102,11 @@ const SIGNED_IN: Statement = {
 export class MembersStore {
   constructor(private readonly database: Database) {}
 
-  async insert(organizationId: Id, id: Id, { email, name, role }: Pick<MemberRow, 'email' | 'name' | 'role'>): Promise<MemberRow> {
+  async insert(
+    organizationId: Id,
+    id: Id,
+    { email, name, role }: Pick<MemberRow, 'email' | 'name' | 'role'>,
+  ): Promise<MemberRow> {
     const [row] = await this.database.query<MemberRow>(INSERT, [organizationId, id, email, name, role]);
     return row as MemberRow;
   }
@@ -141,7 +145,9 @@ export class MembersStore {
 
   /** Admins and the member of an address, who comes first. */
   async toBeTold(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
-    return (await this.database.query<{ email: string }>(TO_BE_TOLD, [organizationId, email, rowsMax])).map((row) => row.email);
+    return (await this.database.query<{ email: string }>(TO_BE_TOLD, [organizationId, email, rowsMax])).map(
+      (row) => row.email,
+    );
   }
 
   async signedIn(organizationId: Id, id: Id): Promise<void> {

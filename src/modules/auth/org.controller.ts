@@ -4,7 +4,14 @@ import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { OrgChangesBody, OrgItem, organizationChanges, presentOrganization, SecretRotationBody, SigningSecret } from './org.dto.js';
+import {
+  organizationChanges,
+  OrgChangesBody,
+  OrgItem,
+  presentOrganization,
+  SecretRotationBody,
+  SigningSecret,
+} from './org.dto.js';
 import { OrganizationService } from './organization.service.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
 

@@ -7,8 +7,14 @@ import type { OrganizationChanges, OrganizationView } from './organization.servi
 @Examples({
   name: { summary: 'Another name', value: { name: 'Acme' } },
   retention: { summary: 'What is accepted is kept for 30 days', value: { retention_days: 30 } },
-  portal: { summary: 'Where the customers\' portal may stand in a frame', value: { portal_origins: ['https://app.example.com'] } },
-  system: { summary: "Where the service's own events go", value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+  portal: {
+    summary: "Where the customers' portal may stand in a frame",
+    value: { portal_origins: ['https://app.example.com'] },
+  },
+  system: {
+    summary: "Where the service's own events go",
+    value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  },
 })
 export class OrgChangesBody {
   /** What people know it by. */
@@ -28,11 +34,24 @@ export class OrgChangesBody {
   public_event_catalog?: boolean;
 
   /** The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none. */
-  @ApiProperty({ required: false, type: String, nullable: true, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   system_destination?: string | null;
 
   /** Which origins may show that environment's customers' portal in a frame: https, or http on the own computer in test. None for none: then it opens as a page alone. */
-  @ApiProperty({ required: false, type: 'array', items: { type: 'string', maxLength: 300 }, maxItems: 20, uniqueItems: true, example: ['https://app.example.com'] })
+  @ApiProperty({
+    required: false,
+    type: 'array',
+    items: { type: 'string', maxLength: 300 },
+    maxItems: 20,
+    uniqueItems: true,
+    example: ['https://app.example.com'],
+  })
   portal_origins?: string[];
 }
 
@@ -94,7 +113,14 @@ export class SigningSecret {
 }
 
 export function organizationChanges(body: OrgChangesBody): OrganizationChanges {
-  const { name, slug, retention_days: retentionDays, public_event_catalog: publicEventCatalog, system_destination: systemDestination, portal_origins: portalOrigins } = body;
+  const {
+    name,
+    slug,
+    retention_days: retentionDays,
+    public_event_catalog: publicEventCatalog,
+    system_destination: systemDestination,
+    portal_origins: portalOrigins,
+  } = body;
   return { name, slug, retentionDays, publicEventCatalog, systemDestination, portalOrigins };
 }
 

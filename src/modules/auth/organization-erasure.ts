@@ -22,7 +22,12 @@ export class OrganizationErasure implements OnApplicationBootstrap, OnApplicatio
     notifications: Notifications,
     clock: Clock,
   ) {
-    this.loop = new Loop('OrganizationErasure', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'OrganizationErasure',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
     notifications.on('organization', () => this.loop.wake());
   }
 

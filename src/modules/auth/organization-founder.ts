@@ -36,7 +36,14 @@ export class OrganizationFounder {
   private async addEnvironment(organizationId: Id, mode: 'live' | 'test'): Promise<void> {
     const id = await this.store.nextEnvironmentId();
     await this.store.insertEnvironment({
-      id, organizationId, mode, retentionDays: DEFAULT_RETENTION_DAYS, publicEventCatalog: false, systemDestinationId: null, portalOrigins: [], ...newSigningSecret(this.vault, id),
+      id,
+      organizationId,
+      mode,
+      retentionDays: DEFAULT_RETENTION_DAYS,
+      publicEventCatalog: false,
+      systemDestinationId: null,
+      portalOrigins: [],
+      ...newSigningSecret(this.vault, id),
     });
   }
 }

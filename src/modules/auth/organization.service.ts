@@ -47,14 +47,24 @@ export class OrganizationService {
     const environment = await this.store.findEnvironment(tenant.environmentId);
     if (environment === null) throw new Error(`Environment ${tenant.environmentId} of a key does not exist.`);
     const systemDestinationId = await this.destinations.known(environment.id, environment.systemDestinationId);
-    return { organization: await this.store.find(tenant.organizationId), environment: { ...environment, systemDestinationId } };
+    return {
+      organization: await this.store.find(tenant.organizationId),
+      environment: { ...environment, systemDestinationId },
+    };
   }
 
   /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 403 for a name or a slug by a test key, 409 for a slug that is taken or was another one's, and 422. */
-  async update(tenant: Tenant, { name, slug, systemDestination, portalOrigins, ...given }: OrganizationChanges): Promise<OrganizationView> {
+  async update(
+    tenant: Tenant,
+    { name, slug, systemDestination, portalOrigins, ...given }: OrganizationChanges,
+  ): Promise<OrganizationView> {
     await this.refuseShorterThanRetries(tenant, given.retentionDays);
     refuseOrigins(tenant, portalOrigins);
-    const settings = { ...given, portalOrigins: portalOrigins && [...portalOrigins], systemDestinationId: await this.named(tenant, systemDestination) };
+    const settings = {
+      ...given,
+      portalOrigins: portalOrigins && [...portalOrigins],
+      systemDestinationId: await this.named(tenant, systemDestination),
+    };
     return this.database.transaction(async () => {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
@@ -65,7 +75,10 @@ export class OrganizationService {
     });
   }
 
-  private async named({ environmentId }: Tenant, destination: string | null | undefined): Promise<Id | null | undefined> {
+  private async named(
+    { environmentId }: Tenant,
+    destination: string | null | undefined,
+  ): Promise<Id | null | undefined> {
     if (destination == null) return destination;
     const id = await this.destinations.known(environmentId, parseId('dst', destination));
     if (id === null) throw invalid([{ path: 'system_destination', message: 'There is no such destination.' }]);

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, type Repository } from 'typeorm';
-import type { CatalogOwner } from '#modules/auth/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { CatalogOwner } from '#modules/auth/contract.js';
 import { EnvironmentEntity, OrganizationEntity } from './auth.entities.js';
 
 const LOCK_FIRST_START: Statement = {

@@ -1,14 +1,34 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { OperatorOnly } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
-import { MadeOrg, newOrganization, NewOrgBody, OperatedOrg, orgId, OrgListQuery, OrgPage, presentMadeOrg, presentOrg } from './orgs.dto.js';
+import {
+  MadeOrg,
+  newOrganization,
+  NewOrgBody,
+  OperatedOrg,
+  orgId,
+  OrgListQuery,
+  OrgPage,
+  presentMadeOrg,
+  presentOrg,
+} from './orgs.dto.js';
 import { OrgsService } from './orgs.service.js';
 
 const ID = { name: 'id', description: 'The organization.', example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** The operator's routes (contract, section 2). */
-@Section('Operator', 'Organizations, for whoever operates the installation: with the OPERATOR_KEY, which reaches no data of any of them.')
+@Section(
+  'Operator',
+  'Organizations, for whoever operates the installation: with the OPERATOR_KEY, which reaches no data of any of them.',
+)
 @Controller('v1/orgs')
 export class OrgsController {
   constructor(private readonly orgs: OrgsService) {}
@@ -24,7 +44,11 @@ export class OrgsController {
 
   @Post()
   @OperatorOnly()
-  @ApiOperation({ summary: 'Make an organization', description: 'With its two environments, its first admin, and an admin key for each environment, which are shown this once.' })
+  @ApiOperation({
+    summary: 'Make an organization',
+    description:
+      'With its two environments, its first admin, and an admin key for each environment, which are shown this once.',
+  })
   @ApiCreatedResponse({ type: MadeOrg, description: 'The organization.' })
   @ApiConflictResponse({ description: 'The slug is taken, or a second organization would need OIDC_DOMAINS.' })
   async createOrganization(@Body() body: NewOrgBody): Promise<MadeOrg> {
@@ -45,7 +69,8 @@ export class OrgsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Remove an organization',
-    description: 'Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention.',
+    description:
+      'Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })

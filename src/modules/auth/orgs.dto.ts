@@ -29,7 +29,12 @@ export class FirstAdminBody {
 }
 
 /** An organization that is to be made. */
-@Examples({ acme: { summary: 'An organization with its first admin', value: { slug: 'acme', name: 'Acme', admin: { email: 'ada@example.com', name: 'Ada' } } } })
+@Examples({
+  acme: {
+    summary: 'An organization with its first admin',
+    value: { slug: 'acme', name: 'Acme', admin: { email: 'ada@example.com', name: 'Ada' } },
+  },
+})
 export class NewOrgBody {
   /** Its part of receive URLs: lower-case letters, digits and `-`. */
   @ApiProperty({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$', example: 'acme' })

@@ -94,8 +94,12 @@ export class OrgsService {
     await this.database.transaction(async () => {
       const live = await this.store.lockLive();
       if (!live.includes(id)) throw notFound('organization');
-      if (live.length === 1) throw conflict('This is the last organization of the installation. Make another one first.');
-      const { keyHashes, environmentIds } = await this.store.remove(id, `removed-${showId('org', id).slice(4).toLowerCase()}`);
+      if (live.length === 1)
+        throw conflict('This is the last organization of the installation. Make another one first.');
+      const { keyHashes, environmentIds } = await this.store.remove(
+        id,
+        `removed-${showId('org', id).slice(4).toLowerCase()}`,
+      );
       await this.notifications.announceAll('key', keyHashes);
       await this.notifications.announceAll('environment', environmentIds.map(String));
       await this.notifications.announce('organization', id);
@@ -104,6 +108,15 @@ export class OrgsService {
 
   private async firstKey(organizationId: Id, mode: 'live' | 'test'): Promise<string> {
     const environmentId = await this.keys.environmentOf(organizationId, mode);
-    return (await this.issuer.issue({ environmentId, mode, name: 'First key', scope: 'admin', source: 'bootstrap', expiresAt: null })).text;
+    return (
+      await this.issuer.issue({
+        environmentId,
+        mode,
+        name: 'First key',
+        scope: 'admin',
+        source: 'bootstrap',
+        expiresAt: null,
+      })
+    ).text;
   }
 }

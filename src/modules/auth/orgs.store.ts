@@ -56,7 +56,10 @@ const REMOVE_MEMBERS: Statement = {
   text: 'update members set removed_at = now() where organization_id = $1::uuid and removed_at is null',
 };
 
-const ENVIRONMENTS: Statement = { name: 'orgs.environments', text: 'select id from environments where organization_id = $1::uuid' };
+const ENVIRONMENTS: Statement = {
+  name: 'orgs.environments',
+  text: 'select id from environments where organization_id = $1::uuid',
+};
 
 const TO_ERASE: Statement = {
   name: 'orgs.to_erase',
@@ -113,10 +116,14 @@ export class OrgsStore {
   /** Deletes what an organization configured, a piece at a time. False while something of it is still referred to. */
   async erase(id: Id): Promise<boolean> {
     const environmentIds = await this.environmentsOf(id);
-    const tables = (await this.database.query<{ name: string }>(TABLES)).map(({ name }) => name).filter((name) => !KEPT.has(name));
+    const tables = (await this.database.query<{ name: string }>(TABLES))
+      .map(({ name }) => name)
+      .filter((name) => !KEPT.has(name));
     let isDone = true;
-    for (const table of tables) isDone = (await this.empty(table, 'environment_id = any($1::int[])', environmentIds)) && isDone;
-    for (const table of ['sessions', 'members']) isDone = (await this.empty(table, 'organization_id = $1::uuid', id)) && isDone;
+    for (const table of tables)
+      isDone = (await this.empty(table, 'environment_id = any($1::int[])', environmentIds)) && isDone;
+    for (const table of ['sessions', 'members'])
+      isDone = (await this.empty(table, 'organization_id = $1::uuid', id)) && isDone;
     return isDone;
   }
 

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { SignedIn, SignInWay } from '#modules/auth/sessions.contract.js';
 import { showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
+import type { SignedIn, SignInWay } from '#modules/auth/sessions.contract.js';
 import { IDLE_MS_MAX } from './cached-sessions.js';
 
 const WAYS = ['key', 'code', 'oidc'] as const;
@@ -91,14 +91,27 @@ export class OwnSessionItem {
   idle_seconds: number;
 }
 
-export function presentOwnSession({ sessionId, how, member, key, role, modes, expiresAt, ...organization }: SignedIn): OwnSessionItem {
+export function presentOwnSession({
+  sessionId,
+  how,
+  member,
+  key,
+  role,
+  modes,
+  expiresAt,
+  ...organization
+}: SignedIn): OwnSessionItem {
   return {
     id: showId('ses', sessionId),
     how,
     name: (member === null ? key?.name : member.name || member.email) ?? '',
     member: member && { id: showId('mbr', member.id), email: member.email, name: member.name },
     key: key && { id: showId('ek', key.id), name: key.name },
-    organization: { id: showId('org', organization.organizationId), name: organization.organizationName, slug: organization.organizationSlug },
+    organization: {
+      id: showId('org', organization.organizationId),
+      name: organization.organizationName,
+      slug: organization.organizationSlug,
+    },
     scope: role,
     environments: [...modes],
     expires_at: expiresAt.toISOString(),

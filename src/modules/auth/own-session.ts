@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { type AuditOrigin, AuditTrail } from '#kernel/audit.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
+import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
 /** The session that a page calls with. */
 @Injectable()
@@ -26,12 +26,26 @@ export class OwnSession {
   async end(caller: Caller, cookieHeader: string | undefined, origin: AuditOrigin): Promise<string> {
     const { sessionId, organizationId, member, key, how } = await this.read(caller, cookieHeader);
     const session = showId('ses', sessionId);
-    return this.database.unit(() => this.database.transaction(async () => {
-      await this.trail.record({
-        organizationId, environmentId: key?.environmentId ?? null, action: 'sign-out', resourceType: 'sessions', resourceId: session, origin, before: null, after: { how },
-        actor: { ...(member === null ? { kind: 'key', id: key && showId('ek', key.id) } : { kind: 'member', id: showId('mbr', member.id) }), session },
-      });
-      return this.sessions.end(cookieHeader);
-    }));
+    return this.database.unit(() =>
+      this.database.transaction(async () => {
+        await this.trail.record({
+          organizationId,
+          environmentId: key?.environmentId ?? null,
+          action: 'sign-out',
+          resourceType: 'sessions',
+          resourceId: session,
+          origin,
+          before: null,
+          after: { how },
+          actor: {
+            ...(member === null
+              ? { kind: 'key', id: key && showId('ek', key.id) }
+              : { kind: 'member', id: showId('mbr', member.id) }),
+            session,
+          },
+        });
+        return this.sessions.end(cookieHeader);
+      }),
+    );
   }
 }

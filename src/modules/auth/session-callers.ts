@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { SessionAuthenticator } from '#kernel/authenticator.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
+import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
 /** Sessions in the place of keys: a member with his role in both environments, a key's session with what the key may do in its own. */
 @Injectable()
@@ -10,7 +10,11 @@ export class SessionCallers extends SessionAuthenticator {
     super();
   }
 
-  override async authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null, from: string): Promise<Caller | null> {
+  override async authenticate(
+    cookieHeader: string | undefined,
+    mode: Tenant['mode'] | null,
+    from: string,
+  ): Promise<Caller | null> {
     const who = await this.sessions.read(cookieHeader, from);
     return who && callerOf(who, mode);
   }
@@ -21,7 +25,10 @@ export class SessionCallers extends SessionAuthenticator {
 }
 
 /** Quotas count by `keyId`: all sessions of a member share one, and that of a key is the key's own. */
-function callerOf({ sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn, asked: Tenant['mode'] | null): Caller {
+function callerOf(
+  { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,
+  asked: Tenant['mode'] | null,
+): Caller {
   const mode = modes.find((one) => one === asked) ?? modes[0] ?? 'test';
   return {
     tenant: { environmentId: environmentIds[mode], organizationId, mode },

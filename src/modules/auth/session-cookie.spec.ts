@@ -12,7 +12,9 @@ describe('sessionCookie', () => {
     const { name, set, clear } = sessionCookie({ baseUrl, key: KEY });
 
     expect(name).toMatch(new RegExp(`^${prefix}[0-9a-f]{8}$`));
-    expect(set(TOKEN, 60)).toBe(`${name}=${TOKEN}; Max-Age=60; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`);
+    expect(set(TOKEN, 60)).toBe(
+      `${name}=${TOKEN}; Max-Age=60; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`,
+    );
     expect(clear).toMatch(/Max-Age=0/);
   });
 
@@ -21,7 +23,7 @@ describe('sessionCookie', () => {
     ['on two ports of one host', 'http://localhost:3000', 'http://localhost:3001'],
     ['behind published ports that BASE_URL does not know', 'http://localhost:3000', 'http://localhost:3000'],
     ['below two paths that differ in punctuation', 'https://example.com/eu-1', 'https://example.com/eu/1'],
-  ])('two installations %s do not take each other\'s', (_where, baseUrl, otherUrl) => {
+  ])("two installations %s do not take each other's", (_where, baseUrl, otherUrl) => {
     const [one, other] = [sessionCookie({ baseUrl, key: KEY }), sessionCookie({ baseUrl: otherUrl, key: OTHER_KEY })];
     const header = one.set(TOKEN, 60).split(';', 1)[0];
 
@@ -29,7 +31,9 @@ describe('sessionCookie', () => {
   });
 
   it('processes of one installation on several ports share it', () => {
-    const [one, other] = ['http://localhost:3000', 'http://localhost:3001'].map((baseUrl) => sessionCookie({ baseUrl, key: KEY }).name);
+    const [one, other] = ['http://localhost:3000', 'http://localhost:3001'].map(
+      (baseUrl) => sessionCookie({ baseUrl, key: KEY }).name,
+    );
 
     expect(one).toBe(other);
   });
@@ -38,6 +42,12 @@ describe('sessionCookie', () => {
     const { name, read } = sessionCookie({ baseUrl: 'https://hooks.example.com', key: KEY });
 
     expect(read(`a=b; ${name}=${TOKEN}; c=d`)).toBe(TOKEN);
-    expect([undefined, '', `posthorn_session=${TOKEN}`, `${name}=short`, `x${name}=${TOKEN}`].map(read)).toEqual([null, null, null, null, null]);
+    expect([undefined, '', `posthorn_session=${TOKEN}`, `${name}=short`, `x${name}=${TOKEN}`].map(read)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
   });
 });

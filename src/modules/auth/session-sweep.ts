@@ -16,7 +16,12 @@ export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('SessionSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'SessionSweep',
+      () => this.sweep(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

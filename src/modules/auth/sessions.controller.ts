@@ -10,14 +10,20 @@ import { SessionsService } from './sessions.service.js';
 const ID = { name: 'id', description: 'The session.', example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Who is signed in. */
-@Section('Sessions', 'Who is signed in on the service\'s own pages. Twelve hours without a request end a session, and so do seven days.')
+@Section(
+  'Sessions',
+  "Who is signed in on the service's own pages. Twelve hours without a request end a session, and so do seven days.",
+)
 @Controller('v1/sessions')
 export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 
   @Get()
   @Scope('admin')
-  @ApiOperation({ summary: 'List sessions', description: 'Those in force, newest first, of members and of keys of both environments.' })
+  @ApiOperation({
+    summary: 'List sessions',
+    description: 'Those in force, newest first, of members and of keys of both environments.',
+  })
   @ApiOkResponse({ type: SessionPage, description: 'One page of sessions.' })
   async listSessions(@CurrentTenant() tenant: Tenant, @Query() query: SessionListQuery): Promise<SessionPage> {
     const { rows, nextCursor } = await this.sessions.list(tenant, query);
@@ -27,11 +33,18 @@ export class SessionsController {
   @Delete(':id')
   @Scope('admin')
   @HttpCode(204)
-  @ApiOperation({ summary: 'End a session', description: 'At once here, and within five seconds on every node. Needs a live admin key.' })
+  @ApiOperation({
+    summary: 'End a session',
+    description: 'At once here, and within five seconds on every node. Needs a live admin key.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Ended.' })
   @TryNeeds('the id of a session: a member has to sign in to the console')
-  async endSession(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() request: FastifyRequest): Promise<void> {
+  async endSession(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     request.removed = { ...presentSession(await this.sessions.revoke(tenant, sessionId(id))) };
   }
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { SignInWay } from '#modules/auth/sessions.contract.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import type { SignInWay } from '#modules/auth/sessions.contract.js';
 import type { SessionRow } from './sessions.store.js';
 
 const WAYS = ['key', 'code', 'oidc'] as const;

@@ -23,7 +23,10 @@ export class SessionsService {
   ) {}
 
   /** Those in force. */
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: SessionRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: SessionRow[]; nextCursor: string | null }> {
     const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
     const rows = await this.store.page(tenant.organizationId, before, limit + 1, IDLE_MS_MAX / 1000);
     const page = rows.slice(0, limit);

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { SignInWay } from '#modules/auth/sessions.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
+import type { SignInWay } from '#modules/auth/sessions.contract.js';
 
 /** A session that is in force, with whom it belongs to. */
 export interface SessionFacts {
@@ -127,8 +127,20 @@ export class SessionsStore {
   constructor(private readonly database: Database) {}
 
   async insert(session: NewSession): Promise<void> {
-    const { organizationId, id, hash, memberId, keyEnvironmentId, keyId, how, network, userAgent, lifetimeSeconds } = session;
-    await this.database.query(INSERT, [organizationId, id, hash, memberId, keyEnvironmentId, keyId, how, network, userAgent, lifetimeSeconds]);
+    const { organizationId, id, hash, memberId, keyEnvironmentId, keyId, how, network, userAgent, lifetimeSeconds } =
+      session;
+    await this.database.query(INSERT, [
+      organizationId,
+      id,
+      hash,
+      memberId,
+      keyEnvironmentId,
+      keyId,
+      how,
+      network,
+      userAgent,
+      lifetimeSeconds,
+    ]);
   }
 
   async byHash(hash: Buffer): Promise<SessionFacts | null> {
@@ -141,8 +153,15 @@ export class SessionsStore {
   }
 
   /** Whose it was; null when there was none in force. */
-  async revokeByHash(hash: Buffer): Promise<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null } | null> {
-    const [revoked] = await this.database.query<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null }>(REVOKE_BY_HASH, [hash]);
+  async revokeByHash(
+    hash: Buffer,
+  ): Promise<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null } | null> {
+    const [revoked] = await this.database.query<{
+      organization_id: Id;
+      id: Id;
+      member_id: Id | null;
+      key_id: Id | null;
+    }>(REVOKE_BY_HASH, [hash]);
     return revoked ?? null;
   }
 

@@ -34,7 +34,8 @@ export class SignIn extends Authenticator implements OnModuleInit {
   ) {
     super();
     this.environments = new Cache(
-      (key) => organizations.environmentIdOf(key.slice(5), key.startsWith('live:') ? 'live' : 'test'), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() },
+      (key) => organizations.environmentIdOf(key.slice(5), key.startsWith('live:') ? 'live' : 'test'),
+      { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() },
     );
   }
 
@@ -47,7 +48,9 @@ export class SignIn extends Authenticator implements OnModuleInit {
   }
 
   override authenticate(bearer: string, from: string | null = null): Caller | null | Promise<Caller | null> {
-    return this.others.length === 0 || bearer.startsWith('ek_') ? this.keys.authenticate(bearer, from) : this.vouched(bearer);
+    return this.others.length === 0 || bearer.startsWith('ek_')
+      ? this.keys.authenticate(bearer, from)
+      : this.vouched(bearer);
   }
 
   private async vouched(token: string): Promise<Caller | null> {
@@ -64,7 +67,9 @@ export class SignIn extends Authenticator implements OnModuleInit {
       if (said === null || isIdentity(said)) return said;
       throw new Error('It gave no identity: { organization, mode, scope, subject }.');
     } catch (error) {
-      this.logger.error(`The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      this.logger.error(
+        `The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
+      );
       throw unavailable('Whoever vouches for this token does not answer. Send the request again.');
     }
   }
@@ -73,7 +78,9 @@ export class SignIn extends Authenticator implements OnModuleInit {
     const organizationId = parseId('org', organization);
     if (organizationId === null) return null;
     const environmentId = await this.environments.get(`${mode}:${organizationId}`);
-    return environmentId === null ? null : { tenant: { environmentId, organizationId, mode }, keyId: `token:${subject}`, scope };
+    return environmentId === null
+      ? null
+      : { tenant: { environmentId, organizationId, mode }, keyId: `token:${subject}`, scope };
   }
 }
 
@@ -81,5 +88,10 @@ function isIdentity(said: unknown): said is Identity {
   if (typeof said !== 'object' || said === null) return false;
   const { organization, mode, scope, subject } = said as Record<string, unknown>;
   const isNamed = typeof subject === 'string' && subject !== '' && subject.length <= SUBJECT_LENGTH_MAX;
-  return isNamed && typeof organization === 'string' && (mode === 'live' || mode === 'test') && (SCOPES as readonly unknown[]).includes(scope);
+  return (
+    isNamed &&
+    typeof organization === 'string' &&
+    (mode === 'live' || mode === 'test') &&
+    (SCOPES as readonly unknown[]).includes(scope)
+  );
 }

@@ -9,7 +9,11 @@ export type SigningColumns = Pick<EnvironmentEntity, 'secret' | 'previousSecret'
 
 /** The columns of an environment whose secret has just been made. */
 export function newSigningSecret(vault: Vault, environmentId: number): SigningColumns {
-  return { secret: vault.seal(randomBytes(KEY_BYTES), place(environmentId, 'secret')), previousSecret: null, previousSecretUntil: null };
+  return {
+    secret: vault.seal(randomBytes(KEY_BYTES), place(environmentId, 'secret')),
+    previousSecret: null,
+    previousSecretUntil: null,
+  };
 }
 
 /** The columns after a rotation: a new key, and the one that was in force until `previousUntil`. */

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type GivenBack, GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
-import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { grants } from '#kernel/tenant.js';
+import { Environments } from '#modules/auth/contract.js';
+import { type GivenBack, GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
 import { hasApiKeyForm, hashApiKey } from './api-key.js';
 import { GrantersStore } from './granters.store.js';
 import { KeyIssuer } from './key-issuer.js';
@@ -36,7 +36,16 @@ export class StoredGrantedKeys extends GrantedKeys {
     return this.keys.isGrantedTo(organizationId, clientId);
   }
 
-  override issue({ environmentId, scope, clientId, clientName, deviceName = null, grantedBy, granter, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
+  override issue({
+    environmentId,
+    scope,
+    clientId,
+    clientName,
+    deviceName = null,
+    grantedBy,
+    granter,
+    lifetimeSeconds,
+  }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
     return this.database.transaction(async () => {
       const { mode } = await this.environments.get(environmentId);
       const isNoted = granter.memberId !== null || granter.keyId !== null;
@@ -45,8 +54,13 @@ export class StoredGrantedKeys extends GrantedKeys {
       const nowMs = this.clock.nowMs();
       const endsMs = Math.min(nowMs + lifetimeSeconds * 1000, facts.expiresAt?.getTime() ?? Infinity);
       const { row, text } = await this.issuer.issue({
-        environmentId, mode, scope, source: 'oauth', name: (deviceName === null ? clientName : `${clientName} (${deviceName})`).slice(0, NAME_LENGTH_MAX),
-        expiresAt: new Date(endsMs), granted: { clientId, clientName, grantedBy, granter, firstKeyId: null },
+        environmentId,
+        mode,
+        scope,
+        source: 'oauth',
+        name: (deviceName === null ? clientName : `${clientName} (${deviceName})`).slice(0, NAME_LENGTH_MAX),
+        expiresAt: new Date(endsMs),
+        granted: { clientId, clientName, grantedBy, granter, firstKeyId: null },
       });
       await this.announce(row.hash);
       return { id: row.id, text, lifetimeSeconds: Math.floor((endsMs - nowMs) / 1000) };

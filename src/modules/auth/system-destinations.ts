@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type KnowsDestination, SystemDestinations } from '#modules/auth/contract.js';
 import type { Id } from '#kernel/ids.js';
+import { type KnowsDestination, SystemDestinations } from '#modules/auth/contract.js';
 
 /** Asks the context that has destinations in view; without one there are none. */
 @Injectable()

@@ -21,11 +21,17 @@ export interface ConsolePage {
 /** As `console/vite.config.ts` names them. */
 const ENDINGS: Readonly<Record<ContentCoding, string>> = { br: '.br', gzip: '.gz' };
 const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.woff2': 'font/woff2', '.png': 'image/png',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+  '.png': 'image/png',
 };
 
 /** Next to the compiled sources, or below the package when the sources themselves run. */
-const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../console'].map((place) => path.resolve(import.meta.dirname, place));
+const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../console'].map((place) =>
+  path.resolve(import.meta.dirname, place),
+);
 
 /**
  * What the build of the console left. The names of assets are those of the folder and no others, so that no path of a request ever
@@ -46,7 +52,9 @@ export class ConsoleFiles {
 
   /** Null when the console was not built. */
   static find(): ConsoleFiles | null {
-    const folder = PLACES.find((place) => existsSync(path.join(place, 'assets')) && existsSync(path.join(place, 'index.html')));
+    const folder = PLACES.find(
+      (place) => existsSync(path.join(place, 'assets')) && existsSync(path.join(place, 'index.html')),
+    );
     return folder === undefined ? null : new ConsoleFiles(folder);
   }
 
@@ -77,7 +85,15 @@ export class ConsoleFiles {
       const file = path.join(this.folder, 'portal.html');
       this.portal = existsSync(file) ? readFileSync(file, 'utf8') : null;
     }
-    return this.portal === null ? null : Buffer.from(inPlace(this.portal, base, `\n    <meta name="posthorn-portal-origins" content="${attribute(origins.join(' '))}">`));
+    return this.portal === null
+      ? null
+      : Buffer.from(
+          inPlace(
+            this.portal,
+            base,
+            `\n    <meta name="posthorn-portal-origins" content="${attribute(origins.join(' '))}">`,
+          ),
+        );
   }
 
   /** What mounts the portal in other people's pages; null when the build has none. */
@@ -97,7 +113,11 @@ export class ConsoleFiles {
   }
 
   private packed(name: string): Map<ContentCoding, Buffer> {
-    return new Map(CONTENT_CODINGS.flatMap((coding) => (this.names.has(name + ENDINGS[coding]) ? [[coding, this.read(name + ENDINGS[coding])] as const] : [])));
+    return new Map(
+      CONTENT_CODINGS.flatMap((coding) =>
+        this.names.has(name + ENDINGS[coding]) ? [[coding, this.read(name + ENDINGS[coding])] as const] : [],
+      ),
+    );
   }
 }
 
@@ -107,6 +127,8 @@ function inPlace(page: string, base: string, more = ''): string {
 }
 
 /** As the build writes them: another form would be loaded twice. */
-const linkTo = (file: string): string => `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
+const linkTo = (file: string): string =>
+  `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 
-const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+const attribute = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

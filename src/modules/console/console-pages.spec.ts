@@ -9,7 +9,13 @@ import { ConsoleFiles } from './console-files.js';
 import { ConsolePages } from './console-pages.js';
 import { isTrustworthy, policyOf } from './page-place.js';
 
-const filter = { answer: (error: { type: string }, _request: unknown, reply: { code: (status: number) => { send: (body: unknown) => unknown } }) => reply.code(404).send({ error }) } as unknown as EnvelopeFilter;
+const filter = {
+  answer: (
+    error: { type: string },
+    _request: unknown,
+    reply: { code: (status: number) => { send: (body: unknown) => unknown } },
+  ) => reply.code(404).send({ error }),
+} as unknown as EnvelopeFilter;
 const untouched = {
   get httpAdapter(): never {
     throw new Error('There is to be no route.');
@@ -27,8 +33,14 @@ describe('policyOf', () => {
 
 describe('isTrustworthy', () => {
   it.each([
-    ['https://hooks.example.com', true], ['http://localhost:3000', true], ['http://app.localhost', true], ['http://127.0.0.1:3000', true], ['http://[::1]:3000', true],
-    ['http://posthorn.intranet', false], ['http://10.0.0.1', false], ['http://127.0.0.1.example.com', false],
+    ['https://hooks.example.com', true],
+    ['http://localhost:3000', true],
+    ['http://app.localhost', true],
+    ['http://127.0.0.1:3000', true],
+    ['http://[::1]:3000', true],
+    ['http://posthorn.intranet', false],
+    ['http://10.0.0.1', false],
+    ['http://127.0.0.1.example.com', false],
   ])('%s: %s', (origin, expected) => {
     expect(isTrustworthy(origin)).toBe(expected);
   });
@@ -64,9 +76,15 @@ describe('ConsolePages', () => {
 
     for (const url of ['/console', '/console/', DEEP]) {
       const answer = await app.inject({ url, headers: { host: 'hooks.example.com' } });
-      expect([answer.statusCode, answer.headers['cache-control'], answer.headers['x-content-type-options']]).toEqual([200, 'no-cache', 'nosniff']);
+      expect([answer.statusCode, answer.headers['cache-control'], answer.headers['x-content-type-options']]).toEqual([
+        200,
+        'no-cache',
+        'nosniff',
+      ]);
       expect(answer.body).toContain('<base href="/below/console/">');
-      expect(answer.headers['content-security-policy']).toContain('script-src https://hooks.example.com/below/console/assets/;');
+      expect(answer.headers['content-security-policy']).toContain(
+        'script-src https://hooks.example.com/below/console/assets/;',
+      );
     }
   });
 
@@ -83,10 +101,20 @@ describe('ConsolePages', () => {
     const asset = await app.inject({ url: '/console/assets/a-1.js', headers: { 'accept-encoding': 'gzip, br' } });
     const head = await app.inject({ method: 'HEAD', url: '/console/assets/a-1.js' });
 
-    expect(asset.headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'text/javascript; charset=utf-8', vary: 'accept-encoding' });
+    expect(asset.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'accept-encoding',
+    });
     expect(asset.body).toBe('packed');
     expect([head.statusCode, head.body]).toEqual([200, '']);
-    for (const url of ['/console/assets/b.js', '/console/assets/', '/console/assets/..%2findex.html', '/console/assets/a-1.js.gz']) {
+    for (const url of [
+      '/console/assets/b.js',
+      '/console/assets/',
+      '/console/assets/..%2findex.html',
+      '/console/assets/a-1.js.gz',
+    ]) {
       expect((await app.inject(url)).statusCode).toBe(404);
     }
   });
@@ -94,13 +122,19 @@ describe('ConsolePages', () => {
   it('another host leads to that of BASE_URL with the filters that were asked for, once', async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com' });
     const moved = await app.inject({ url: '/console/live/events?since=-1h', headers: { host: '10.0.0.7:3000' } });
-    const behindProxy = await app.inject({ url: '/console/live/events?since=-1h&moved=1', headers: { host: '10.0.0.7:3000' } });
+    const behindProxy = await app.inject({
+      url: '/console/live/events?since=-1h&moved=1',
+      headers: { host: '10.0.0.7:3000' },
+    });
 
-    expect([moved.statusCode, moved.headers.location]).toEqual([302, 'https://hooks.example.com/console/live/events?since=-1h&moved=1']);
+    expect([moved.statusCode, moved.headers.location]).toEqual([
+      302,
+      'https://hooks.example.com/console/live/events?since=-1h&moved=1',
+    ]);
     expect(behindProxy.statusCode).toBe(200);
   });
 
-  it('is not on the host of customers\' endpoints', async () => {
+  it("is not on the host of customers' endpoints", async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com', PLATFORM_DOMAIN: 'ingest.example.com' });
 
     expect((await app.inject({ url: '/console', headers: { host: 'ingest.example.com' } })).statusCode).toBe(404);
@@ -108,13 +142,20 @@ describe('ConsolePages', () => {
 
   it('without BASE_URL it stands under whatever was called, and no header becomes part of the policy', async () => {
     const app = serving({});
-    const policy = async (host: string): Promise<unknown> => (await app.inject({ url: '/console', headers: { host } })).headers['content-security-policy'];
+    const policy = async (host: string): Promise<unknown> =>
+      (await app.inject({ url: '/console', headers: { host } })).headers['content-security-policy'];
 
     expect(await policy('posthorn.lan:3000')).toContain('script-src http://posthorn.lan:3000/console/assets/;');
     expect(await policy("x;script-src 'unsafe-inline'")).not.toContain('unsafe-inline');
   });
 
-  it.each<[string, Record<string, string>]>([['CONSOLE=off', { CONSOLE: 'off' }], ['ROLE=worker', { ROLE: 'worker', DATABASE_URL: 'postgres://localhost/x', MASTER_KEY: Buffer.alloc(32).toString('base64') }]])('%s: there is none', (_name, env) => {
+  it.each<[string, Record<string, string>]>([
+    ['CONSOLE=off', { CONSOLE: 'off' }],
+    [
+      'ROLE=worker',
+      { ROLE: 'worker', DATABASE_URL: 'postgres://localhost/x', MASTER_KEY: Buffer.alloc(32).toString('base64') },
+    ],
+  ])('%s: there is none', (_name, env) => {
     const config: Config = loadConfig(env);
 
     expect(() => new ConsolePages(untouched, filter, config).onModuleInit()).not.toThrow();

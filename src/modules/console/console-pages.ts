@@ -12,7 +12,9 @@ const PREFIX = '/console';
 
 /** What every answer below the prefix carries. */
 const PROTECTION = {
-  'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
 };
 /** Browsers heed it over https and on this computer alone, and complain of it elsewhere. */
 const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
@@ -34,7 +36,8 @@ export class ConsolePages implements OnModuleInit {
   onModuleInit(): void {
     if (!this.config.isApi || !this.config.hasConsole) return;
     const files = ConsoleFiles.find();
-    if (files === null) return this.logger.warn('The console was not built: there is no /console. `npm run build` makes it.');
+    if (files === null)
+      return this.logger.warn('The console was not built: there is no /console. `npm run build` makes it.');
     this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
@@ -53,17 +56,29 @@ export class ConsolePages implements OnModuleInit {
     const coding = preferredCoding(request.headers['accept-encoding'], [...file.packed.keys()]);
     if (coding !== null) reply.header('content-encoding', coding);
     return reply
-      .headers({ ...PROTECTION, 'content-type': file.contentType, 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
+      .headers({
+        ...PROTECTION,
+        'content-type': file.contentType,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'accept-encoding',
+      })
       .send(coding === null ? file.bytes : file.packed.get(coding));
   }
 
   private showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): void {
     const origin = originFor(request, this.config);
     if (origin === null) return void this.refuse(request, reply);
-    if (typeof origin === 'object') return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
+    if (typeof origin === 'object')
+      return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
     const base = `${this.config.basePath}${PREFIX}/`;
     const { bytes, etag } = files.page(base, screenOf(request));
-    reply.headers({ ...PROTECTION, ...(isTrustworthy(origin) && OPENER), 'cache-control': 'no-cache', etag, 'content-security-policy': policyOf(`${origin}${base}assets/`) });
+    reply.headers({
+      ...PROTECTION,
+      ...(isTrustworthy(origin) && OPENER),
+      'cache-control': 'no-cache',
+      etag,
+      'content-security-policy': policyOf(`${origin}${base}assets/`),
+    });
     if (request.headers['if-none-match'] === etag) return void reply.code(304).send();
     reply.header('content-type', 'text/html; charset=utf-8').send(bytes);
   }

@@ -26,7 +26,13 @@ export function originFor(request: FastifyRequest, config: Config): string | { e
 /** Whether browsers take an origin for one that nobody in between can speak for (Secure Contexts, section 3.1). */
 export function isTrustworthy(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
-  return protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]';
+  return (
+    protocol === 'https:' ||
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    /^127(?:\.\d+){3}$/.test(hostname) ||
+    hostname === '[::1]'
+  );
 }
 
 /**
@@ -35,7 +41,17 @@ export function isTrustworthy(origin: string): boolean {
  */
 export function policyOf(assets: string, ancestors: readonly string[] = []): string {
   return [
-    "default-src 'none'", `script-src ${assets}`, `style-src ${assets}`, "img-src 'self' data:", "font-src 'self'", "connect-src 'self'", "frame-src 'self'",
-    "form-action 'self'", "base-uri 'self'", `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(' ')}`, "require-trusted-types-for 'script'", "trusted-types 'none'",
+    "default-src 'none'",
+    `script-src ${assets}`,
+    `style-src ${assets}`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'self'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(' ')}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; ');
 }

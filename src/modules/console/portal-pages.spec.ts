@@ -9,7 +9,13 @@ import { PortalFrames } from '#modules/portal/contract.js';
 import { ConsoleFiles } from './console-files.js';
 import { PortalPages } from './portal-pages.js';
 
-const filter = { answer: (error: { type: string }, _request: unknown, reply: { code: (status: number) => { send: (body: unknown) => unknown } }) => reply.code(404).send({ error }) } as unknown as EnvelopeFilter;
+const filter = {
+  answer: (
+    error: { type: string },
+    _request: unknown,
+    reply: { code: (status: number) => { send: (body: unknown) => unknown } },
+  ) => reply.code(404).send({ error }),
+} as unknown as EnvelopeFilter;
 const KNOWN = 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
 class OneSession extends PortalFrames {
@@ -38,38 +44,69 @@ describe('PortalPages', () => {
   function serving(env: Record<string, string>): FastifyInstance {
     const app = fastify();
     served.push(app);
-    new PortalPages({} as HttpAdapterHost, filter, loadConfig(env), new OneSession()).serve(app, new ConsoleFiles(folder));
+    new PortalPages({} as HttpAdapterHost, filter, loadConfig(env), new OneSession()).serve(
+      app,
+      new ConsoleFiles(folder),
+    );
     return app;
   }
 
   it('below the path of BASE_URL; whoever may frame it stands in its policy and is told to it', async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com/below' });
-    const [known, unknown] = [await app.inject({ url: `/portal/${KNOWN}`, headers: { host: 'hooks.example.com' } }), await app.inject({ url: '/portal/pls_x', headers: { host: 'hooks.example.com' } })];
+    const [known, unknown] = [
+      await app.inject({ url: `/portal/${KNOWN}`, headers: { host: 'hooks.example.com' } }),
+      await app.inject({ url: '/portal/pls_x', headers: { host: 'hooks.example.com' } }),
+    ];
 
     expect(known.body).toContain('<base href="/below/console/">');
-    expect(known.body).toContain('<meta name="posthorn-portal-origins" content="https://app.example.com https://b.example.com">');
-    expect(known.headers['content-security-policy']).toContain('script-src https://hooks.example.com/below/console/assets/;');
-    expect(known.headers['content-security-policy']).toContain('frame-ancestors https://app.example.com https://b.example.com;');
-    expect([unknown.statusCode, unknown.headers['content-security-policy']]).toEqual([200, expect.stringContaining("frame-ancestors 'none';")]);
+    expect(known.body).toContain(
+      '<meta name="posthorn-portal-origins" content="https://app.example.com https://b.example.com">',
+    );
+    expect(known.headers['content-security-policy']).toContain(
+      'script-src https://hooks.example.com/below/console/assets/;',
+    );
+    expect(known.headers['content-security-policy']).toContain(
+      'frame-ancestors https://app.example.com https://b.example.com;',
+    );
+    expect([unknown.statusCode, unknown.headers['content-security-policy']]).toEqual([
+      200,
+      expect.stringContaining("frame-ancestors 'none';"),
+    ]);
   });
 
-  it('another host leads to that of BASE_URL, and the host of customers\' endpoints has none', async () => {
+  it("another host leads to that of BASE_URL, and the host of customers' endpoints has none", async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com', PLATFORM_DOMAIN: 'ingest.example.com' });
     const moved = await app.inject({ url: `/portal/${KNOWN}`, headers: { host: '10.0.0.7:3000' } });
 
-    expect([moved.statusCode, moved.headers.location]).toEqual([302, `https://hooks.example.com/portal/${KNOWN}?moved=1`]);
-    expect((await app.inject({ url: `/portal/${KNOWN}`, headers: { host: 'ingest.example.com' } })).statusCode).toBe(404);
+    expect([moved.statusCode, moved.headers.location]).toEqual([
+      302,
+      `https://hooks.example.com/portal/${KNOWN}?moved=1`,
+    ]);
+    expect((await app.inject({ url: `/portal/${KNOWN}`, headers: { host: 'ingest.example.com' } })).statusCode).toBe(
+      404,
+    );
   });
 
   it('the script for hosts may be loaded by pages of any origin', async () => {
     const { headers, body } = await serving({}).inject('/portal/embed.js');
 
-    expect([headers['content-type'], headers['access-control-allow-origin'], headers['cross-origin-resource-policy'], body]).toEqual(['text/javascript; charset=utf-8', '*', 'cross-origin', 'export const mountPortal = 1;']);
+    expect([
+      headers['content-type'],
+      headers['access-control-allow-origin'],
+      headers['cross-origin-resource-policy'],
+      body,
+    ]).toEqual(['text/javascript; charset=utf-8', '*', 'cross-origin', 'export const mountPortal = 1;']);
   });
 
   it('CONSOLE=off: there is none', () => {
-    const untouched = { get httpAdapter(): never { throw new Error('There is to be no route.'); } } as unknown as HttpAdapterHost;
+    const untouched = {
+      get httpAdapter(): never {
+        throw new Error('There is to be no route.');
+      },
+    } as unknown as HttpAdapterHost;
 
-    expect(() => new PortalPages(untouched, filter, loadConfig({ CONSOLE: 'off' }), new OneSession()).onModuleInit()).not.toThrow();
+    expect(() =>
+      new PortalPages(untouched, filter, loadConfig({ CONSOLE: 'off' }), new OneSession()).onModuleInit(),
+    ).not.toThrow();
   });
 });

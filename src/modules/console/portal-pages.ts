@@ -32,8 +32,12 @@ export class PortalPages implements OnModuleInit {
 
   /** Adds the routes. The page counts for its address, as what asks storage does; the script for hosts is a file. */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
-    fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) => this.sendScript(files, request, reply));
-    fastify.get(`${PREFIX}/:session`, { config: { access: 'public' } }, (request, reply) => this.showPage(files, request, reply));
+    fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>
+      this.sendScript(files, request, reply),
+    );
+    fastify.get(`${PREFIX}/:session`, { config: { access: 'public' } }, (request, reply) =>
+      this.showPage(files, request, reply),
+    );
   }
 
   /** The page for an id that nobody has is the same, and nobody may frame it. */
@@ -41,25 +45,38 @@ export class PortalPages implements OnModuleInit {
     const origin = originFor(request, this.config);
     if (origin === null) return this.refuse(request, reply);
     // Browsers carry what stands behind `#` on to where they are led.
-    if (typeof origin === 'object') return reply.headers({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
+    if (typeof origin === 'object')
+      return reply
+        .headers({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
+        .redirect(origin.elsewhere, 302);
     const base = `${this.config.basePath}/console/`;
     const origins = await this.frames.originsOf((request.params as { session: string }).session);
     const bytes = files.portalPage(base, origins);
     if (bytes === null) return this.refuse(request, reply);
-    return reply.headers({
-      'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer',
-      'content-security-policy': policyOf(`${origin}${base}assets/`, origins),
-    }).send(bytes);
+    return reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': policyOf(`${origin}${base}assets/`, origins),
+      })
+      .send(bytes);
   }
 
   /** For pages of any origin, which load it as a module. */
   private async sendScript(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const script = files.embedScript();
     if (script === null) return this.refuse(request, reply);
-    return reply.headers({
-      'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff',
-      'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin',
-    }).send(script);
+    return reply
+      .headers({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=3600',
+        'x-content-type-options': 'nosniff',
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+      })
+      .send(script);
   }
 
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

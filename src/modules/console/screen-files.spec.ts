@@ -14,15 +14,28 @@ describe('filesOfScreens', () => {
 
   it('are those that the screen imports, however far, and their styles, but none that the page has and none that comes later', () => {
     mkdirSync(path.join(folder, '.vite'));
-    writeFileSync(path.join(folder, '.vite', 'manifest.json'), JSON.stringify({
-      '_kit.js': { file: 'assets/kit-1.js', css: ['assets/kit-1.css'] },
-      '_table.js': { file: 'assets/table-1.js', css: ['assets/table-1.css'], imports: ['_kit.js', '_row.js'] },
-      '_row.js': { file: 'assets/row-1.js', imports: ['_table.js'] },
-      'index.html': { file: 'assets/console-1.js', imports: ['_kit.js'], dynamicImports: ['src/event-types/EventTypesScreen.tsx'] },
-      'src/event-types/EventTypesScreen.tsx': { file: 'assets/EventTypesScreen-1.js', imports: ['index.html', '_table.js'], dynamicImports: ['src/event-types/ImportTypes.tsx'] },
-      'src/event-types/ImportTypes.tsx': { file: 'assets/ImportTypes-1.js' },
-    }));
+    writeFileSync(
+      path.join(folder, '.vite', 'manifest.json'),
+      JSON.stringify({
+        '_kit.js': { file: 'assets/kit-1.js', css: ['assets/kit-1.css'] },
+        '_table.js': { file: 'assets/table-1.js', css: ['assets/table-1.css'], imports: ['_kit.js', '_row.js'] },
+        '_row.js': { file: 'assets/row-1.js', imports: ['_table.js'] },
+        'index.html': {
+          file: 'assets/console-1.js',
+          imports: ['_kit.js'],
+          dynamicImports: ['src/event-types/EventTypesScreen.tsx'],
+        },
+        'src/event-types/EventTypesScreen.tsx': {
+          file: 'assets/EventTypesScreen-1.js',
+          imports: ['index.html', '_table.js'],
+          dynamicImports: ['src/event-types/ImportTypes.tsx'],
+        },
+        'src/event-types/ImportTypes.tsx': { file: 'assets/ImportTypes-1.js' },
+      }),
+    );
 
-    expect([...filesOfScreens(folder)]).toEqual([['event-types', ['assets/EventTypesScreen-1.js', 'assets/table-1.js', 'assets/table-1.css', 'assets/row-1.js']]]);
+    expect([...filesOfScreens(folder)]).toEqual([
+      ['event-types', ['assets/EventTypesScreen-1.js', 'assets/table-1.js', 'assets/table-1.css', 'assets/row-1.js']],
+    ]);
   });
 });

@@ -21,10 +21,14 @@ export function filesOfScreens(folder: string): ReadonlyMap<string, readonly str
   if (!existsSync(file)) return new Map();
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
   const first = reached(manifest, PAGE);
-  return new Map(Object.keys(manifest).flatMap((source) => {
-    const [, name] = SCREEN.exec(source) ?? [];
-    return name === undefined ? [] : [[addressed(name), [...reached(manifest, source)].filter((each) => !first.has(each))]];
-  }));
+  return new Map(
+    Object.keys(manifest).flatMap((source) => {
+      const [, name] = SCREEN.exec(source) ?? [];
+      return name === undefined
+        ? []
+        : [[addressed(name), [...reached(manifest, source)].filter((each) => !first.has(each))]];
+    }),
+  );
 }
 
 /** A source's file, those that it imports, and their styles. */

@@ -1,10 +1,16 @@
 import { Logger } from '@nestjs/common';
-import { type DeliveryAnswer, type DestinationAdapter, type Outgoing, type Target, Targets } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
-import type { Requests } from '#modules/events/requests.contract.js';
 import type { Answer } from '#engine/outcome.js';
 import type { Tracing } from '#kernel/tracing.js';
 import type { Vault } from '#kernel/vault.js';
+import {
+  type DeliveryAnswer,
+  type DestinationAdapter,
+  type Outgoing,
+  type Target,
+  Targets,
+} from '#modules/destinations/contract.js';
+import type { Requests } from '#modules/events/requests.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { Attempt } from './attempt.js';
 import type { HeldCancellations } from './held-cancellations.js';
 import type { WorkerPresence } from './presence.js';
@@ -31,9 +37,17 @@ const DELIVERY: ClaimedDelivery = {
   replayed: true,
 };
 const KEY = { environmentId: 7, eventId: DELIVERY.eventId, ordinal: 2, claimedBy: DELIVERY.claimedBy };
-const OK: DeliveryAnswer = { answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 42, excerpt: 'ok' };
+const OK: DeliveryAnswer = {
+  answer: { kind: 'response', status: 200, retryAfter: null },
+  durationMs: 42,
+  excerpt: 'ok',
+};
 
-const answered = (status: number, retryAfter: string | null = null): Answer => ({ kind: 'response', status, retryAfter });
+const answered = (status: number, retryAfter: string | null = null): Answer => ({
+  kind: 'response',
+  status,
+  retryAfter,
+});
 
 /** One target, an adapter that answers as told, and a clock and dice that stand still. */
 function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
@@ -47,7 +61,13 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     retry: { maxAttempts: 8, scheduleSeconds: [0, 5, 300, 1800] },
     ...change,
   } as Target;
-  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[], cancelReason: null as 'cancelled' | 'erased' | null,
+  const world = {
+    target: target as Target | null,
+    pulled: false,
+    sent: [] as Outgoing[],
+    asked: [] as string[],
+    spans: [] as string[],
+    cancelReason: null as 'cancelled' | 'erased' | null,
     misbehaves: null as (() => DeliveryAnswer) | null,
     isLeased: true,
   };
@@ -61,15 +81,16 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       world.asked.push(`${environmentId} ${url}`);
       return target;
     },
-    adapter: (type: string) => ({
-      pulled: world.pulled,
-      deliver: async (outgoing: Outgoing, to: Target) => {
-        expect([type, to]).toEqual([target.type, target]);
-        world.sent.push(outgoing);
-        if (world.misbehaves) return world.misbehaves();
-        return { ...OK, answer };
-      },
-    }) as unknown as DestinationAdapter,
+    adapter: (type: string) =>
+      ({
+        pulled: world.pulled,
+        deliver: async (outgoing: Outgoing, to: Target) => {
+          expect([type, to]).toEqual([target.type, target]);
+          world.sent.push(outgoing);
+          if (world.misbehaves) return world.misbehaves();
+          return { ...OK, answer };
+        },
+      }) as unknown as DestinationAdapter,
   });
   const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5, monotonicMs: () => NOW_MS };
   const tracing = {
@@ -78,9 +99,25 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       end: (outcome: string) => world.spans.push(`${String(describe()['posthorn.destination_type'])} ${outcome}`),
     }),
   } as unknown as Tracing;
-  const cancellations = { reasonOf: async ({ cancelReason }: ClaimedDelivery) => cancelReason ?? world.cancelReason } as unknown as HeldCancellations;
-  const presence = { mayStart: (claimant: string) => claimant === DELIVERY.claimedBy && world.isLeased } as unknown as WorkerPresence;
-  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, cancellations, {} as Vault, presence), target, world };
+  const cancellations = {
+    reasonOf: async ({ cancelReason }: ClaimedDelivery) => cancelReason ?? world.cancelReason,
+  } as unknown as HeldCancellations;
+  const presence = {
+    mayStart: (claimant: string) => claimant === DELIVERY.claimedBy && world.isLeased,
+  } as unknown as WorkerPresence;
+  return {
+    attempt: new Attempt(
+      targets,
+      clock,
+      tracing,
+      { find: () => Promise.resolve(null) } as unknown as Requests,
+      cancellations,
+      {} as Vault,
+      presence,
+    ),
+    target,
+    world,
+  };
 }
 
 describe('Attempt', () => {
@@ -139,8 +176,18 @@ describe('Attempt', () => {
 
   it('keeps what was sent and answered of an attempt that failed, without what lets somebody in, and nothing of one that succeeded', async () => {
     const { attempt, world } = arrange(answered(503), { secretHeaders: new Set(['x-plain']) });
-    const headers = { 'x-tenant': '42', authorization: 'Bearer of-theirs', 'x-plain': 'of-a-secret', 'webhook-id': 'msg_1' };
-    const exchange = { method: 'POST', url: new URL('https://user:password@example.com/hook?a=1#there'), headers, answered: { server: 'nginx' } };
+    const headers = {
+      'x-tenant': '42',
+      authorization: 'Bearer of-theirs',
+      'x-plain': 'of-a-secret',
+      'webhook-id': 'msg_1',
+    };
+    const exchange = {
+      method: 'POST',
+      url: new URL('https://user:password@example.com/hook?a=1#there'),
+      headers,
+      answered: { server: 'nginx' },
+    };
     world.misbehaves = () => ({ ...OK, answer: answered(503), exchange });
 
     const failed = (await attempt.perform(DELIVERY, false)).result.attempt?.exchange;
@@ -148,19 +195,24 @@ describe('Attempt', () => {
     const delivered = (await attempt.perform(DELIVERY, false)).result.attempt;
 
     expect(JSON.parse(failed ?? '')).toEqual({
-      method: 'POST', url: 'https://example.com/hook?a=1',
-      headers: { 'x-tenant': null, authorization: '(hidden)', 'x-plain': '(hidden)', 'webhook-id': 'msg_1' }, answered: { server: 'nginx' },
+      method: 'POST',
+      url: 'https://example.com/hook?a=1',
+      headers: { 'x-tenant': null, authorization: '(hidden)', 'x-plain': '(hidden)', 'webhook-id': 'msg_1' },
+      answered: { server: 'nginx' },
     });
     expect(delivered).not.toHaveProperty('exchange');
   });
 
-  it.each<[string, unknown]>([['a word', 'sent'], ['no URL', { method: 'POST', url: 'https://example.com', headers: {}, answered: null }], ['no headers', { method: 'POST', url: new URL('https://example.com'), answered: null }]])(
-    'keeps nothing of an exchange that is none: %s', async (_what, exchange) => {
-      const { attempt, world } = arrange();
-      world.misbehaves = () => ({ ...OK, answer: answered(503), exchange }) as DeliveryAnswer;
+  it.each<[string, unknown]>([
+    ['a word', 'sent'],
+    ['no URL', { method: 'POST', url: 'https://example.com', headers: {}, answered: null }],
+    ['no headers', { method: 'POST', url: new URL('https://example.com'), answered: null }],
+  ])('keeps nothing of an exchange that is none: %s', async (_what, exchange) => {
+    const { attempt, world } = arrange();
+    world.misbehaves = () => ({ ...OK, answer: answered(503), exchange }) as DeliveryAnswer;
 
-      expect((await attempt.perform(DELIVERY, false)).result.attempt).not.toHaveProperty('exchange');
-    });
+    expect((await attempt.perform(DELIVERY, false)).result.attempt).not.toHaveProperty('exchange');
+  });
 
   it('goes to the URL of a delivery that has one', async () => {
     const { attempt, world } = arrange();
@@ -178,7 +230,11 @@ describe('Attempt', () => {
     ['a redirect is a failure', answered(302), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
     ['a receiver that asks for less is obeyed', answered(503, '7200'), { status: 'retrying', dueInMs: 7_200_000 }],
     ['a receiver that is gone ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueInMs: null }],
-    ['no answer is a failure', { kind: 'error', error: 'timeout' }, { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
+    [
+      'no answer is a failure',
+      { kind: 'error', error: 'timeout' },
+      { status: 'retrying', dueInMs: scheduledMs - NOW_MS },
+    ],
   ])('%s', async (_what, answer, expected) => {
     const { result } = await arrange(answer).attempt.perform(DELIVERY, false);
 
@@ -189,26 +245,43 @@ describe('Attempt', () => {
   });
 
   it.each<[string, () => unknown]>([
-    ['throws', () => { throw new Error('a bug'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('a bug');
+      },
+    ],
     ['answers nonsense', () => ({ answer: { kind: 'response', status: Number.NaN }, excerpt: 'a\0b' })],
-  ])('an adapter that %s has used up an attempt, which is on record and counts for the circuit', async (_what, misbehaves) => {
-    const { attempt, world } = arrange();
-    world.misbehaves = misbehaves as () => DeliveryAnswer;
+  ])(
+    'an adapter that %s has used up an attempt, which is on record and counts for the circuit',
+    async (_what, misbehaves) => {
+      const { attempt, world } = arrange();
+      world.misbehaves = misbehaves as () => DeliveryAnswer;
 
-    const { result, outcome } = await attempt.perform(DELIVERY, false);
+      const { result, outcome } = await attempt.perform(DELIVERY, false);
 
-    expect(outcome).toBe('failed');
-    expect(result).toMatchObject({ status: 'retrying', dueInMs: scheduledMs - NOW_MS, attemptsUsed: 3 });
-    expect(result.attempt).toEqual({
-      number: 4, startedAtMs: NOW_MS, durationMs: expect.any(Number), httpStatus: null, error: 'adapter', excerpt: expect.stringMatching(/^The adapter of this type/),
-    });
-    expect(world.spans).toEqual(['https failed']);
-  });
+      expect(outcome).toBe('failed');
+      expect(result).toMatchObject({ status: 'retrying', dueInMs: scheduledMs - NOW_MS, attemptsUsed: 3 });
+      expect(result.attempt).toEqual({
+        number: 4,
+        startedAtMs: NOW_MS,
+        durationMs: expect.any(Number),
+        httpStatus: null,
+        error: 'adapter',
+        excerpt: expect.stringMatching(/^The adapter of this type/),
+      });
+      expect(world.spans).toEqual(['https failed']);
+    },
+  );
 
   it('makes a dead letter of a delivery whose attempts are used up', async () => {
     const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
 
-    expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({ status: 'dlq', dueInMs: null, attemptsUsed: 3 });
+    expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({
+      status: 'dlq',
+      dueInMs: null,
+      attemptsUsed: 3,
+    });
   });
 
   it('anchors the schedule to this attempt when it is the first', async () => {
@@ -224,14 +297,21 @@ describe('Attempt', () => {
   it.each([
     ['failed', answered(500)],
     ['throttled', answered(429, '600')],
-  ] as const)('a probe that is %s leaves the delivery waiting as if it had not been tried, and is on record', async (outcome, answer) => {
-    const performed = await arrange(answer).attempt.perform(DELIVERY, true);
+  ] as const)(
+    'a probe that is %s leaves the delivery waiting as if it had not been tried, and is on record',
+    async (outcome, answer) => {
+      const performed = await arrange(answer).attempt.perform(DELIVERY, true);
 
-    expect(performed.outcome).toBe(outcome);
-    expect(performed.result).toMatchObject({
-      status: 'retrying', parked: true, dueInMs: 0, attemptsUsed: DELIVERY.attemptsUsed, attempt: { number: 4 },
-    });
-  });
+      expect(performed.outcome).toBe(outcome);
+      expect(performed.result).toMatchObject({
+        status: 'retrying',
+        parked: true,
+        dueInMs: 0,
+        attemptsUsed: DELIVERY.attemptsUsed,
+        attempt: { number: 4 },
+      });
+    },
+  );
 
   it.each([
     ['delivered', answered(204), { status: 'delivered' }],
@@ -244,9 +324,19 @@ describe('Attempt', () => {
 
   it.each<[string, (world: ReturnType<typeof arrange>['world']) => void, Partial<ClaimedDelivery>, string]>([
     ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
-    ['the destination is disabled', (world) => (world.target = { ...(world.target as Target), status: 'disabled' }), {}, 'target_disabled'],
+    [
+      'the destination is disabled',
+      (world) => (world.target = { ...(world.target as Target), status: 'disabled' }),
+      {},
+      'target_disabled',
+    ],
     ['the event was dropped by retention', () => undefined, { payload: null }, 'expired'],
-    ['its payload was erased before it was claimed', () => undefined, { payload: null, cancelReason: 'erased' }, 'erased'],
+    [
+      'its payload was erased before it was claimed',
+      () => undefined,
+      { payload: null, cancelReason: 'erased' },
+      'erased',
+    ],
     ['its payload was erased while it waited here', (world) => (world.cancelReason = 'erased'), {}, 'erased'],
     ['it was cancelled while it waited here', (world) => (world.cancelReason = 'cancelled'), {}, 'cancelled'],
   ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
@@ -259,7 +349,17 @@ describe('Attempt', () => {
     expect(performed).toEqual({
       outcome: null,
       target: world.target,
-      result: { ...KEY, status: 'failed', reason, dueInMs: null, parked: false, attemptsUsed: 2, pulled: false, counted: true, attempt: null },
+      result: {
+        ...KEY,
+        status: 'failed',
+        reason,
+        dueInMs: null,
+        parked: false,
+        attemptsUsed: 2,
+        pulled: false,
+        counted: true,
+        attempt: null,
+      },
     });
   });
 
@@ -270,16 +370,28 @@ describe('Attempt', () => {
     const performed = await attempt.perform(DELIVERY, false);
 
     expect(world.sent).toEqual([]);
-    expect(performed).toMatchObject({ outcome: null, result: { status: 'delivered', attempt: null, attemptsUsed: 2, pulled: true } });
+    expect(performed).toMatchObject({
+      outcome: null,
+      result: { status: 'delivered', attempt: null, attemptsUsed: 2, pulled: true },
+    });
   });
 
   it.each([
     ['storage was away', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }), 1_000],
-    ['storage was away under what an adapter asked', new Error('The email could not be read', { cause: Object.assign(new Error('stopping'), { code: '57P01' }) }), 1_000],
+    [
+      'storage was away under what an adapter asked',
+      new Error('The email could not be read', { cause: Object.assign(new Error('stopping'), { code: '57P01' }) }),
+      1_000,
+    ],
     ['something of ours is wrong', new TypeError('x is not a function'), 30_000],
   ])('uses up no attempt and is tried again in due time when %s', (_why, error, dueInMs) => {
     const { attempt } = arrange();
 
-    expect(attempt.postponed(DELIVERY, error)).toMatchObject({ status: 'retrying', dueInMs, attemptsUsed: 2, attempt: null });
+    expect(attempt.postponed(DELIVERY, error)).toMatchObject({
+      status: 'retrying',
+      dueInMs,
+      attemptsUsed: 2,
+      attempt: null,
+    });
   });
 });

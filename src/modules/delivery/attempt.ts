@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
-import type { DeliveryResult } from '#modules/ledger/record.contract.js';
-import { Requests } from '#modules/events/requests.contract.js';
 import { withoutConfigured } from '#engine/headers.js';
 import { type Answer, classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';
 import { isUnreachable } from '#kernel/patience.js';
 import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import { Tracing } from '#kernel/tracing.js';
+import { Vault } from '#kernel/vault.js';
+import { type DeliveryAnswer, type Target, Targets } from '#modules/destinations/contract.js';
+import { Requests } from '#modules/events/requests.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
-import { WorkerPresence } from './presence.js';
 import { keptExchange } from './kept-exchange.js';
+import { WorkerPresence } from './presence.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 
 /** Longer than any webhook takes. */
@@ -47,15 +47,21 @@ export class Attempt {
    * A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. `onLingering` is called when an attempt of a type
    * that may take minutes does.
    */
-  async perform(delivery: ClaimedDelivery, probe: boolean, onLingering: () => void = () => undefined): Promise<Performed> {
+  async perform(
+    delivery: ClaimedDelivery,
+    probe: boolean,
+    onLingering: () => void = () => undefined,
+  ): Promise<Performed> {
     // A wait only where something has to be asked for: every other delivery would pay for it.
     const found = this.targets.ofDelivery(delivery.environmentId, delivery);
     const target = found instanceof Promise ? await found : found;
     const cancelled = this.cancellations.reasonOf(delivery);
     const hopeless = (cancelled instanceof Promise ? await cancelled : cancelled) ?? whyHopeless(delivery, target);
-    if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
+    if (hopeless !== null || target === null)
+      return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
-    if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
+    if (adapter.pulled)
+      return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
     const startedAtMs = this.clock.nowMs();
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
@@ -80,12 +86,19 @@ export class Attempt {
     const outcome = classify(answer.answer);
     span.end(outcome, () => answerOf(answer.answer));
     const exchange = outcome === 'success' ? null : keptExchange(answer.exchange, headers, target);
-    return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe, exchange }), outcome, target };
+    return {
+      result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe, exchange }),
+      outcome,
+      target,
+    };
   }
 
   /** What is recorded when an attempt could not even be made: it is tried again in half a minute, or at once where only storage was away. */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
-    return { ...ended(delivery, 'retrying', null), dueInMs: wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS };
+    return {
+      ...ended(delivery, 'retrying', null),
+      dueInMs: wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS,
+    };
   }
 
   private decided(made: Made): DeliveryResult {
@@ -163,20 +176,32 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
 }
 
 /** By OpenTelemetry's conventions for HTTP clients and messaging. Without the path: it may be what the receiver is kept secret by. */
-function spanOf({ direction, messageId, eventId, attempts }: ClaimedDelivery, { type, url, destinationId, ownerId }: Target): Record<string, string | number> {
+function spanOf(
+  { direction, messageId, eventId, attempts }: ClaimedDelivery,
+  { type, url, destinationId, ownerId }: Target,
+): Record<string, string | number> {
   const web = url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
   return {
     'messaging.message.id': showId(direction === 'inbound' ? 'evt' : 'msg', messageId ?? eventId),
     'posthorn.event.id': showId('evt', eventId),
     'posthorn.attempt.number': attempts + 1,
     'posthorn.destination_type': type,
-    ...(destinationId !== null && { 'posthorn.destination.id': showId(ownerId === null ? 'dst' : 'ep', destinationId) }),
+    ...(destinationId !== null && {
+      'posthorn.destination.id': showId(ownerId === null ? 'dst' : 'ep', destinationId),
+    }),
     ...(attempts > 0 && { 'http.request.resend_count': attempts }),
-    ...(web && { 'url.scheme': web.protocol.slice(0, -1), 'server.address': web.hostname, 'server.port': Number(web.port) || (web.protocol === 'https:' ? 443 : 80) }),
+    ...(web && {
+      'url.scheme': web.protocol.slice(0, -1),
+      'server.address': web.hostname,
+      'server.port': Number(web.port) || (web.protocol === 'https:' ? 443 : 80),
+    }),
   };
 }
 
 function answerOf(answer: Answer): Record<string, string | number> {
   if (answer.kind === 'error') return { 'error.type': answer.error };
-  return { 'http.response.status_code': answer.status, ...(answer.status >= 400 && { 'error.type': String(answer.status) }) };
+  return {
+    'http.response.status_code': answer.status,
+    ...(answer.status >= 400 && { 'error.type': String(answer.status) }),
+  };
 }

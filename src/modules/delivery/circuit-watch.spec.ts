@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
-import type { CircuitChange, TargetCircuit } from '#modules/destinations/contract.js';
-import { CLOSED, type Circuit } from '#engine/circuit.js';
+import { type Circuit, CLOSED } from '#engine/circuit.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/notifications.js';
+import type { CircuitChange, TargetCircuit } from '#modules/destinations/contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -25,13 +25,15 @@ class Table {
     troubled: async (): Promise<TargetCircuit[]> =>
       [...this.circuits].map(([targetId, circuit]) => ({ environmentId: 1, targetId, circuit })),
     findAll: async (): Promise<Map<string, Circuit>> => new Map(this.circuits),
-    these: async (targets: readonly { targetId: string }[]) => targets.map(({ targetId }) => this.circuits.get(targetId) ?? CLOSED),
+    these: async (targets: readonly { targetId: string }[]) =>
+      targets.map(({ targetId }) => this.circuits.get(targetId) ?? CLOSED),
     forget: async () => this.isMoreToForget,
     changeAll: async (changes: readonly CircuitChange[]) => {
       this.calls += 1;
       return changes.map(({ environmentId, targetId, change }) => this.turn(environmentId, targetId, change));
     },
-    change: async (environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit) => this.turn(environmentId, targetId, change),
+    change: async (environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit) =>
+      this.turn(environmentId, targetId, change),
   };
 
   /** Tells the workers that changes may have been missed. */
@@ -50,7 +52,10 @@ class Table {
     return next;
   }
 
-  readonly notifications = { on: (_topic: string, listener: (key: string) => void) => void this.listeners.push(listener), isDeaf: () => this.isDeaf } as unknown as Notifications;
+  readonly notifications = {
+    on: (_topic: string, listener: (key: string) => void) => void this.listeners.push(listener),
+    isDeaf: () => this.isDeaf,
+  } as unknown as Notifications;
 }
 
 /** Lets what was announced be read, of which there is a group every twentieth of a second. */
@@ -284,7 +289,9 @@ describe('what failing targets cost storage', () => {
       return changeAll(changes);
     };
 
-    const counted = Array.from({ length: 100 }, async (_, i) => watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000));
+    const counted = Array.from({ length: 100 }, async (_, i) =>
+      watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000),
+    );
     let done = false;
     void Promise.all(counted).then(() => (done = true));
     while (!done) {

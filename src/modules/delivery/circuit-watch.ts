@@ -1,7 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Circuits } from '#modules/destinations/contract.js';
-import type { TargetKey } from '#modules/ledger/claims.contract.js';
-import { after, CLOSED, mayProbe, probing, type Circuit } from '#engine/circuit.js';
+import { after, type Circuit, CLOSED, mayProbe, probing } from '#engine/circuit.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { GroupCommit } from '#kernel/group-commit.js';
@@ -9,6 +7,8 @@ import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
 import { Notifications } from '#kernel/notifications.js';
 import { patiently } from '#kernel/patience.js';
+import { Circuits } from '#modules/destinations/contract.js';
+import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
 /** A prober that says nothing for so long counts as dead: longer than any attempt. */
 const PROBE_LEASE_MS = 20_000;
@@ -57,7 +57,11 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly clock: Clock,
     private readonly notifications: Notifications,
   ) {
-    this.loop = new Loop('CircuitWatch', () => this.refresh(), () => clock.nowMs());
+    this.loop = new Loop(
+      'CircuitWatch',
+      () => this.refresh(),
+      () => clock.nowMs(),
+    );
     const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0 };
     this.counts = new GroupCommit({ ...groups, gapMs: COUNT_GAP_MS, write: (counted) => this.countAll(counted) });
     this.heard = new GroupCommit({ ...groups, gapMs: READ_GAP_MS, write: (keys) => this.read(keys) });
@@ -81,7 +85,10 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   /** False while the target's circuit is open or being probed. */
   isClosed(environmentId: number, targetId: Id): boolean {
     // As a rule none is: then no name has to be made to look it up by.
-    return this.troubled.size === 0 || (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed';
+    return (
+      this.troubled.size === 0 ||
+      (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed'
+    );
   }
 
   /** True when the probe of an open target is due. */
@@ -108,7 +115,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
     // What is under way may turn the circuit, and then it is not as it is known.
-    if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return undefined;
+    if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known)
+      return undefined;
     return this.countTurning(key, { environmentId, targetId, outcome, failureThreshold });
   }
 
@@ -136,10 +144,15 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     const changes = [...byTarget.values()].map((outcomes) => ({
       environmentId: outcomes[0].environmentId,
       targetId: outcomes[0].targetId,
-      change: (circuit: Circuit) => outcomes.reduce((before, { outcome, failureThreshold }) => after(before, outcome, now, { failureThreshold }), circuit),
+      change: (circuit: Circuit) =>
+        outcomes.reduce(
+          (before, { outcome, failureThreshold }) => after(before, outcome, now, { failureThreshold }),
+          circuit,
+        ),
     }));
     const circuits = await this.circuits.changeAll(changes);
-    for (const [i, { environmentId, targetId }] of changes.entries()) this.note(environmentId, targetId, circuits[i] ?? CLOSED);
+    for (const [i, { environmentId, targetId }] of changes.entries())
+      this.note(environmentId, targetId, circuits[i] ?? CLOSED);
     return counted.map(() => undefined);
   }
 
@@ -161,7 +174,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async read(keys: TargetKey[]): Promise<void[]> {
     const circuits = await this.circuits.these(keys);
-    for (const [i, { environmentId, targetId }] of keys.entries()) this.note(environmentId, targetId, circuits[i] ?? CLOSED);
+    for (const [i, { environmentId, targetId }] of keys.entries())
+      this.note(environmentId, targetId, circuits[i] ?? CLOSED);
     return keys.map(() => undefined);
   }
 
@@ -184,7 +198,9 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   async refresh(): Promise<{ restMs: number }> {
     const found = await this.circuits.troubled();
     const before = this.troubled;
-    this.troubled = new Map(found.map(({ environmentId, targetId, circuit }) => [targetKey(environmentId, targetId), circuit]));
+    this.troubled = new Map(
+      found.map(({ environmentId, targetId, circuit }) => [targetKey(environmentId, targetId), circuit]),
+    );
     for (const { environmentId, targetId, circuit } of found) {
       if (circuit.state === 'open' && isShut(before.get(targetKey(environmentId, targetId))) === false) {
         this.opened(environmentId, targetId);
@@ -193,9 +209,11 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     for (const [key, circuit] of before) {
       if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
       // What failed longer ago is not read; at worst a success is told to storage that has nothing to reset.
-      if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX) this.troubled.set(key, circuit);
+      if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX)
+        this.troubled.set(key, circuit);
     }
-    for (const [key, closedAtMs] of this.closedAtMs) if (this.clock.nowMs() - closedAtMs >= DRAIN_SECONDS * 1000) this.closedAtMs.delete(key);
+    for (const [key, closedAtMs] of this.closedAtMs)
+      if (this.clock.nowMs() - closedAtMs >= DRAIN_SECONDS * 1000) this.closedAtMs.delete(key);
     const isMoreToForget = await this.circuits.forget();
     return { restMs: isMoreToForget || this.notifications.isDeaf() ? REFRESH_SOON_MS : REFRESH_MS };
   }

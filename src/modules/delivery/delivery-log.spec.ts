@@ -1,22 +1,38 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import type { Clock } from '#kernel/clock.js';
+import type { Config, LogLevel } from '#kernel/config.js';
 import type { Target } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '#modules/ledger/record.contract.js';
-import type { Clock } from '#kernel/clock.js';
-import type { Config, LogLevel } from '#kernel/config.js';
 import type { Performed } from './attempt.js';
 import { DeliveryLog } from './delivery-log.js';
 
 const DELIVERY = {
-  environmentId: 7, eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b', ordinal: 0, direction: 'outbound', messageId: null,
-  targetId: '0190f0a0-0000-0000-0000-000000000001', url: null,
+  environmentId: 7,
+  eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b',
+  ordinal: 0,
+  direction: 'outbound',
+  messageId: null,
+  targetId: '0190f0a0-0000-0000-0000-000000000001',
+  url: null,
 } as ClaimedDelivery;
-const TARGET = { destinationId: DELIVERY.targetId, ownerId: null, url: new URL('https://hooks.example.com/hidden?token=hidden') } as Target;
+const TARGET = {
+  destinationId: DELIVERY.targetId,
+  ownerId: null,
+  url: new URL('https://hooks.example.com/hidden?token=hidden'),
+} as Target;
 const attempt = { number: 1, startedAtMs: 0, durationMs: 42, httpStatus: 500, error: null, excerpt: 'hidden' };
-const failed = (more: Partial<DeliveryResult> = {}): Performed =>
-  ({ outcome: 'failed', target: TARGET, result: { status: 'retrying', reason: null, dueInMs: 5_000, attempt, ...more } as DeliveryResult });
-const delivered: Performed = { outcome: 'success', target: TARGET, result: { ...failed().result, status: 'delivered', dueInMs: null, attempt: { ...attempt, httpStatus: 200 } } };
+const failed = (more: Partial<DeliveryResult> = {}): Performed => ({
+  outcome: 'failed',
+  target: TARGET,
+  result: { status: 'retrying', reason: null, dueInMs: 5_000, attempt, ...more } as DeliveryResult,
+});
+const delivered: Performed = {
+  outcome: 'success',
+  target: TARGET,
+  result: { ...failed().result, status: 'delivered', dueInMs: null, attempt: { ...attempt, httpStatus: 200 } },
+};
 
 describe('DeliveryLog', () => {
   let nowMs: number;
@@ -34,7 +50,8 @@ describe('DeliveryLog', () => {
     jest.useRealTimers();
   });
 
-  const logAt = (logLevel: LogLevel): DeliveryLog => new DeliveryLog({ logLevel } as Config, { monotonicMs: () => nowMs } as Clock);
+  const logAt = (logLevel: LogLevel): DeliveryLog =>
+    new DeliveryLog({ logLevel } as Config, { monotonicMs: () => nowMs } as Clock);
   const pass = (ms: number): void => {
     nowMs += ms;
     jest.advanceTimersByTime(ms);
@@ -43,10 +60,22 @@ describe('DeliveryLog', () => {
   it('tells what was delivered, with the ids of request, message, event and destination, and nothing that may be secret', () => {
     logAt('info').tell(DELIVERY, delivered);
 
-    expect(lines).toEqual([['Delivered', {
-      request_id: 'req_01ARZ3NDEKTSV4RRFFQ69G5FAV', message: 'msg_01ARZ3NDEKTSV4RRFFQ69G5FAV', event: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      destination: 'dst_01J3RA0000000000000000000' + '1', host: 'hooks.example.com', status: 'delivered', attempt: 1, duration_ms: 42, http_status: 200,
-    }]]);
+    expect(lines).toEqual([
+      [
+        'Delivered',
+        {
+          request_id: 'req_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+          message: 'msg_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+          event: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+          destination: 'dst_01J3RA0000000000000000000' + '1',
+          host: 'hooks.example.com',
+          status: 'delivered',
+          attempt: 1,
+          duration_ms: 42,
+          http_status: 200,
+        },
+      ],
+    ]);
     expect(JSON.stringify(lines)).not.toContain('hidden');
   });
 
@@ -59,7 +88,15 @@ describe('DeliveryLog', () => {
     log.tell(DELIVERY, failed({ status: 'dlq', dueInMs: null }));
     pass(11_000);
 
-    expect(lines[2]).toEqual(['Delivery failed 1000 more times', expect.objectContaining({ host: 'hooks.example.com', retrying: 999, dlq: 1, last: expect.objectContaining({ status: 'dlq', http_status: 500 }) })]);
+    expect(lines[2]).toEqual([
+      'Delivery failed 1000 more times',
+      expect.objectContaining({
+        host: 'hooks.example.com',
+        retrying: 999,
+        dlq: 1,
+        last: expect.objectContaining({ status: 'dlq', http_status: 500 }),
+      }),
+    ]);
     pass(20_000);
     expect(lines).toHaveLength(3);
     log.tell(DELIVERY, failed());
@@ -82,7 +119,8 @@ describe('DeliveryLog', () => {
   it('remembers a thousand targets: what else fails is counted together', () => {
     const log = logAt('info');
 
-    for (let n = 0; n < 3_000; n += 1) log.tell({ ...DELIVERY, targetId: `0190f0a0-0000-0000-0001-${String(n).padStart(12, '0')}` }, failed());
+    for (let n = 0; n < 3_000; n += 1)
+      log.tell({ ...DELIVERY, targetId: `0190f0a0-0000-0000-0001-${String(n).padStart(12, '0')}` }, failed());
     pass(11_000);
 
     expect(lines).toHaveLength(1_002);

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Target } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { showId } from '#kernel/ids.js';
+import type { Target } from '#modules/destinations/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
 
@@ -48,7 +48,12 @@ export class DeliveryLog implements OnApplicationShutdown {
     if (!this.isOn) return;
     const { result } = performed;
     if (result.status === 'delivered') {
-      if (result.attempt !== null) this.logger.log('Delivered', { ...idsOf(delivery), ...destinationOf(delivery, performed.target), ...attemptOf(performed) });
+      if (result.attempt !== null)
+        this.logger.log('Delivered', {
+          ...idsOf(delivery),
+          ...destinationOf(delivery, performed.target),
+          ...attemptOf(performed),
+        });
     } else if (result.attempt !== null || result.status !== 'retrying') {
       this.tellFailure(delivery, performed);
     }
@@ -91,7 +96,12 @@ export class DeliveryLog implements OnApplicationShutdown {
       return;
     }
     const { destination, counts, total, last } = failing;
-    this.logger.log(`Delivery failed ${total} more times`, { ...destination, ...counts, seconds: QUIET_MS / 1000, last });
+    this.logger.log(`Delivery failed ${total} more times`, {
+      ...destination,
+      ...counts,
+      seconds: QUIET_MS / 1000,
+      last,
+    });
     Object.assign(failing, { fromMs: this.clock.monotonicMs(), counts: {}, total: 0, last: {} });
   }
 }

@@ -19,10 +19,21 @@ export class DeliveryMetrics {
     pump: Pump,
     presence: WorkerPresence,
   ) {
-    metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) => gauge.set(lane.figures().running));
-    metrics.gauge('deliveries_held', 'Deliveries that this process holds, running or waiting.', [], (gauge) => gauge.set(lane.figures().held));
-    metrics.gauge('targets_held_back', 'Targets that wait for a place because hardly any of their environment answers.', [], (gauge) => gauge.set(lane.figures().heldBack));
-    metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) => gauge.set(circuits.openCount()));
+    metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) =>
+      gauge.set(lane.figures().running),
+    );
+    metrics.gauge('deliveries_held', 'Deliveries that this process holds, running or waiting.', [], (gauge) =>
+      gauge.set(lane.figures().held),
+    );
+    metrics.gauge(
+      'targets_held_back',
+      'Targets that wait for a place because hardly any of their environment answers.',
+      [],
+      (gauge) => gauge.set(lane.figures().heldBack),
+    );
+    metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) =>
+      gauge.set(circuits.openCount()),
+    );
     metrics.gauge('loop_last_turn_timestamp_seconds', 'When a loop last made progress.', ['loop'], (gauge) => {
       for (const { name, lastTurnAtMs } of [dispatcher.loop, pump.loop]) {
         if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
+import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
 import { WorkerPresence } from './presence.js';
@@ -32,7 +32,11 @@ export class Dispatcher {
     private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Dispatcher', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop(
+      'Dispatcher',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
   }
 
   /** Claims deliveries that another process announced; what there is no room for stays for the sweep. */

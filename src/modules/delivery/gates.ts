@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Claims, type ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import { type ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';

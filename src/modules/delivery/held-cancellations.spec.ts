@@ -1,18 +1,34 @@
 import { jest } from '@jest/globals';
-import type { ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
-import type { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { Notifications } from '#kernel/notifications.js';
-import type { DeliveryLane } from './lane.js';
+import type { Cancellations } from '#modules/ledger/cancellation.contract.js';
+import type { ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
+import type { DeliveryLane } from './lane.js';
 
 const [TARGET, OTHER] = ['0190f0a0-0000-0000-0000-000000000001', '0190f0a0-0000-0000-0000-000000000002'];
-const DELIVERY = { environmentId: 7, eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b', ordinal: 0, targetId: TARGET } as ClaimedDelivery;
+const DELIVERY = {
+  environmentId: 7,
+  eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b',
+  ordinal: 0,
+  targetId: TARGET,
+} as ClaimedDelivery;
 
 /** A lane in which deliveries wait, and a table that has everything marked as cancelled; `held` in pages. */
 function arrange(held: { environmentId: number; targetId: string }[][] = []) {
-  const world = { evicted: [] as string[], released: [] as [number, boolean][], after: [] as unknown[], asked: 0, isDeaf: false, tell: (_key: string): void => undefined };
-  const lane = { evict: (environmentId: number, targetId: string) => [world.evicted.push(`${environmentId}:${targetId}`)] };
-  const claims = { release: async (deliveries: unknown[], parked: boolean) => void world.released.push([deliveries.length, parked]) };
+  const world = {
+    evicted: [] as string[],
+    released: [] as [number, boolean][],
+    after: [] as unknown[],
+    asked: 0,
+    isDeaf: false,
+    tell: (_key: string): void => undefined,
+  };
+  const lane = {
+    evict: (environmentId: number, targetId: string) => [world.evicted.push(`${environmentId}:${targetId}`)],
+  };
+  const claims = {
+    release: async (deliveries: unknown[], parked: boolean) => void world.released.push([deliveries.length, parked]),
+  };
   const cancellations = {
     heldTargets: async (after: unknown) => held[world.after.push(after) - 1] ?? [],
     reasonOf: async () => {
@@ -20,9 +36,15 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
       return 'cancelled' as const;
     },
   };
-  const notifications = { isDeaf: () => world.isDeaf, on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.tell = listener) };
+  const notifications = {
+    isDeaf: () => world.isDeaf,
+    on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.tell = listener),
+  };
   const cancelled = new HeldCancellations(
-    lane as unknown as DeliveryLane, claims as unknown as Claims, cancellations as unknown as Cancellations, notifications as unknown as Notifications,
+    lane as unknown as DeliveryLane,
+    claims as unknown as Claims,
+    cancellations as unknown as Cancellations,
+    notifications as unknown as Notifications,
   );
   cancelled.start();
   return { cancelled, world };
@@ -65,7 +87,10 @@ describe('HeldCancellations', () => {
 
     expect(await cancelled.reasonOf(DELIVERY)).toBeNull();
     expect(world.asked).toBe(2);
-    expect(world.released).toEqual([[1, true], [1, true]]);
+    expect(world.released).toEqual([
+      [1, true],
+      [1, true],
+    ]);
   });
 
   it('a second one begins the half minute anew', async () => {
@@ -81,7 +106,10 @@ describe('HeldCancellations', () => {
   });
 
   it('after changes may have been missed it looks for what is marked and held', async () => {
-    const [first, second] = [{ environmentId: 7, targetId: TARGET }, { environmentId: 9, targetId: TARGET }];
+    const [first, second] = [
+      { environmentId: 7, targetId: TARGET },
+      { environmentId: 9, targetId: TARGET },
+    ];
     const { cancelled, world } = arrange([[first], [second]]);
 
     world.tell('*');

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
-import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
+import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 
@@ -27,9 +27,13 @@ export class HeldCancellations {
   ) {}
 
   start(): void {
-    this.notifications.on('withdrawal', (key) => void this.heard(key).catch((error: unknown) => {
-      this.logger.warn(`What was cancelled could not be given back: ${(error as Error).message}`);
-    }));
+    this.notifications.on(
+      'withdrawal',
+      (key) =>
+        void this.heard(key).catch((error: unknown) => {
+          this.logger.warn(`What was cancelled could not be given back: ${(error as Error).message}`);
+        }),
+    );
   }
 
   /** Why a delivery must not start any more, or null. Asks storage, and then is a promise, only where something was, or may have been, cancelled a moment ago. */

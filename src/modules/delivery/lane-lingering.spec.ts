@@ -1,8 +1,8 @@
-import type { Environments } from '#modules/auth/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { RightOfWay } from '#kernel/right-of-way.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -15,12 +15,32 @@ describe('attempts that take minutes', () => {
     const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
     const environments = { get: async () => ({ organizationId: 'organization' }) } as unknown as Environments;
     const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
-    const lane = new DeliveryLane({ deliveryConcurrency: 100 } as Config, { isClosed: () => true } as unknown as CircuitWatch, {} as Permits, presence, environments, new SystemClock(), rightOfWay);
+    const lane = new DeliveryLane(
+      { deliveryConcurrency: 100 } as Config,
+      { isClosed: () => true } as unknown as CircuitWatch,
+      {} as Permits,
+      presence,
+      environments,
+      new SystemClock(),
+      rightOfWay,
+    );
     const running: Turn[] = [];
-    lane.connect((turn) => running.push(turn), () => undefined);
+    lane.connect(
+      (turn) => running.push(turn),
+      () => undefined,
+    );
     let events = 0;
     const accept = (count: number): void => {
-      for (let i = 0; i < count; i += 1) lane.accept({ environmentId: 1, eventId: `event ${(events += 1)}`, ordinal: 0, targetId: 'a', payload: '{}', attempts: 0, claimedBy: 'worker' } as ClaimedDelivery);
+      for (let i = 0; i < count; i += 1)
+        lane.accept({
+          environmentId: 1,
+          eventId: `event ${(events += 1)}`,
+          ordinal: 0,
+          targetId: 'a',
+          payload: '{}',
+          attempts: 0,
+          claimedBy: 'worker',
+        } as ClaimedDelivery);
     };
     accept(40);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import type { NewEvent } from '#modules/ledger/accept.contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
-import { isQuick, noteAnswer, turnsOver, unanswered, type Answering } from '#engine/pressure.js';
+import { type Answering, isQuick, noteAnswer, turnsOver, unanswered } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { RightOfWay } from '#kernel/right-of-way.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { NewEvent } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
-import type { Environments } from '#modules/auth/contract.js';
 import type { WorkerPresence } from './presence.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
@@ -22,11 +22,31 @@ const OUTCOMES: (Outcome | null)[] = ['success', 'gone', 'throttled', 'failed', 
 const target = fc.constantFrom(...TARGETS);
 const pick = fc.nat();
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('accept' as const), target, attempts: fc.constantFrom(0, 0, 1), size: fc.nat(9), probe: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('admit' as const), target, size: fc.nat(9), rate: fc.constantFrom(null, 10) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('accept' as const),
+      target,
+      attempts: fc.constantFrom(0, 0, 1),
+      size: fc.nat(9),
+      probe: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('admit' as const),
+      target,
+      size: fc.nat(9),
+      rate: fc.constantFrom(null, 10),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('take' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('answered' as const), pick, outcome: fc.constantFrom(...OUTCOMES) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('answered' as const), pick, outcome: fc.constantFrom(...OUTCOMES) }),
+  },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('done' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('evict' as const), target }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('flip' as const), target }) },
@@ -49,7 +69,14 @@ const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 function event(targetId: string, payloadLength = 0, ratePerSecond: number | null = null): NewEvent {
   count += 1;
-  return { environmentId: 1, id: `event ${count}`, targetId, payload: payloadOf(payloadLength), ratePerSecond, concurrency: null } as NewEvent;
+  return {
+    environmentId: 1,
+    id: `event ${count}`,
+    targetId,
+    payload: payloadOf(payloadLength),
+    ratePerSecond,
+    concurrency: null,
+  } as NewEvent;
 }
 
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 0): ClaimedDelivery =>
@@ -71,11 +98,24 @@ class Model {
   private looks = 0;
 
   constructor(private readonly concurrency: number) {
-    const circuits = { isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId) } as CircuitWatch;
+    const circuits = {
+      isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId),
+    } as CircuitWatch;
     const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as Permits;
     const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
-    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments, new StoppedClock(), BUSY);
-    this.lane.connect((turn) => this.starts(turn), () => undefined);
+    this.lane = new DeliveryLane(
+      this.config(),
+      circuits,
+      permits,
+      presence,
+      { get: async () => ({ organizationId: 'one' }) } as unknown as Environments,
+      new StoppedClock(),
+      BUSY,
+    );
+    this.lane.connect(
+      (turn) => this.starts(turn),
+      () => undefined,
+    );
   }
 
   /** Takes one step with both, and compares. */
@@ -152,7 +192,11 @@ class Model {
   private answer(index: number, outcome: Outcome | null): void {
     for (const turn of chosen(this.running, index)) {
       settled(this.windows.get(turn.delivery.targetId) as Window, outcome ?? 'failed');
-      noteAnswer(this.answering.get(turn.delivery.targetId) as Answering, { tookMs: 0, isSuccess: outcome === 'success' }, 0);
+      noteAnswer(
+        this.answering.get(turn.delivery.targetId) as Answering,
+        { tookMs: 0, isSuccess: outcome === 'success' },
+        0,
+      );
       this.answers += 1;
       this.answered.push(turn);
       this.lane.answered(turn, outcome);
@@ -179,8 +223,12 @@ class Model {
   private ready(): number {
     // All of them came this moment, which is half a second long.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
-    const ofUs = TARGETS.filter((each) => admits(this.windows.get(each) as Window) || isQuick(this.answering.get(each) as Answering, 0));
-    return [...this.waiting.values()].filter(({ attempts, targetId }) => attempts === 0 && (ofUs as readonly string[]).includes(targetId)).length;
+    const ofUs = TARGETS.filter(
+      (each) => admits(this.windows.get(each) as Window) || isQuick(this.answering.get(each) as Answering, 0),
+    );
+    return [...this.waiting.values()].filter(
+      ({ attempts, targetId }) => attempts === 0 && (ofUs as readonly string[]).includes(targetId),
+    ).length;
   }
 }
 
@@ -192,15 +240,18 @@ function chosen<T>(list: T[], index: number): T[] {
 describe('the lane under any sequence of events', () => {
   const steps = fc.array(step, { maxLength: 200, size: 'max' });
 
-  it.each([1, 2, 5, 1_000])('keeps windows, ceiling and the retries\' half, and holds what it should, at a concurrency of %i', (concurrency) => {
-    fc.assert(
-      fc.property(steps, (each) => {
-        const model = new Model(concurrency);
-        for (const one of each) model.take(one);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it.each([1, 2, 5, 1_000])(
+    "keeps windows, ceiling and the retries' half, and holds what it should, at a concurrency of %i",
+    (concurrency) => {
+      fc.assert(
+        fc.property(steps, (each) => {
+          const model = new Model(concurrency);
+          for (const one of each) model.take(one);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
   it('holds nothing and no bytes once everything has ended', () => {
     fc.assert(

@@ -12,8 +12,20 @@ async function arrange({ utilization = 1 } = {}) {
   // Their organizations are learned.
   await Promise.resolve();
   await Promise.resolve();
-  const target = ({ environmentId = 1, waiting = 0, running = 0, concurrency = null as number | null } = {}): Pressed => {
-    const made: Pressed = { environmentId, window: initialWindow(), waiting: { first: { length: waiting } }, answering: unanswered(), ready: 0, isHeldBack: false };
+  const target = ({
+    environmentId = 1,
+    waiting = 0,
+    running = 0,
+    concurrency = null as number | null,
+  } = {}): Pressed => {
+    const made: Pressed = {
+      environmentId,
+      window: initialWindow(),
+      waiting: { first: { length: waiting } },
+      answering: unanswered(),
+      ready: 0,
+      isHeldBack: false,
+    };
     bounded(made.window, concurrency);
     for (let i = 0; i < running; i += 1) started(made.window);
     pressure.recount(made);

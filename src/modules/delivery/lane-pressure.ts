@@ -1,5 +1,14 @@
 import { admits, isBounded, type Window } from '#engine/concurrency.js';
-import { isQuick, metered, noteAnswer, perSecond, turnsOver, type Answering, type Meter, type Pressure } from '#engine/pressure.js';
+import {
+  type Answering,
+  isQuick,
+  type Meter,
+  metered,
+  noteAnswer,
+  perSecond,
+  type Pressure,
+  turnsOver,
+} from '#engine/pressure.js';
 import type { Shares } from './shares.js';
 
 /** What is known here of a target in the lane. */

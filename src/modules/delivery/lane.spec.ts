@@ -1,10 +1,10 @@
-import type { Environments } from '#modules/auth/contract.js';
-import type { NewEvent } from '#modules/ledger/accept.contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { RightOfWay } from '#kernel/right-of-way.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { NewEvent } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -16,7 +16,14 @@ const LOOKS_MAX = 10_000;
 
 /** A lane with everything around it in memory; attempts start and end only as the test says. */
 function arrange(concurrency = 4) {
-  const world = { open: new Set<string>(), permits: Infinity, present: true, looks: 0, inDoubt: false, dead: new Set<string>() };
+  const world = {
+    open: new Set<string>(),
+    permits: Infinity,
+    present: true,
+    looks: 0,
+    inDoubt: false,
+    dead: new Set<string>(),
+  };
   const config = {
     get deliveryConcurrency(): number {
       world.looks += 1;
@@ -24,7 +31,9 @@ function arrange(concurrency = 4) {
       return concurrency;
     },
   } as Config;
-  const circuits = { isClosed: (_environmentId: number, targetId: string) => !world.open.has(targetId) } as CircuitWatch;
+  const circuits = {
+    isClosed: (_environmentId: number, targetId: string) => !world.open.has(targetId),
+  } as CircuitWatch;
   const permits = {
     spend: (_environmentId: number, _targetId: string, _perSecond: number, wanted: number) => {
       const spent = Math.min(world.permits, wanted);
@@ -33,13 +42,20 @@ function arrange(concurrency = 4) {
     },
   } as Permits;
   const presence = {
-    claimant: () => (world.present ? 'worker' : null), mayStart: () => !world.inDoubt, knows: (claimant: string) => !world.dead.has(claimant),
+    claimant: () => (world.present ? 'worker' : null),
+    mayStart: () => !world.inDoubt,
+    knows: (claimant: string) => !world.dead.has(claimant),
   } as unknown as WorkerPresence;
-  const environments = { get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }) } as unknown as Environments;
+  const environments = {
+    get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }),
+  } as unknown as Environments;
   const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
   const lane = new DeliveryLane(config, circuits, permits, presence, environments, new SystemClock(), rightOfWay);
   const running: Turn[] = [];
-  lane.connect((turn) => running.push(turn), () => undefined);
+  lane.connect(
+    (turn) => running.push(turn),
+    () => undefined,
+  );
   /** The oldest running attempt against a target is answered and recorded. */
   const end = (targetId: string, outcome: Outcome | null = 'success'): void => {
     world.looks = 0;
@@ -62,7 +78,15 @@ function delivery(targetId: string, attempts = 0, payload = '{}'): ClaimedDelive
 
 function event(targetId: string, more: Partial<NewEvent> = {}): NewEvent {
   count += 1;
-  return { environmentId: 1, id: `event ${count}`, targetId, payload: '{}', ratePerSecond: null, concurrency: null, ...more } as NewEvent;
+  return {
+    environmentId: 1,
+    id: `event ${count}`,
+    targetId,
+    payload: '{}',
+    ratePerSecond: null,
+    concurrency: null,
+    ...more,
+  } as NewEvent;
 }
 
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent): ClaimedDelivery =>
@@ -128,7 +152,9 @@ describe('what the lane lets in', () => {
 
   it('holds 2000 of one target and parks the next, and 8000 in all and leaves the next', () => {
     const { lane } = arrange();
-    const admitted = ['a', 'b', 'c', 'd'].map((target) => Array.from({ length: 2_000 }, () => lane.admit(event(target))));
+    const admitted = ['a', 'b', 'c', 'd'].map((target) =>
+      Array.from({ length: 2_000 }, () => lane.admit(event(target))),
+    );
 
     expect(new Set(admitted.flat())).toEqual(new Set(['run']));
     expect(lane.admit(event('a'))).toBe('leave');
@@ -162,7 +188,10 @@ describe('what the lane lets in', () => {
   it('passes the word on that rows were left', () => {
     const { lane } = arrange();
     let told = 0;
-    lane.connect(() => undefined, () => (told += 1));
+    lane.connect(
+      () => undefined,
+      () => (told += 1),
+    );
 
     lane.left();
 
@@ -214,7 +243,7 @@ describe('what the lane starts', () => {
     expect(against('a')).toBe(16);
   });
 
-  it('keeps to what a target\'s owner allows, however the deliveries come', () => {
+  it("keeps to what a target's owner allows, however the deliveries come", () => {
     const { lane, end, against } = arrange(1_000);
     const arriving = Array.from({ length: 5 }, () => event('a', { concurrency: 2 }));
 
@@ -228,7 +257,7 @@ describe('what the lane starts', () => {
     expect([against('a'), against('b'), lane.roomFor(1, 'b')]).toEqual([2, 3, -3]);
   });
 
-  it('follows a change of what a target\'s owner allows', () => {
+  it("follows a change of what a target's owner allows", () => {
     const { lane, end, against } = arrange(1_000);
     for (const each of many(40, 'a')) lane.accept(each);
 
@@ -277,7 +306,7 @@ describe('what the lane starts', () => {
     expect(against('healthy')).toBe(1);
   });
 
-  it('lets a first attempt start while a retry of the same target waits for the retries\' half', () => {
+  it("lets a first attempt start while a retry of the same target waits for the retries' half", () => {
     const { lane, running } = arrange(4);
 
     for (const each of [...many(3, 'a', 1), delivery('a')]) lane.accept(each);

@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import type { Arrival } from '#modules/ledger/accept.contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
-import type { Admission, Lane } from '#modules/ledger/lane.contract.js';
 import { admits, bounded, initialWindow, lingers, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
-import { unanswered, type Answering, type Pressure } from '#engine/pressure.js';
+import { type Answering, type Pressure, unanswered } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
 import { RightOfWay } from '#kernel/right-of-way.js';
+import { Environments } from '#modules/auth/contract.js';
+import type { Arrival } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { Admission, Lane } from '#modules/ledger/lane.contract.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { HeldBytes } from './held-bytes.js';
 import { LanePressure } from './lane-pressure.js';
 import { Permits } from './permits.js';
-import { WorkerPresence, type Holder } from './presence.js';
+import { type Holder, WorkerPresence } from './presence.js';
 import { Shares } from './shares.js';
 import { isHeard, SilentTargets } from './silent-targets.js';
 
@@ -96,7 +96,10 @@ export class DeliveryLane implements Lane, Holder {
   ) {
     this.shares = new Shares(async (environmentId) => (await environments.get(environmentId)).organizationId);
     const look = rightOfWay.view();
-    this.pressing = new LanePressure(this.shares, { nowMs: () => clock.monotonicMs(), utilization: () => look().utilization });
+    this.pressing = new LanePressure(this.shares, {
+      nowMs: () => clock.monotonicMs(),
+      utilization: () => look().utilization,
+    });
     this.silent = new SilentTargets(() => clock.monotonicMs());
   }
 
@@ -179,7 +182,10 @@ export class DeliveryLane implements Lane, Holder {
   /** How many deliveries of one target this process still has room for. */
   roomFor(environmentId: number, targetId: Id): number {
     const lane = this.targets.get(targetKey(environmentId, targetId));
-    return Math.min(this.heldMax(environmentId) - this.held, lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2);
+    return Math.min(
+      this.heldMax(environmentId) - this.held,
+      lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2,
+    );
   }
 
   /** Whether a target could do more than this process holds for it. */
@@ -254,7 +260,8 @@ export class DeliveryLane implements Lane, Holder {
   /** Forgets what waits under a name that was declared dead: others have it. What has started ends at its fence. */
   drop(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
-    for (const lane of [...this.targets.values()]) this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
+    for (const lane of [...this.targets.values()])
+      this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
   }
 
   /** Starts what could not start while the worker's lease was in doubt. */
@@ -423,8 +430,16 @@ export class DeliveryLane implements Lane, Holder {
 
 function newLane(environmentId: number, targetId: Id): TargetLane {
   return {
-    environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0,
-    answering: unanswered(), ready: 0, unanswered: Infinity, isHeldBack: false,
+    environmentId,
+    targetId,
+    window: initialWindow(),
+    waiting: { first: [], retry: [] },
+    retryIsNext: false,
+    reserved: 0,
+    answering: unanswered(),
+    ready: 0,
+    unanswered: Infinity,
+    isHeldBack: false,
   };
 }
 

@@ -1,11 +1,11 @@
-import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Claims } from '#modules/ledger/claims.contract.js';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
+import { Claims } from '#modules/ledger/claims.contract.js';
 import { Dispatcher } from './dispatcher.js';
+import { HeldCancellations } from './held-cancellations.js';
 import { DeliveryLane } from './lane.js';
 import { WorkerPresence } from './presence.js';
 import { Pump } from './pump.js';
-import { HeldCancellations } from './held-cancellations.js';
 import { DeliveryWorker } from './worker.js';
 
 /** Starts the worker, and drains it: nothing new starts, what runs ends and is recorded, the rest is handed back. */
@@ -29,7 +29,10 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.presence.start(this.lane);
     // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
     if (this.config.reconcile) {
-      this.claims.attend(() => this.dispatcher.loop.wake(), () => this.pump.stir());
+      this.claims.attend(
+        () => this.dispatcher.loop.wake(),
+        () => this.pump.stir(),
+      );
       this.dispatcher.loop.start();
       this.pump.loop.start();
     }

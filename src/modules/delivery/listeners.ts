@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { type AttemptReport, DeliveryListener } from '#modules/delivery/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { AttemptError } from '#engine/outcome.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { showId } from '#kernel/ids.js';
+import { type AttemptReport, DeliveryListener } from '#modules/delivery/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 
 /** Promises of listeners that have not ended: a listener that hangs must not fill the memory. */
@@ -57,7 +57,10 @@ export class DeliveryListeners implements OnModuleInit {
       const working = work();
       if (!(working instanceof Promise)) return;
       this.unended += 1;
-      working.catch((error: unknown) => this.failed(listener, error)).finally(() => this.ended()).catch(() => undefined);
+      working
+        .catch((error: unknown) => this.failed(listener, error))
+        .finally(() => this.ended())
+        .catch(() => undefined);
     } catch (error) {
       this.failed(listener, error);
     }
@@ -69,7 +72,9 @@ export class DeliveryListeners implements OnModuleInit {
   }
 
   private failed({ constructor }: DeliveryListener, error: unknown): void {
-    this.logger.error(`The delivery listener ${constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+    this.logger.error(
+      `The delivery listener ${constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   }
 
   private complain(): void {

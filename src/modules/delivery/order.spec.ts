@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { Environments } from '#modules/auth/contract.js';
-import type { Targets } from '#modules/destinations/contract.js';
-import type { Claims, ClaimedDelivery, TargetKey } from '#modules/ledger/claims.contract.js';
+import type { Clock } from '#kernel/clock.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Lookout } from '#kernel/lookout.js';
 import { RightOfWay } from '#kernel/right-of-way.js';
-import type { Clock } from '#kernel/clock.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { Targets } from '#modules/destinations/contract.js';
+import type { ClaimedDelivery, Claims, TargetKey } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
@@ -31,29 +31,72 @@ class Worker {
   private readonly gates: Gates;
   private readonly pump: Pump;
 
-  constructor(private readonly scheduler: fc.Scheduler, concurrency: number | null) {
+  constructor(
+    private readonly scheduler: fc.Scheduler,
+    concurrency: number | null,
+  ) {
     const circuits = { isClosed: () => true, drainPerSecond: () => null } as unknown as CircuitWatch;
-    const presence = { claimant: () => 'worker', mayStart: () => true, asked: async (_claimant: string, claim: Promise<unknown>) => claim } as unknown as WorkerPresence;
+    const presence = {
+      claimant: () => 'worker',
+      mayStart: () => true,
+      asked: async (_claimant: string, claim: Promise<unknown>) => claim,
+    } as unknown as WorkerPresence;
     const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
-    const targets = { ofDestination: () => Promise.resolve({ concurrency, ratePerSecond: null }) } as unknown as Targets;
+    const targets = {
+      ofDestination: () => Promise.resolve({ concurrency, ratePerSecond: null }),
+    } as unknown as Targets;
     const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;
     const queued = new QueuedTargets();
     const permits = {} as Permits;
-    this.lane = new DeliveryLane({ deliveryConcurrency: 1_000 } as Config, circuits, permits, presence, environments, new SystemClock(), new RightOfWay());
+    this.lane = new DeliveryLane(
+      { deliveryConcurrency: 1_000 } as Config,
+      circuits,
+      permits,
+      presence,
+      environments,
+      new SystemClock(),
+      new RightOfWay(),
+    );
     this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
-    this.pump = new Pump(this.claims(), this.lane, this.gates, circuits, permits, presence, queued, { restMs: (ownMs: number) => ownMs } as unknown as Lookout, clock);
-    this.lane.connect((turn) => {
-      this.started.push(turn.delivery.eventId);
-      void this.takes('answer').then(() => {
-        this.lane.answered(turn, 'success');
-        this.lane.done(turn);
-      });
-    }, () => undefined);
+    this.pump = new Pump(
+      this.claims(),
+      this.lane,
+      this.gates,
+      circuits,
+      permits,
+      presence,
+      queued,
+      { restMs: (ownMs: number) => ownMs } as unknown as Lookout,
+      clock,
+    );
+    this.lane.connect(
+      (turn) => {
+        this.started.push(turn.delivery.eventId);
+        void this.takes('answer').then(() => {
+          this.lane.answered(turn, 'success');
+          this.lane.done(turn);
+        });
+      },
+      () => undefined,
+    );
   }
 
   /** A page of a replay is committed. */
   enqueue(ids: readonly string[]): void {
-    for (const eventId of ids) this.rows.push({ is: 'due', delivery: { environmentId: 1, eventId, ordinal: 0, targetId: 't', url: null, payload: '', attempts: 0, replayed: true } as ClaimedDelivery });
+    for (const eventId of ids)
+      this.rows.push({
+        is: 'due',
+        delivery: {
+          environmentId: 1,
+          eventId,
+          ordinal: 0,
+          targetId: 't',
+          url: null,
+          payload: '',
+          attempts: 0,
+          replayed: true,
+        } as ClaimedDelivery,
+      });
   }
 
   /** The dispatcher's turns, one after the other. */
@@ -105,18 +148,27 @@ class Worker {
 
 describe('what is sent again to one target', () => {
   it('starts in its order, however long statements and answers take, with any concurrency', async () => {
-    await fc.assert(fc.asyncProperty(fc.scheduler(), fc.constantFrom(1, 1, 2, 5, null), fc.integer({ min: 1, max: 90 }), fc.nat(90), async (scheduler, concurrency, first, second) => {
-      const worker = new Worker(scheduler, concurrency);
-      const ids = Array.from({ length: first + second }, (_, n) => String(n).padStart(3, '0'));
-      worker.enqueue(ids.slice(0, first));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.constantFrom(1, 1, 2, 5, null),
+        fc.integer({ min: 1, max: 90 }),
+        fc.nat(90),
+        async (scheduler, concurrency, first, second) => {
+          const worker = new Worker(scheduler, concurrency);
+          const ids = Array.from({ length: first + second }, (_, n) => String(n).padStart(3, '0'));
+          worker.enqueue(ids.slice(0, first));
 
-      const dispatched = worker.dispatch().then(() => {
-        worker.enqueue(ids.slice(first));
-        return worker.dispatch();
-      });
-      await scheduler.waitFor(Promise.all([dispatched, worker.drain(ids.length)]));
+          const dispatched = worker.dispatch().then(() => {
+            worker.enqueue(ids.slice(first));
+            return worker.dispatch();
+          });
+          await scheduler.waitFor(Promise.all([dispatched, worker.drain(ids.length)]));
 
-      expect(worker.started).toEqual(ids);
-    }), { numRuns: 150 });
+          expect(worker.started).toEqual(ids);
+        },
+      ),
+      { numRuns: 150 },
+    );
   });
 });

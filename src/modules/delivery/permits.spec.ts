@@ -19,7 +19,8 @@ class Bucket {
   private updatedAtMs = 0;
 
   draw({ perSecond, burst, wanted }: Quota, nowMs: number): number {
-    const grown = this.tokens === null ? null : Math.min(burst, this.tokens + ((nowMs - this.updatedAtMs) / 1000) * perSecond);
+    const grown =
+      this.tokens === null ? null : Math.min(burst, this.tokens + ((nowMs - this.updatedAtMs) / 1000) * perSecond);
     const granted = grown === null ? 0 : Math.floor(Math.min(grown, wanted));
     this.tokens = grown === null ? burst : grown - granted;
     this.updatedAtMs = nowMs;
@@ -151,20 +152,28 @@ describe('Permits', () => {
   });
 
   it('never spends more than the rate times the time and one burst, over any number of workers', async () => {
-    const step = fc.record({ worker: fc.nat(2), waitMs: fc.integer({ min: 0, max: 300 }), wanted: fc.integer({ min: 1, max: 400 }) });
+    const step = fc.record({
+      worker: fc.nat(2),
+      waitMs: fc.integer({ min: 0, max: 300 }),
+      wanted: fc.integer({ min: 1, max: 400 }),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 2_000 }), fc.array(step, { maxLength: 80, size: 'max' }), async (perSecond, steps) => {
-        const { workers, time } = arrange({ workers: 3 });
-        const startedAtMs = time.nowMs;
-        let spent = 0;
-        for (const { worker, waitMs, wanted } of steps) {
-          time.nowMs += waitMs;
-          spent += (workers[worker] as Permits).spend(1, 'a', perSecond, wanted);
-          await settle();
-          const seconds = (time.nowMs - startedAtMs) / 1000;
-          expect(spent).toBeLessThanOrEqual(perSecond * seconds + Math.max(1, perSecond / 10));
-        }
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.array(step, { maxLength: 80, size: 'max' }),
+        async (perSecond, steps) => {
+          const { workers, time } = arrange({ workers: 3 });
+          const startedAtMs = time.nowMs;
+          let spent = 0;
+          for (const { worker, waitMs, wanted } of steps) {
+            time.nowMs += waitMs;
+            spent += (workers[worker] as Permits).spend(1, 'a', perSecond, wanted);
+            await settle();
+            const seconds = (time.nowMs - startedAtMs) / 1000;
+            expect(spent).toBeLessThanOrEqual(perSecond * seconds + Math.max(1, perSecond / 10));
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -184,16 +193,20 @@ describe('Permits', () => {
 
   it('does not save permits up: after any pause no more than two draws can be spent at once', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 2_000 }), fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 40, size: 'max' }), async (perSecond, pauses) => {
-        const { permits, time } = arrange();
-        const draw = Math.max(1, Math.ceil(perSecond / 20));
-        for (const pauseMs of pauses) {
-          permits.spend(1, 'a', perSecond, 0);
-          await settle();
-          time.nowMs += pauseMs;
-        }
-        expect(permits.spend(1, 'a', perSecond, 1_000_000)).toBeLessThanOrEqual(2 * draw);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 40, size: 'max' }),
+        async (perSecond, pauses) => {
+          const { permits, time } = arrange();
+          const draw = Math.max(1, Math.ceil(perSecond / 20));
+          for (const pauseMs of pauses) {
+            permits.spend(1, 'a', perSecond, 0);
+            await settle();
+            time.nowMs += pauseMs;
+          }
+          expect(permits.spend(1, 'a', perSecond, 1_000_000)).toBeLessThanOrEqual(2 * draw);
+        },
+      ),
       { numRuns: 60 },
     );
   });

@@ -29,7 +29,11 @@ export class PermitsStore {
   constructor(private readonly database: Database) {}
 
   /** Draws up to `wanted` permits; the very first call of a target makes its row and draws none. */
-  async draw(environmentId: number, targetId: Id, quota: { perSecond: number; burst: number; wanted: number }): Promise<number> {
+  async draw(
+    environmentId: number,
+    targetId: Id,
+    quota: { perSecond: number; burst: number; wanted: number },
+  ): Promise<number> {
     const values = [environmentId, targetId, quota.perSecond, quota.burst, quota.wanted];
     const [row] = await this.database.hot<{ granted: number }>(DRAW, values);
     return row?.granted ?? 0;

@@ -58,10 +58,19 @@ export class Permits {
     return purse;
   }
 
-  private async fill(environmentId: number, targetId: Id, quota: { perSecond: number; draw: number }, purse: Purse): Promise<void> {
+  private async fill(
+    environmentId: number,
+    targetId: Id,
+    quota: { perSecond: number; draw: number },
+    purse: Purse,
+  ): Promise<void> {
     try {
       const burst = Math.max(1, quota.perSecond / 10);
-      const granted = await this.store.draw(environmentId, targetId, { perSecond: quota.perSecond, burst, wanted: quota.draw });
+      const granted = await this.store.draw(environmentId, targetId, {
+        perSecond: quota.perSecond,
+        burst,
+        wanted: quota.draw,
+      });
       const nowMs = this.clock.nowMs();
       purse.permits += granted;
       purse.expiresAtMs = nowMs + PURSE_LIFETIME_MS;

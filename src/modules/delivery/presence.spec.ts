@@ -1,7 +1,7 @@
-import type { Presence } from '#modules/ledger/presence.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { DatabaseTime } from '#kernel/database-time.js';
-import { Ids, type Id } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
+import type { Presence } from '#modules/ledger/presence.contract.js';
 import { WorkerPresence } from './presence.js';
 
 class FakeClock extends Clock {
@@ -46,7 +46,9 @@ function arrange(holds: (id: Id) => boolean = () => false) {
   const time = { agreed: true };
   const world = { dropped: [] as Id[], resumed: 0 };
   const worker = new WorkerPresence(table, clock, new Ids(clock), { isAgreed: () => time.agreed } as DatabaseTime);
-  Object.assign(worker, { holder: { holds, drop: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) } });
+  Object.assign(worker, {
+    holder: { holds, drop: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) },
+  });
   const turn = async (): Promise<void> => {
     clock.ms += 2_000;
     table.beats = [];
@@ -113,7 +115,9 @@ describe('WorkerPresence', () => {
     const first = worker.claimant() as Id;
     held.add(first);
 
-    await expect(worker.asked(first, Promise.reject(new Error('Connection terminated unexpectedly')))).rejects.toThrow('Connection');
+    await expect(worker.asked(first, Promise.reject(new Error('Connection terminated unexpectedly')))).rejects.toThrow(
+      'Connection',
+    );
     await turn();
 
     const second = worker.claimant();
@@ -133,7 +137,9 @@ describe('WorkerPresence', () => {
     await turn();
     const name = worker.claimant() as Id;
 
-    await expect(worker.asked(name, Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' })))).rejects.toThrow('deadlock');
+    await expect(
+      worker.asked(name, Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' }))),
+    ).rejects.toThrow('deadlock');
     await turn();
 
     expect(worker.claimant()).toBe(name);

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { Injectable, Logger } from '@nestjs/common';
-import { Presence } from '#modules/ledger/presence.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { isOutcomeUnknown } from '#kernel/database.js';
 import { DatabaseTime } from '#kernel/database-time.js';
-import { Ids, type Id } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
+import { Presence } from '#modules/ledger/presence.contract.js';
 
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
@@ -64,7 +64,11 @@ export class WorkerPresence {
     private readonly time: DatabaseTime,
   ) {
     this.names = [this.newName()];
-    this.loop = new Loop('WorkerPresence', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop(
+      'WorkerPresence',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
   }
 
   /** The id that claims are made with, or null while this worker may not claim: its lease is in doubt, or its clock is. */
@@ -168,7 +172,12 @@ export class WorkerPresence {
   /** Those that live; what is held under a dead one goes at once. */
   private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
-    const alive = await this.presence.beat({ ids: names.map(({ id }) => id), host: hostname(), pid: process.pid, leaseMs: LEASE_MS });
+    const alive = await this.presence.beat({
+      ids: names.map(({ id }) => id),
+      host: hostname(),
+      pid: process.pid,
+      leaseMs: LEASE_MS,
+    });
     for (const name of names) {
       if (alive.has(name.id)) name.beatMs = askedMs;
       else this.holder.drop(name.id);
@@ -181,7 +190,13 @@ export class WorkerPresence {
   }
 
   private newName(): Name {
-    return { id: this.ids.next(), sinceMs: this.clock.monotonicMs(), beatMs: -Infinity, replacedMs: null, isInDoubt: false };
+    return {
+      id: this.ids.next(),
+      sinceMs: this.clock.monotonicMs(),
+      beatMs: -Infinity,
+      replacedMs: null,
+      isInDoubt: false,
+    };
   }
 
   private freed(count: number): void {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
+import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
@@ -43,7 +43,11 @@ export class Pump {
     private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Pump', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop(
+      'Pump',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
   }
 
   /** Deliveries were put behind a gate. While it lets others out it comes to them by itself. */
@@ -89,12 +93,20 @@ export class Pump {
     // So many a tick, and not a turn.
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
-    const room = Math.min(this.lane.room(environmentId), this.lane.roomFor(environmentId, targetId), this.drain(environmentId, targetId), CLAIM_MAX);
+    const room = Math.min(
+      this.lane.room(environmentId),
+      this.lane.roomFor(environmentId, targetId),
+      this.drain(environmentId, targetId),
+      CLAIM_MAX,
+    );
     if (room < 1) return false;
     const permitted = rate === null ? room : this.permits.spend(environmentId, targetId, rate, room);
     if (permitted < 1) return false;
     const isStarved = this.lane.isStarved(environmentId, targetId);
-    const released = await this.presence.asked(claimant, this.claims.parked(claimant, environmentId, targetId, permitted));
+    const released = await this.presence.asked(
+      claimant,
+      this.claims.parked(claimant, environmentId, targetId, permitted),
+    );
     for (const delivery of released) this.lane.accept(delivery);
     return isStarved && !isDraining && rate === null && released.length === permitted;
   }
@@ -102,7 +114,11 @@ export class Pump {
   private async probe(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
     if (!this.circuits.probeIsDue(environmentId, targetId)) return;
     if (!(await this.circuits.takeProbe(environmentId, targetId))) return;
-    for (const delivery of await this.presence.asked(claimant, this.claims.parked(claimant, environmentId, targetId, 1))) this.lane.accept(delivery, true);
+    for (const delivery of await this.presence.asked(
+      claimant,
+      this.claims.parked(claimant, environmentId, targetId, 1),
+    ))
+      this.lane.accept(delivery, true);
   }
 
   private drain(environmentId: number, targetId: Id): number {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import type { Id } from '#kernel/ids.js';
+import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 
 /**
@@ -32,7 +32,8 @@ export class QueuedTargets {
   /** What the look that began at `sinceMoment` found: all targets with deliveries behind their gates, unless `isPart`. */
   found(sinceMoment: number, targets: readonly TargetKey[], isPart: boolean): void {
     const keys = new Set(targets.map(({ environmentId, targetId }) => targetKey(environmentId, targetId)));
-    for (const [key, notedAt] of this.notedAt) if (!isPart && notedAt < sinceMoment && !keys.has(key)) this.notedAt.delete(key);
+    for (const [key, notedAt] of this.notedAt)
+      if (!isPart && notedAt < sinceMoment && !keys.has(key)) this.notedAt.delete(key);
     for (const key of keys) if (!this.notedAt.has(key)) this.notedAt.set(key, sinceMoment);
   }
 }

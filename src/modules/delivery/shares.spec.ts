@@ -13,7 +13,12 @@ async function arrange(...known: number[]) {
 
 const turns = (shares: Shares<string>, mayRetry = true): string[] => {
   const order: string[] = [];
-  for (let waiter = shares.next({ isFull: false, mayRetry }); waiter !== null; waiter = shares.next({ isFull: false, mayRetry })) order.push(waiter);
+  for (
+    let waiter = shares.next({ isFull: false, mayRetry });
+    waiter !== null;
+    waiter = shares.next({ isFull: false, mayRetry })
+  )
+    order.push(waiter);
   return order;
 };
 
@@ -30,7 +35,12 @@ describe('whose turn it is', () => {
     shares.run(1, 900);
     shares.run(2, 100);
     shares.run(3, 500);
-    for (const [environmentId, waiter] of [[1, 'busy'], [2, 'its other one'], [3, 'neighbour']] as const) shares.wait(environmentId, waiter, 'first');
+    for (const [environmentId, waiter] of [
+      [1, 'busy'],
+      [2, 'its other one'],
+      [3, 'neighbour'],
+    ] as const)
+      shares.wait(environmentId, waiter, 'first');
 
     expect(turns(shares)).toEqual(['neighbour', 'its other one', 'busy']);
   });

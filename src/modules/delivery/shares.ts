@@ -82,7 +82,8 @@ export class Shares<Waiter> {
   /** Waits at the end; who waits already keeps its place. */
   wait(environmentId: number, waiter: Waiter, kind: 'first' | 'retry'): void {
     let waiting = this.waiting.get(environmentId);
-    if (!waiting) this.waiting.set(environmentId, (waiting = { first: new Set(), retry: new Set(), retryIsNext: false }));
+    if (!waiting)
+      this.waiting.set(environmentId, (waiting = { first: new Set(), retry: new Set(), retryIsNext: false }));
     waiting[kind === 'first' ? 'retry' : 'first'].delete(waiter);
     waiting[kind].add(waiter);
   }
@@ -104,13 +105,23 @@ export class Shares<Waiter> {
    * waits longest. Null when nobody waits for a place of those that are free.
    */
   next({ isFull, mayRetry }: Places): Waiter | null {
-    let best: { environmentId: number; waiting: Waiting<Waiter>; ofOrganization: number; ofEnvironment: number } | null = null;
+    let best: {
+      environmentId: number;
+      waiting: Waiting<Waiter>;
+      ofOrganization: number;
+      ofEnvironment: number;
+    } | null = null;
     for (const [environmentId, waiting] of this.waiting) {
       if (waiting.first.size === 0 && !mayRetry) continue;
       if (isFull && this.isAboveShare(environmentId, 'running')) continue;
       const share = this.shares.get(environmentId);
       const [ofOrganization, ofEnvironment] = share ? [this.sum(share).running, share.running] : [0, 0];
-      if (best && (best.ofOrganization < ofOrganization || (best.ofOrganization === ofOrganization && best.ofEnvironment <= ofEnvironment))) continue;
+      if (
+        best &&
+        (best.ofOrganization < ofOrganization ||
+          (best.ofOrganization === ofOrganization && best.ofEnvironment <= ofEnvironment))
+      )
+        continue;
       best = { environmentId, waiting, ofOrganization, ofEnvironment };
     }
     if (best === null) return null;
@@ -130,7 +141,9 @@ export class Shares<Waiter> {
 
   /** The environments that hold more than their part. */
   aboveShare(): number[] {
-    return [...this.shares.values()].filter((share) => this.isAbove(share, 'held')).map(({ environmentId }) => environmentId);
+    return [...this.shares.values()]
+      .filter((share) => this.isAbove(share, 'held'))
+      .map(({ environmentId }) => environmentId);
   }
 
   private isAbove(share: Share, figure: Figure): boolean {
@@ -148,7 +161,13 @@ export class Shares<Waiter> {
   }
 
   private begin(environmentId: number): Share {
-    const share: Share = { environmentId, organization: this.organizations.get(environmentId) ?? nameless(environmentId), running: 0, held: 0, ready: 0 };
+    const share: Share = {
+      environmentId,
+      organization: this.organizations.get(environmentId) ?? nameless(environmentId),
+      running: 0,
+      held: 0,
+      ready: 0,
+    };
     this.shares.set(environmentId, share);
     this.sum(share).environments += 1;
     if (!this.organizations.has(environmentId)) this.learn(environmentId);

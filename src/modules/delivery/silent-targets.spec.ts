@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { Environments } from '#modules/auth/contract.js';
-import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { RightOfWay } from '#kernel/right-of-way.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -15,11 +15,24 @@ function arrange(deliveryConcurrency: number) {
   const world = { laterMs: 0 };
   const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });
   const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
-  const environments = { get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }) } as unknown as Environments;
+  const environments = {
+    get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }),
+  } as unknown as Environments;
   const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
-  const lane = new DeliveryLane({ deliveryConcurrency } as Config, { isClosed: () => true } as unknown as CircuitWatch, {} as Permits, presence, environments, clock, rightOfWay);
+  const lane = new DeliveryLane(
+    { deliveryConcurrency } as Config,
+    { isClosed: () => true } as unknown as CircuitWatch,
+    {} as Permits,
+    presence,
+    environments,
+    clock,
+    rightOfWay,
+  );
   const running: Turn[] = [];
-  lane.connect((turn) => running.push(turn), () => undefined);
+  lane.connect(
+    (turn) => running.push(turn),
+    () => undefined,
+  );
   const end = (targetId: string, outcome: Outcome | null = 'success', isTimedOut = false): void => {
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
     const [turn] = running.splice(at, at < 0 ? 0 : 1);
@@ -36,7 +49,14 @@ let count = 0;
 describe('what the lane does with targets that are not known to answer', () => {
   const of = (environmentId: number, targetId: string, attempts = 0): ClaimedDelivery => {
     count += 1;
-    return { environmentId, eventId: `event ${count}`, ordinal: 0, targetId, payload: '{}', attempts } as ClaimedDelivery;
+    return {
+      environmentId,
+      eventId: `event ${count}`,
+      ordinal: 0,
+      targetId,
+      payload: '{}',
+      attempts,
+    } as ClaimedDelivery;
   };
 
   /** Of 64 places an environment has every one, and lets `count` of its attempts run out of time. */
@@ -53,7 +73,8 @@ describe('what the lane does with targets that are not known to answer', () => {
     const runOut = (more: number): void => {
       for (let i = 0; i < more; i += 1) end(oldest('hanging'), 'failed', true);
     };
-    const oldest = (name: string): string => running.find(({ delivery: { targetId } }) => targetId.startsWith(name))?.delivery.targetId ?? name;
+    const oldest = (name: string): string =>
+      running.find(({ delivery: { targetId } }) => targetId.startsWith(name))?.delivery.targetId ?? name;
     const hanging = (): number => running.filter(({ delivery: { targetId } }) => targetId.startsWith('hanging')).length;
     runOut(count);
     return { ...arranged, runOut, oldest, hanging, answer };
@@ -168,17 +189,28 @@ describe('what the lane does with targets that are not known to answer', () => {
   });
 
   it('starts everything in the end, whatever answers and whatever does not', () => {
-    const choice = fc.record({ pick: fc.nat(), ends: fc.constantFrom('success', 'timeout', 'timeout', 'timeout', 'timeout', 'unsent') });
-    fc.assert(fc.property(fc.array(choice, { minLength: 60, maxLength: 400 }), (choices) => {
-      const { lane, running, end } = arrange(16);
-      for (let i = 0; i < 300; i += 1) lane.accept(of((i % 3) + 1, `target ${i % 150}`, i % 4 === 0 ? 1 : 0));
-      for (const { pick, ends } of choices) {
-        const turn = running[pick % running.length];
-        if (turn) end(turn.delivery.targetId, ends === 'unsent' ? null : ends === 'success' ? 'success' : 'failed', ends === 'timeout');
-      }
-      while (running[0]) end(running[0].delivery.targetId, 'failed', true);
+    const choice = fc.record({
+      pick: fc.nat(),
+      ends: fc.constantFrom('success', 'timeout', 'timeout', 'timeout', 'timeout', 'unsent'),
+    });
+    fc.assert(
+      fc.property(fc.array(choice, { minLength: 60, maxLength: 400 }), (choices) => {
+        const { lane, running, end } = arrange(16);
+        for (let i = 0; i < 300; i += 1) lane.accept(of((i % 3) + 1, `target ${i % 150}`, i % 4 === 0 ? 1 : 0));
+        for (const { pick, ends } of choices) {
+          const turn = running[pick % running.length];
+          if (turn)
+            end(
+              turn.delivery.targetId,
+              ends === 'unsent' ? null : ends === 'success' ? 'success' : 'failed',
+              ends === 'timeout',
+            );
+        }
+        while (running[0]) end(running[0].delivery.targetId, 'failed', true);
 
-      expect(lane.figures()).toMatchObject({ running: 0, held: 0, heldBack: 0 });
-    }), { numRuns: 50 });
+        expect(lane.figures()).toMatchObject({ running: 0, held: 0, heldBack: 0 });
+      }),
+      { numRuns: 50 },
+    );
   }, 60_000);
 });

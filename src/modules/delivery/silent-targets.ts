@@ -123,7 +123,10 @@ export class SilentTargets<Target extends Hearable> {
     let environment = this.environments.get(environmentId);
     if (environment === undefined) {
       if (this.environments.size >= REMEMBERED_MAX) this.forgetOne();
-      this.environments.set(environmentId, (environment = { silence: noSilence(), running: 0, sinceMs: -Infinity, waiting: new Set() }));
+      this.environments.set(
+        environmentId,
+        (environment = { silence: noSilence(), running: 0, sinceMs: -Infinity, waiting: new Set() }),
+      );
     }
     return environment;
   }

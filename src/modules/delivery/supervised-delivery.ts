@@ -1,8 +1,16 @@
 import { Logger } from '@nestjs/common';
-import { NotAttempted, type DeliveryAnswer, type DestinationAdapter, type MirroredRequest, type Outgoing, type SentExchange, type Target } from '#modules/destinations/contract.js';
 import { recordable } from '#engine/excerpt.js';
-import { type Answer, ATTEMPT_ERRORS, type AttemptError, OUTCOMES, type Outcome } from '#engine/outcome.js';
+import { type Answer, ATTEMPT_ERRORS, type AttemptError, type Outcome, OUTCOMES } from '#engine/outcome.js';
 import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
+import {
+  type DeliveryAnswer,
+  type DestinationAdapter,
+  type MirroredRequest,
+  NotAttempted,
+  type Outgoing,
+  type SentExchange,
+  type Target,
+} from '#modules/destinations/contract.js';
 
 /** An adapter ends its attempt within the target's time-out; one that has not by so much more never will. */
 const GRACE_MS = 2_000;
@@ -15,14 +23,23 @@ const logger = new Logger('Adapters');
  *
  * Rejects when our own storage did not give what was to be sent: the target has nothing to do with that.
  */
-export async function deliverSupervised(adapter: DestinationAdapter, outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
+export async function deliverSupervised(
+  adapter: DestinationAdapter,
+  outgoing: Outgoing,
+  target: Target,
+): Promise<DeliveryAnswer> {
   const startedAt = performance.now();
   const request = new StoredRequest(outgoing.request);
-  const failed = (error: AttemptError, excerpt: string): DeliveryAnswer =>
-    ({ answer: { kind: 'error', error }, durationMs: Math.round(performance.now() - startedAt), excerpt });
+  const failed = (error: AttemptError, excerpt: string): DeliveryAnswer => ({
+    answer: { kind: 'error', error },
+    durationMs: Math.round(performance.now() - startedAt),
+    excerpt,
+  });
   const deadlineMs = attemptMsMax(adapter, target) + GRACE_MS;
   try {
-    const said: unknown = await withDeadline(deadlineMs, () => adapter.deliver({ ...outgoing, request: () => request.find() }, target));
+    const said: unknown = await withDeadline(deadlineMs, () =>
+      adapter.deliver({ ...outgoing, request: () => request.find() }, target),
+    );
     const answer = answerOf(said);
     if (answer === null) {
       logger.error(`The adapter of type ${target.type} answered an attempt with what is no answer.`);
@@ -38,7 +55,8 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
   } catch (error) {
     const ours = error instanceof NotAttempted ? error : request.faultOf(error);
     if (ours !== null) throw ours;
-    if (error instanceof DeadlinePassed) return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
+    if (error instanceof DeadlinePassed)
+      return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
     // Its message may hold a credential: it is the operator's, not the owner's of the target.
     logger.error(`The adapter of type ${target.type} failed: ${error instanceof Error ? error.stack : String(error)}`);
     return failed('adapter', 'The adapter of this type failed. The log of the service says how.');
@@ -94,7 +112,12 @@ function answerOf(said: unknown): Answer | null {
   const { status, retryAfter = null, outcome } = answer;
   const isStatus = Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 999;
   if (!isStatus || !(retryAfter === null || typeof retryAfter === 'string') || !MEANINGS.has(outcome)) return null;
-  return { kind: 'response', status: status as number, retryAfter, ...(outcome === undefined ? {} : { outcome: outcome as Outcome }) };
+  return {
+    kind: 'response',
+    status: status as number,
+    retryAfter,
+    ...(outcome === undefined ? {} : { outcome: outcome as Outcome }),
+  };
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> | null {

@@ -1,5 +1,5 @@
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Logger } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { Clock } from '#kernel/clock.js';
 import { Dispatcher } from './dispatcher.js';
@@ -25,7 +25,9 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
   }
 
   async process({ data }: Job<WakeJob>): Promise<void> {
-    await this.dispatcher.take(data.keys.map(([environmentId, eventId, ordinal]) => ({ environmentId, eventId, ordinal })));
+    await this.dispatcher.take(
+      data.keys.map(([environmentId, eventId, ordinal]) => ({ environmentId, eventId, ordinal })),
+    );
   }
 
   /** By force: a wake-up that is cut short is found by the sweep, and a queue that is away would hold up the drain. */

@@ -1,5 +1,5 @@
 import { InjectQueue } from '@nestjs/bullmq';
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import type { DeliveryKey } from '#modules/ledger/claims.contract.js';
 import type { Handover } from '#modules/ledger/lane.contract.js';
@@ -43,7 +43,9 @@ export class WakeQueue implements Handover, BeforeApplicationShutdown {
     this.adding = true;
     while (this.waiting.length > 0) {
       const keys = this.waiting.splice(0, KEYS_PER_JOB_MAX);
-      const job: WakeJob = { keys: keys.map(({ environmentId, eventId, ordinal }) => [environmentId, eventId, ordinal]) };
+      const job: WakeJob = {
+        keys: keys.map(({ environmentId, eventId, ordinal }) => [environmentId, eventId, ordinal]),
+      };
       await this.queue.add('due', job, { removeOnComplete: true, removeOnFail: true }).catch((error: unknown) => {
         this.logger.warn(`The queue took no wake-up: ${(error as Error).message}`);
       });

@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
+import type { Notifications } from '#kernel/notifications.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Claims } from '#modules/ledger/claims.contract.js';
 import type { Outlet } from '#modules/ledger/lane.contract.js';
 import type { Results } from '#modules/ledger/record.contract.js';
-import type { Notifications } from '#kernel/notifications.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
 import type { Attempt } from './attempt.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import type { DeliveryLog } from './delivery-log.js';
@@ -28,7 +28,10 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     done: () => heard.push('done'),
   } as unknown as DeliveryLane;
   const performed = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
-  const attempt = { perform: async () => or(breaks.attempt, performed), postponed: () => ({ status: 'retrying' }) } as unknown as Attempt;
+  const attempt = {
+    perform: async () => or(breaks.attempt, performed),
+    postponed: () => ({ status: 'retrying' }),
+  } as unknown as Attempt;
   let recorded = 0;
   const results = {
     record: async ({ status }: { status: string }) => {
@@ -38,10 +41,22 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
   } as unknown as Results;
   const circuits = { onOpen: () => undefined, count: () => or(breaks.count, undefined) } as unknown as CircuitWatch;
   const claims = { waitingDestinations: async () => ({ targets: [], last: null }) } as unknown as Claims;
-  const listeners = { isHeard: true, tell: () => or(breaks.tell, (): unknown => heard.push('told'))() } as unknown as DeliveryListeners;
+  const listeners = {
+    isHeard: true,
+    tell: () => or(breaks.tell, (): unknown => heard.push('told'))(),
+  } as unknown as DeliveryListeners;
   const worker = new DeliveryWorker(
-    lane, attempt, claims, results, { attachLane: () => undefined } as unknown as Outlet, {} as Targets, circuits,
-    { on: () => undefined } as unknown as Notifications, listeners, { tell: () => undefined } as unknown as DeliveryLog, new RightOfWay(),
+    lane,
+    attempt,
+    claims,
+    results,
+    { attachLane: () => undefined } as unknown as Outlet,
+    {} as Targets,
+    circuits,
+    { on: () => undefined } as unknown as Notifications,
+    listeners,
+    { tell: () => undefined } as unknown as DeliveryLog,
+    new RightOfWay(),
   );
   worker.start(() => undefined);
   return { worker, heard, run: () => run(TURN) };

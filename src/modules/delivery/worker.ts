@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Outcome } from '#engine/outcome.js';
-import { Targets, Withheld } from '#modules/destinations/contract.js';
-import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
-import { Outlet } from '#modules/ledger/lane.contract.js';
-import { Results } from '#modules/ledger/record.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { RightOfWay } from '#kernel/right-of-way.js';
+import { Targets, Withheld } from '#modules/destinations/contract.js';
+import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { Outlet } from '#modules/ledger/lane.contract.js';
+import { Results } from '#modules/ledger/record.contract.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLog } from './delivery-log.js';
@@ -94,13 +94,28 @@ export class DeliveryWorker {
   }
 
   /** A promise only where there is something to learn: a success behind others teaches nothing. */
-  private learn({ environmentId, targetId }: ClaimedDelivery, performed: Performed, outcome: Outcome): Promise<void> | undefined {
+  private learn(
+    { environmentId, targetId }: ClaimedDelivery,
+    performed: Performed,
+    outcome: Outcome,
+  ): Promise<void> | undefined {
     const { target, result } = performed;
-    const counted = this.circuits.count(environmentId, targetId, outcome, target?.failureThreshold ?? FAILURE_THRESHOLD_DEFAULT);
-    return counted === undefined && result.status === 'delivered' ? undefined : this.follow({ environmentId, targetId }, performed, counted);
+    const counted = this.circuits.count(
+      environmentId,
+      targetId,
+      outcome,
+      target?.failureThreshold ?? FAILURE_THRESHOLD_DEFAULT,
+    );
+    return counted === undefined && result.status === 'delivered'
+      ? undefined
+      : this.follow({ environmentId, targetId }, performed, counted);
   }
 
-  private async follow({ environmentId, targetId }: TargetKey, { target, result }: Performed, counted: Promise<void> | undefined): Promise<void> {
+  private async follow(
+    { environmentId, targetId }: TargetKey,
+    { target, result }: Performed,
+    counted: Promise<void> | undefined,
+  ): Promise<void> {
     await counted;
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
@@ -112,7 +127,9 @@ export class DeliveryWorker {
   /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
   private async failed(turn: Turn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
-    await this.results.record(this.attempt.postponed(turn.delivery, error)).catch((failure: unknown) => this.warn(failure));
+    await this.results
+      .record(this.attempt.postponed(turn.delivery, error))
+      .catch((failure: unknown) => this.warn(failure));
     this.lane.done(turn);
   }
 
@@ -138,7 +155,8 @@ export class DeliveryWorker {
   private async endInactive(): Promise<void> {
     let after: TargetKey | null = null;
     do {
-      const { targets, last }: { targets: TargetKey[]; last: TargetKey | null } = await this.claims.waitingDestinations(after);
+      const { targets, last }: { targets: TargetKey[]; last: TargetKey | null } =
+        await this.claims.waitingDestinations(after);
       for (const { environmentId, targetId } of targets) await this.changed(targetKey(environmentId, targetId));
       after = last;
     } while (after !== null);

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import type { Target } from '#modules/destinations/contract.js';
 import { EgressGate } from '#egress/gate.js';
 import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
@@ -10,6 +8,8 @@ import { Clock } from '#kernel/clock.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, idFromBytes } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { Environments } from '#modules/auth/contract.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { DEFAULT_SETTINGS } from './settings.js';
 
 const ENTRIES_MAX = 10_000;

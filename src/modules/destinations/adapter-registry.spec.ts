@@ -1,8 +1,8 @@
 import { Module, type Type } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 import { AdapterRegistry } from './adapter-registry.js';
 
 abstract class Quiet extends DestinationAdapter {
@@ -37,13 +37,16 @@ class BuiltIn {}
 async function start(extra: Type[]): Promise<AdapterRegistry> {
   @Module({ providers: extra })
   class Extension {}
-  const module = await Test.createTestingModule({ imports: [DiscoveryModule, BuiltIn, Extension], providers: [AdapterRegistry] }).compile();
+  const module = await Test.createTestingModule({
+    imports: [DiscoveryModule, BuiltIn, Extension],
+    providers: [AdapterRegistry],
+  }).compile();
   await module.init();
   return module.get(AdapterRegistry);
 }
 
 describe('AdapterRegistry', () => {
-  it('finds the adapters of every module, an extension\'s like a built-in one', async () => {
+  it("finds the adapters of every module, an extension's like a built-in one", async () => {
     const registry = await start([KafkaAdapter]);
 
     expect(registry.require('https')).toBeInstanceOf(HttpsAdapter);
@@ -52,22 +55,31 @@ describe('AdapterRegistry', () => {
   });
 
   it('does not start with two adapters of one type, and names both', async () => {
-    await expect(start([OtherHttpsAdapter])).rejects.toThrow(/"https" has two adapters: HttpsAdapter and OtherHttpsAdapter/);
+    await expect(start([OtherHttpsAdapter])).rejects.toThrow(
+      /"https" has two adapters: HttpsAdapter and OtherHttpsAdapter/,
+    );
   });
 
   it('does not start with a marked class that is no adapter', async () => {
-    await expect(start([Impostor])).rejects.toThrow('Impostor is marked @Adapter() but does not extend DestinationAdapter');
+    await expect(start([Impostor])).rejects.toThrow(
+      'Impostor is marked @Adapter() but does not extend DestinationAdapter',
+    );
   });
 
-  it.each(['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'])('refuses %s with 422 in the words of the specification', async (type) => {
-    const sentence = `${type} delivery isn't supported yet`;
-    const registry = await start([]);
+  it.each(['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'])(
+    'refuses %s with 422 in the words of the specification',
+    async (type) => {
+      const sentence = `${type} delivery isn't supported yet`;
+      const registry = await start([]);
 
-    expect(registry.refusal(type)).toBe(sentence);
-    expect(refusalOf(registry, type)).toEqual([
-      'validation_failed', sentence, { check: 'schema', fields: [{ path: 'type', message: sentence }] },
-    ]);
-  });
+      expect(registry.refusal(type)).toBe(sentence);
+      expect(refusalOf(registry, type)).toEqual([
+        'validation_failed',
+        sentence,
+        { check: 'schema', fields: [{ path: 'type', message: sentence }] },
+      ]);
+    },
+  );
 
   it('refuses an unknown type with 422 and names the known ones', async () => {
     const registry = await start([]);

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 
 const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
 
@@ -15,7 +15,8 @@ export class AdapterRegistry implements OnModuleInit {
   /** Throws, which stops the start, when two adapters serve one type. */
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
-      if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined) this.add(wrapper.instance as unknown, wrapper.name as string);
+      if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined)
+        this.add(wrapper.instance as unknown, wrapper.name as string);
     }
   }
 
@@ -64,9 +65,13 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   private add(adapter: unknown, name: string): void {
-    if (!(adapter instanceof DestinationAdapter)) throw new Error(`${name} is marked @Adapter() but does not extend DestinationAdapter.`);
+    if (!(adapter instanceof DestinationAdapter))
+      throw new Error(`${name} is marked @Adapter() but does not extend DestinationAdapter.`);
     const other = this.adapters.get(adapter.type);
-    if (other) throw new Error(`Destination type "${adapter.type}" has two adapters: ${other.constructor.name} and ${name}. Remove one.`);
+    if (other)
+      throw new Error(
+        `Destination type "${adapter.type}" has two adapters: ${other.constructor.name} and ${name}. Remove one.`,
+      );
     this.adapters.set(adapter.type, adapter);
   }
 }

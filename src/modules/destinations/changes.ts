@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { shownTarget } from '#modules/destinations/contract.js';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { CLOSED } from '#engine/circuit.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { shownTarget } from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { CircuitsStore } from './circuits.store.js';
-import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
 import { DestinationUsers } from './destination-users.contract.js';
+import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { secretNames } from './header-templates.js';
 import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
-import { changed, movesTarget, settingsFaults, settingsOf, type SettingsChanges } from './settings.js';
+import { changed, movesTarget, type SettingsChanges, settingsFaults, settingsOf } from './settings.js';
 
 /** What a caller changes. */
 export interface DestinationChanges {
@@ -59,13 +59,19 @@ export class Changes {
    * unless an endpoint of an application owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with the check
    * that failed, and changes nothing then.
    */
-  async update(tenant: Tenant, id: Id, changes: DestinationChanges, whose: Whose = 'listed'): Promise<DestinationEntity> {
+  async update(
+    tenant: Tenant,
+    id: Id,
+    changes: DestinationChanges,
+    whose: Whose = 'listed',
+  ): Promise<DestinationEntity> {
     const found = await this.store.find(tenant.environmentId, id, whose);
     if (found === null) throw notFound('destination');
     const settings = changed(settingsOf(found), changes.settings);
     const faults = [
-      ...settingsFaults(settings), ...legacyKeyFaults(settings, changes.settings, found.legacySecret),
-      ...await this.headerFaults(tenant, changes.settings.headers),
+      ...settingsFaults(settings),
+      ...legacyKeyFaults(settings, changes.settings, found.legacySecret),
+      ...(await this.headerFaults(tenant, changes.settings.headers)),
       ...(changes.settings.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);
@@ -92,7 +98,9 @@ export class Changes {
   private async refuseWhileUsed(environmentId: number, id: Id): Promise<void> {
     const users = await this.users.of(environmentId, id, USERS_SHOWN_MAX);
     if (users.length === 0) return;
-    throw conflict('Something sends to this destination. Take it out of there first, see details.used_by.', { used_by: users });
+    throw conflict('Something sends to this destination. Take it out of there first, see details.used_by.', {
+      used_by: users,
+    });
   }
 
   /** Removes everything that one endpoint of an application owns. */
@@ -108,17 +116,28 @@ export class Changes {
 
   /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
-    return headers ? [...placeholderFaults(headers), ...await this.headerSecrets.faults(tenant.environmentId, headers)] : [];
+    return headers
+      ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]
+      : [];
   }
 
   private async probe(row: DestinationEntity, credentials: DestinationChanges['credentials']): Promise<Probed> {
     const stored = this.reachability.draft(row);
     const draft = credentials === undefined ? stored : { ...stored, credentials };
-    return { version: row.version, validation: row.ownerId ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft) };
+    return {
+      version: row.version,
+      validation: row.ownerId ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft),
+    };
   }
 
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
-  private async apply(tenant: Tenant, id: Id, changes: DestinationChanges, probed: Probed | null, whose: Whose): Promise<DestinationEntity> {
+  private async apply(
+    tenant: Tenant,
+    id: Id,
+    changes: DestinationChanges,
+    probed: Probed | null,
+    whose: Whose,
+  ): Promise<DestinationEntity> {
     const { settings: given, credentials, status, reason } = changes;
     const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
@@ -140,7 +159,9 @@ export class Changes {
     if (isDeepStrictEqual({ ...row, ...next }, { ...row })) return row;
     const version = row.version + 1;
     const write = (): Promise<void> => this.store.update(tenant.environmentId, id, { ...next, version });
-    await (given.headers === undefined ? write() : this.headerSecrets.using(tenant.environmentId, id, next.headers, write));
+    await (given.headers === undefined
+      ? write()
+      : this.headerSecrets.using(tenant.environmentId, id, next.headers, write));
     const changedRow = { ...row, ...next, version };
     if (changedRow.status !== row.status) await this.noteStatus(changedRow);
     return changedRow;
@@ -150,15 +171,25 @@ export class Changes {
     const { environmentId, id, status, disabledReason } = row;
     const signal = { environmentId, subject: id };
     if (status === 'active') {
-      await this.systemEvents.note({ ...signal, type: 'destination.enabled', details: { ...shownTarget(row), by: 'api' } });
+      await this.systemEvents.note({
+        ...signal,
+        type: 'destination.enabled',
+        details: { ...shownTarget(row), by: 'api' },
+      });
     } else {
-      await this.systemEvents.note({ ...signal, type: 'destination.disabled', details: { ...shownTarget(row), reason: disabledReason, by: 'api' } });
+      await this.systemEvents.note({
+        ...signal,
+        type: 'destination.disabled',
+        details: { ...shownTarget(row), reason: disabledReason, by: 'api' },
+      });
     }
   }
 }
 
 function statusColumns(
-  row: DestinationEntity, status: 'active' | 'disabled', reason = DISABLED_BY_CALLER,
+  row: DestinationEntity,
+  status: 'active' | 'disabled',
+  reason = DISABLED_BY_CALLER,
 ): Pick<DestinationEntity, 'status' | 'disabledReason'> {
   if (status === 'active') return { status, disabledReason: null };
   return { status, disabledReason: row.status === 'disabled' ? row.disabledReason : reason };

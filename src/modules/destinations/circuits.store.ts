@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
-import { type CircuitChange, Circuits, DestinationNames, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { intArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import {
+  type CircuitChange,
+  Circuits,
+  DestinationNames,
+  shownTarget,
+  type TargetCircuit,
+} from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 
 /** A row of `circuits`. */
 interface Row {
@@ -191,7 +197,13 @@ export class CircuitsStore extends Circuits {
         await this.database.query(REMOVE, [environmentId, targetId]);
       } else if (next !== before) {
         await this.database.query(SAVE, [
-          environmentId, targetId, next.state, next.consecutiveFailures, next.openedAt, next.probeAt, next.probes,
+          environmentId,
+          targetId,
+          next.state,
+          next.consecutiveFailures,
+          next.openedAt,
+          next.probeAt,
+          next.probes,
         ]);
       }
       if (isNews(before, next)) await this.notifications.announce('circuit', `${environmentId}:${targetId}`);
@@ -206,7 +218,12 @@ export class CircuitsStore extends Circuits {
       intArray(targets.map(({ environmentId }) => environmentId)),
       uuidArray(targets.map(({ targetId }) => targetId)),
     ]);
-    return new Map(rows.map((row) => [keyOf({ environmentId: row.environment_id, targetId: row.target_id }), { before: circuit(row), version: row.version }]));
+    return new Map(
+      rows.map((row) => [
+        keyOf({ environmentId: row.environment_id, targetId: row.target_id }),
+        { before: circuit(row), version: row.version },
+      ]),
+    );
   }
 
   /** Returns which of them were written. */
@@ -220,7 +237,11 @@ export class CircuitsStore extends Circuits {
     ]);
     const written = new Set(rows.map((row) => keyOf({ environmentId: row.environment_id, targetId: row.target_id })));
     const news = counts.filter(({ change, before, next }) => written.has(keyOf(change)) && isNews(before, next));
-    if (news.length > 0) await this.notifications.announceAll('circuit', news.map(({ change, next }) => isClean(next) ? keyOf(change) : `${keyOf(change)}:failing`));
+    if (news.length > 0)
+      await this.notifications.announceAll(
+        'circuit',
+        news.map(({ change, next }) => (isClean(next) ? keyOf(change) : `${keyOf(change)}:failing`)),
+      );
     return written;
   }
 
@@ -245,7 +266,9 @@ export class CircuitsStore extends Circuits {
 
 function circuit(row: Row): Circuit {
   const { state, consecutive_failures: consecutiveFailures, opened_at: openedAt, probe_at: probeAt, probes } = row;
-  return state === 'closed' && consecutiveFailures === 0 ? CLOSED : { state, consecutiveFailures, openedAt, probeAt, probes };
+  return state === 'closed' && consecutiveFailures === 0
+    ? CLOSED
+    : { state, consecutiveFailures, openedAt, probeAt, probes };
 }
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;

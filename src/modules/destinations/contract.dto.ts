@@ -1,6 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { LEGACY_ALGORITHMS, LEGACY_ENCODINGS } from '#engine/legacy-signature.js';
-import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings } from '#modules/destinations/contract.js';
+import type {
+  DeliverySettings,
+  LegacySignatureSettings,
+  ShownDeliverySettings,
+} from '#modules/destinations/contract.js';
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
@@ -33,7 +37,11 @@ export class RetryItem {
   policy?: string;
 
   /** Why the policy is not followed, and the default schedule holds: its extension is not loaded. Left out otherwise. */
-  @ApiProperty({ required: false, example: 'Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.' })
+  @ApiProperty({
+    required: false,
+    example:
+      'Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.',
+  })
   policy_unserved?: string;
 
   /** All attempts, the first one included. */
@@ -71,15 +79,35 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   content?: string;
 
   /** The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, default: '{signature}', example: 't={timestamp},v1={signature}' })
+  @ApiProperty({
+    required: false,
+    minLength: 1,
+    maxLength: 200,
+    default: '{signature}',
+    example: 't={timestamp},v1={signature}',
+  })
   format?: string;
 
   /** A header that carries the timestamp; none when left out. */
-  @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 200, nullable: true, example: 'X-Acme-Timestamp' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    minLength: 1,
+    maxLength: 200,
+    nullable: true,
+    example: 'X-Acme-Timestamp',
+  })
   timestamp_header?: string | null;
 
   /** A header that repeats the message's id; none when left out. */
-  @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 200, nullable: true, example: 'X-Acme-Delivery' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    minLength: 1,
+    maxLength: 200,
+    nullable: true,
+    example: 'X-Acme-Delivery',
+  })
   id_header?: string | null;
 
   /** The key of the HMAC; stored encrypted and never returned. The stored one stays when it is left out. */
@@ -126,7 +154,10 @@ export class LegacySignatureItem {
 export class DeliverySettingsBody implements DeliverySettings {
   /** Headers that every delivery carries. They win over those of a received request, and those of a send win over them. */
   @ApiPropertyOptional({
-    type: 'object', additionalProperties: { type: 'string' }, nullable: true, example: { 'x-tenant': '42' },
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    nullable: true,
+    example: { 'x-tenant': '42' },
   })
   headers?: Record<string, string> | null;
 
@@ -139,7 +170,15 @@ export class DeliverySettingsBody implements DeliverySettings {
   rate_limit?: RateLimitBody | null;
 
   /** How long one attempt may take, in milliseconds. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 100, maximum: 15_000, nullable: true, default: 15_000, example: 15_000 })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 100,
+    maximum: 15_000,
+    nullable: true,
+    default: 15_000,
+    example: 15_000,
+  })
   timeout_ms?: number | null;
 
   /** Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out. */

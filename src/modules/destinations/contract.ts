@@ -70,7 +70,10 @@ export interface Outgoing {
 }
 
 /** What of a delivery is signed. */
-export type Signable = Pick<Outgoing, 'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'>;
+export type Signable = Pick<
+  Outgoing,
+  'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'
+>;
 
 /** A request as an attempt would make it, less its body. Header names in lower case. */
 export interface SignedRequest {
@@ -194,7 +197,10 @@ export abstract class Targets {
    * Where a stored delivery goes, which has an address of its own or a destination. Null where that is gone, or the address may not be
    * sent to any more.
    */
-  ofDelivery(environmentId: number, { targetId, url }: { targetId: Id; url: string | null }): Target | null | Promise<Target | null> {
+  ofDelivery(
+    environmentId: number,
+    { targetId, url }: { targetId: Id; url: string | null },
+  ): Target | null | Promise<Target | null> {
     if (url !== null) return this.ofStoredUrl(environmentId, url);
     return this.known(environmentId, targetId) ?? this.ofDestination(environmentId, targetId);
   }
@@ -220,7 +226,11 @@ export abstract class Targets {
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
-    return { pulled: target !== null && this.adapter(target.type).pulled, ratePerSecond: target?.ratePerSecond ?? null, concurrency: target?.concurrency ?? null };
+    return {
+      pulled: target !== null && this.adapter(target.type).pulled,
+      ratePerSecond: target?.ratePerSecond ?? null,
+      concurrency: target?.concurrency ?? null,
+    };
   }
 
   /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
@@ -404,7 +414,9 @@ export interface DestinationName {
 
 /** A target as the API names it. One that owns itself is the service's own. */
 export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
-  return ownerId === null || ownerId === id ? { destination: showId('dst', id), name } : { endpoint: showId('ep', id), application: showId('app', ownerId) };
+  return ownerId === null || ownerId === id
+    ? { destination: showId('dst', id), name }
+    : { endpoint: showId('ep', id), application: showId('app', ownerId) };
 }
 
 /** What destinations are called. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { LegacySignatureSettings } from '#modules/destinations/contract.js';
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
+import type { LegacySignatureSettings } from '#modules/destinations/contract.js';
 import { deliveryChanges, shownSettings } from './delivery-settings.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import type { RetryPolicies } from './retry-policies.js';
@@ -9,12 +9,20 @@ import { changed, DEFAULT_SETTINGS, retryPolicy } from './settings.js';
 /** Where no extension brings a policy. */
 const NUMBERS = { of: retryPolicy, absence: () => null } as unknown as RetryPolicies;
 
-const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> => deliveryChanges({ legacy_signature: { header: 'X-Old', ...given } });
+const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> =>
+  deliveryChanges({ legacy_signature: { header: 'X-Old', ...given } });
 
 describe('deliveryChanges', () => {
   it('leaves what is left out, and hands on null', () => {
-    expect(changed({ ...DEFAULT_SETTINGS, name: 'A', concurrency: 3 }, deliveryChanges({}))).toEqual({ ...DEFAULT_SETTINGS, name: 'A', concurrency: 3 });
-    expect(deliveryChanges({ concurrency: null, legacy_signature: null })).toMatchObject({ concurrency: null, legacySignature: null });
+    expect(changed({ ...DEFAULT_SETTINGS, name: 'A', concurrency: 3 }, deliveryChanges({}))).toEqual({
+      ...DEFAULT_SETTINGS,
+      name: 'A',
+      concurrency: 3,
+    });
+    expect(deliveryChanges({ concurrency: null, legacy_signature: null })).toMatchObject({
+      concurrency: null,
+      legacySignature: null,
+    });
   });
 
   it('completes a legacy signature with the defaults, and shows it without its secret', () => {
@@ -24,7 +32,13 @@ describe('deliveryChanges', () => {
     expect(legacyKey).toEqual(Buffer.from('old'));
     const row = { ...DEFAULT_SETTINGS, name: 'A', legacySignature } as unknown as DestinationEntity;
     expect(shownSettings(row, NUMBERS).legacy_signature).toEqual({
-      header: 'X-Old', algorithm: 'sha256', encoding: 'hex', content: '{body}', format: 'v1={signature}', timestamp_header: null, id_header: null,
+      header: 'X-Old',
+      algorithm: 'sha256',
+      encoding: 'hex',
+      content: '{body}',
+      format: 'v1={signature}',
+      timestamp_header: null,
+      id_header: null,
     });
   });
 
@@ -33,11 +47,13 @@ describe('deliveryChanges', () => {
   });
 
   it('reads back every key in its encoding', () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 1 }), fc.constantFrom('hex', 'base64'), (bytes, encoding) => {
-      const key = Buffer.from(bytes);
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1 }), fc.constantFrom('hex', 'base64'), (bytes, encoding) => {
+        const key = Buffer.from(bytes);
 
-      expect(legacy({ secret: key.toString(encoding), secret_encoding: encoding }).legacyKey).toEqual(key);
-    }));
+        expect(legacy({ secret: key.toString(encoding), secret_encoding: encoding }).legacyKey).toEqual(key);
+      }),
+    );
   });
 
   it('takes hex in capitals', () => {

@@ -1,15 +1,32 @@
-import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings } from '#modules/destinations/contract.js';
 import { DEFAULT_LEGACY_SCHEME, type LegacyScheme } from '#engine/legacy-signature.js';
 import { invalid } from '#kernel/errors.js';
+import type {
+  DeliverySettings,
+  LegacySignatureSettings,
+  ShownDeliverySettings,
+} from '#modules/destinations/contract.js';
 import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
 /** What the API's form of the settings changes. Throws 422 for a legacy secret that is not in its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
-  const { headers, retry, rate_limit: rateLimit, timeout_ms: timeoutMs, concurrency, asymmetric, legacy_signature: legacy } = given;
+  const {
+    headers,
+    retry,
+    rate_limit: rateLimit,
+    timeout_ms: timeoutMs,
+    concurrency,
+    asymmetric,
+    legacy_signature: legacy,
+  } = given;
   return {
-    headers, retry, rateLimit, timeoutMs, concurrency, asymmetric,
+    headers,
+    retry,
+    rateLimit,
+    timeoutMs,
+    concurrency,
+    asymmetric,
     legacySignature: legacy && legacyScheme(legacy),
     legacyKey: legacy ? legacyKey(legacy) : undefined,
   };
@@ -39,7 +56,15 @@ function shownRetry(retry: RetrySettings | null, policies: RetryPolicies): Shown
   };
 }
 
-function legacyScheme({ header, algorithm, encoding, content, format, timestamp_header, id_header }: LegacySignatureSettings): LegacyScheme {
+function legacyScheme({
+  header,
+  algorithm,
+  encoding,
+  content,
+  format,
+  timestamp_header,
+  id_header,
+}: LegacySignatureSettings): LegacyScheme {
   const preset = DEFAULT_LEGACY_SCHEME;
   return {
     header,
@@ -52,7 +77,11 @@ function legacyScheme({ header, algorithm, encoding, content, format, timestamp_
   };
 }
 
-function shownScheme({ timestampHeader, idHeader, ...scheme }: LegacyScheme): NonNullable<ShownDeliverySettings['legacy_signature']> {
+function shownScheme({
+  timestampHeader,
+  idHeader,
+  ...scheme
+}: LegacyScheme): NonNullable<ShownDeliverySettings['legacy_signature']> {
   return { ...scheme, timestamp_header: timestampHeader, id_header: idHeader };
 }
 
@@ -60,11 +89,16 @@ function shownScheme({ timestampHeader, idHeader, ...scheme }: LegacyScheme): No
 function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSettings): Buffer | undefined {
   if (secret === undefined) {
     if (encoding === undefined) return undefined;
-    throw invalid([{ path: 'legacy_signature.secret_encoding', message: 'says how a new secret is written, and there is none' }]);
+    throw invalid([
+      { path: 'legacy_signature.secret_encoding', message: 'says how a new secret is written, and there is none' },
+    ]);
   }
   const key = Buffer.from(secret, encoding ?? 'utf8');
   // Node decodes as far as it can: only what comes out the same again was read to its end.
-  const isWhole = key.length > 0 && (encoding === 'hex' ? key.length * 2 === secret.length : key.toString(encoding ?? 'utf8') === secret);
-  if (!isWhole) throw invalid([{ path: 'legacy_signature.secret', message: `must be ${encoding ?? 'utf8'}, and not empty` }]);
+  const isWhole =
+    key.length > 0 &&
+    (encoding === 'hex' ? key.length * 2 === secret.length : key.toString(encoding ?? 'utf8') === secret);
+  if (!isWhole)
+    throw invalid([{ path: 'legacy_signature.secret', message: `must be ${encoding ?? 'utf8'}, and not empty` }]);
   return key;
 }

@@ -2,14 +2,21 @@ import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SigningSecretItem } from './contract.dto.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { destinationId } from './destinations.dto.js';
 import { Reachability } from './reachability.js';
-import { CheckBody, CheckResult, DestinationSecretRotationBody, presentCheck, presentSecret, ValidationResult } from './settings.dto.js';
+import {
+  CheckBody,
+  CheckResult,
+  DestinationSecretRotationBody,
+  presentCheck,
+  presentSecret,
+  ValidationResult,
+} from './settings.dto.js';
 import { Validator } from './validator.js';
 
 const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -33,7 +40,9 @@ export class DestinationChecksController {
   @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
   @ApiOkResponse({ type: CheckResult, description: 'Whether the target can be reached.' })
   async checkTarget(@Body() { type, url, config, credentials }: CheckBody): Promise<CheckResult> {
-    return presentCheck(await this.reachability.try({ type, url: url ?? null, config: config ?? {}, credentials: credentials ?? null }));
+    return presentCheck(
+      await this.reachability.try({ type, url: url ?? null, config: config ?? {}, credentials: credentials ?? null }),
+    );
   }
 
   @Post(':id/validate')
@@ -49,7 +58,10 @@ export class DestinationChecksController {
 
   @Get(':id/secret')
   @Scope('write')
-  @ApiOperation({ summary: 'Get the signing secret of a destination', description: 'And its public key, when it signs with one.' })
+  @ApiOperation({
+    summary: 'Get the signing secret of a destination',
+    description: 'And its public key, when it signs with one.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The secret in force.' })
   async getDestinationSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<SigningSecretItem> {
@@ -60,11 +72,16 @@ export class DestinationChecksController {
   @Scope('write')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Rotate the signing secret of a destination', description: 'And its key pair, when it has one. Old and new sign until the grace ends.' })
+  @ApiOperation({
+    summary: 'Rotate the signing secret of a destination',
+    description: 'And its key pair, when it has one. Old and new sign until the grace ends.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The new secret.' })
   async rotateDestinationSecret(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DestinationSecretRotationBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: DestinationSecretRotationBody,
   ): Promise<SigningSecretItem> {
     const graceMs = (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000;
     return presentSecret(await this.secrets.rotate(tenant, destinationId(id), graceMs));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type DestinationName, DestinationNames } from '#modules/destinations/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { type DestinationName, DestinationNames } from '#modules/destinations/contract.js';
 
 const FIND: Statement = {
   name: 'destination_names.find',

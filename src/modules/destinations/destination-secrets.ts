@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { ShownSecret, Target } from '#modules/destinations/contract.js';
 import { formatPublicKey, formatSecret, parseSecret, privateKeyOf, SEED_BYTES } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
@@ -8,13 +7,15 @@ import { type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
+import type { ShownSecret, Target } from '#modules/destinations/contract.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import type { Settings, SettingsChanges } from './settings.js';
 
 /** The sealed columns that sign. */
 export type SecretColumns = Pick<
-  DestinationEntity, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'privateKey' | 'previousPrivateKey' | 'legacySecret'
+  DestinationEntity,
+  'secret' | 'previousSecret' | 'previousSecretUntil' | 'privateKey' | 'previousPrivateKey' | 'legacySecret'
 >;
 
 /** Keys that sign together. */
@@ -45,7 +46,12 @@ export class DestinationSecrets {
   ) {}
 
   /** The columns of a new destination; `given` is the secret that its owner brings. Throws 422 when that is none. */
-  begin(place: Place, given: string | null, { asymmetric }: Pick<Settings, 'asymmetric'>, { legacyKey }: SettingsChanges): SecretColumns {
+  begin(
+    place: Place,
+    given: string | null,
+    { asymmetric }: Pick<Settings, 'asymmetric'>,
+    { legacyKey }: SettingsChanges,
+  ): SecretColumns {
     return {
       secret: this.seal(place, 'secret', given === null ? randomBytes(KEY_BYTES) : givenKey(given)),
       previousSecret: null,
@@ -57,7 +63,11 @@ export class DestinationSecrets {
   }
 
   /** The columns that a change of settings takes with it: keys that are needed now, and those that are not any more. */
-  following(row: DestinationEntity, { asymmetric, legacySignature }: Settings, { legacyKey }: SettingsChanges): Partial<SecretColumns> {
+  following(
+    row: DestinationEntity,
+    { asymmetric, legacySignature }: Settings,
+    { legacyKey }: SettingsChanges,
+  ): Partial<SecretColumns> {
     const columns: Partial<SecretColumns> = {};
     if (!asymmetric) Object.assign(columns, { privateKey: null, previousPrivateKey: null });
     else if (row.privateKey === null) columns.privateKey = this.newSeed(row);
@@ -101,7 +111,8 @@ export class DestinationSecrets {
         privateKey: row.privateKey && this.newSeed(row),
         // Sealed again: a value opens only in the column that it was sealed for.
         previousSecret: this.seal(row, 'previous_secret', this.current(row)),
-        previousPrivateKey: row.privateKey && this.seal(row, 'previous_private_key', this.opened(row, 'private_key', row.privateKey)),
+        previousPrivateKey:
+          row.privateKey && this.seal(row, 'previous_private_key', this.opened(row, 'private_key', row.privateKey)),
         previousSecretUntil: new Date(this.clock.nowMs() + graceMs),
       };
       await this.store.update(tenant.environmentId, id, columns);
@@ -141,7 +152,11 @@ export class DestinationSecrets {
 }
 
 /** That a legacy signature has no key to sign with, neither a new one nor a stored one. */
-export function legacyKeyFaults({ legacySignature }: Settings, { legacyKey }: SettingsChanges, stored: Buffer | null): Fault[] {
+export function legacyKeyFaults(
+  { legacySignature }: Settings,
+  { legacyKey }: SettingsChanges,
+  stored: Buffer | null,
+): Fault[] {
   const lacks = legacySignature !== null && !legacyKey && stored === null;
   return lacks ? [{ path: 'legacy_signature.secret', message: 'is required: there is none yet' }] : [];
 }

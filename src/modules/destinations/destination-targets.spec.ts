@@ -1,9 +1,9 @@
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
-import { conflict } from '#kernel/errors.js';
 import type { Clock } from '#kernel/clock.js';
+import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Notifications } from '#kernel/notifications.js';
-import type { OpenedKeys, DestinationSecrets } from './destination-secrets.js';
+import type { DestinationSecrets, OpenedKeys } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import type { DestinationsStore } from './destinations.store.js';
@@ -26,10 +26,22 @@ function arrange() {
     findAll: async (environmentId: number, ids: readonly Id[]) => {
       asked.push([...ids]);
       if (world.isAway) throw new Error('Storage is away.');
-      return ids.filter((id) => environmentId === 7 && /^[1-9]$/.test(id)).map((id) => ({
-        environmentId, id, ownerId: null, type: 'https', url: `https://example.com/${id}`, config: {}, retry: null, rateLimit: null,
-        headers: id === '9' ? { a: '{{secrets.GROWN}}' } : {},
-      }) as unknown as DestinationEntity);
+      return ids
+        .filter((id) => environmentId === 7 && /^[1-9]$/.test(id))
+        .map(
+          (id) =>
+            ({
+              environmentId,
+              id,
+              ownerId: null,
+              type: 'https',
+              url: `https://example.com/${id}`,
+              config: {},
+              retry: null,
+              rateLimit: null,
+              headers: id === '9' ? { a: '{{secrets.GROWN}}' } : {},
+            }) as unknown as DestinationEntity,
+        );
     },
   } as unknown as DestinationsStore;
   const secrets = { open: () => KEYS, openCredentials: () => null } as unknown as DestinationSecrets;
@@ -42,7 +54,11 @@ function arrange() {
   const retryPolicies = { of: () => DEFAULT_RETRY_POLICY } as unknown as RetryPolicies;
   const notifications = { on: () => undefined, heardUntilMs: () => Infinity } as unknown as Notifications;
   const clock = { nowMs: () => world.nowMs } as Clock;
-  return { targets: new DestinationTargets(store, secrets, headerSecrets, retryPolicies, notifications, clock), asked, world };
+  return {
+    targets: new DestinationTargets(store, secrets, headerSecrets, retryPolicies, notifications, clock),
+    asked,
+    world,
+  };
 }
 
 describe('DestinationTargets.ofAll', () => {
@@ -68,7 +84,12 @@ describe('DestinationTargets.ofAll', () => {
   it('shares its statement with who asks for one of them meanwhile, and with nobody else', async () => {
     const { targets, asked } = arrange();
 
-    await Promise.all([targets.ofAll(7, ['1', '2']), targets.of(7, '1'), targets.of(7, '3'), targets.ofAll(7, ['2', '4'])]);
+    await Promise.all([
+      targets.ofAll(7, ['1', '2']),
+      targets.of(7, '1'),
+      targets.of(7, '3'),
+      targets.ofAll(7, ['2', '4']),
+    ]);
 
     expect(asked).toEqual([['1', '2'], ['3'], ['4']]);
   });

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Target } from '#modules/destinations/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
@@ -36,10 +36,14 @@ export class DestinationTargets {
     private readonly clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), {
-      entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs(), heardUntilMs: () => notifications.heardUntilMs(),
+      entriesMax: ENTRIES_MAX,
+      nowMs: () => clock.nowMs(),
+      heardUntilMs: () => notifications.heardUntilMs(),
     });
     notifications.on('destination', (key) => (key === '*' ? this.cache.clear() : this.forget(key)));
-    notifications.on('secret', (key) => (key === '*' ? this.cache.clear() : this.forgetSecretsOf(key.slice(0, key.indexOf(':')))));
+    notifications.on('secret', (key) =>
+      key === '*' ? this.cache.clear() : this.forgetSecretsOf(key.slice(0, key.indexOf(':'))),
+    );
   }
 
   /** What `of` would answer, where that is known already; undefined where it has to be waited for. */
@@ -88,7 +92,9 @@ export class DestinationTargets {
     const id = key.slice(colon + 1);
     // Before the first wait: the gathering lasts no longer than the call that it is for.
     const { gathering } = this;
-    const rows = gathering ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve)) : this.rowsOf(environmentId, [id]);
+    const rows = gathering
+      ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve))
+      : this.rowsOf(environmentId, [id]);
     const row = (await rows).get(id);
     if (!row) return null;
     // Noted before the secrets are read: a change in between must find it.

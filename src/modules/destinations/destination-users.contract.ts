@@ -7,7 +7,11 @@ export type DestinationUser =
   | { kind: 'alias'; id: string; address: string };
 
 /** The first `max` of a context's users of a destination, inside the caller's transaction. */
-export type FindDestinationUsers = (environmentId: number, destinationId: Id, max: number) => Promise<DestinationUser[]>;
+export type FindDestinationUsers = (
+  environmentId: number,
+  destinationId: Id,
+  max: number,
+) => Promise<DestinationUser[]>;
 
 /** Who uses which destination: what is in use can't be deleted. Connected by the contexts that use destinations. */
 export abstract class DestinationUsers {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { DestinationUsers, type DestinationUser, type FindDestinationUsers } from './destination-users.contract.js';
+import { type DestinationUser, DestinationUsers, type FindDestinationUsers } from './destination-users.contract.js';
 
 /** Asks every context that sends to destinations of the registry. */
 @Injectable()
@@ -10,7 +10,7 @@ export class AttachedDestinationUsers extends DestinationUsers {
   override async of(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]> {
     const found: DestinationUser[] = [];
     // One after the other: they share the caller's transaction, which is one connection.
-    for (const find of this.finders) found.push(...await find(environmentId, destinationId, max));
+    for (const find of this.finders) found.push(...(await find(environmentId, destinationId, max)));
     return found.slice(0, max);
   }
 

@@ -1,11 +1,26 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Changes } from './changes.js';
-import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentDestinationTo, presentPage } from './destinations.dto.js';
+import {
+  DestinationDetail,
+  destinationId,
+  DestinationListQuery,
+  DestinationPage,
+  presentDestination,
+  presentDestinationTo,
+  presentPage,
+} from './destinations.dto.js';
 import { DestinationsService } from './destinations.service.js';
 import { Registration } from './registration.js';
 import { destinationChanges, DestinationChangesBody, newDestination, NewDestinationBody } from './settings.dto.js';
@@ -26,17 +41,28 @@ export class DestinationsController {
   @Scope('read')
   @ApiOperation({ summary: 'List destinations', description: 'Newest first.' })
   @ApiOkResponse({ type: DestinationPage, description: 'One page of destinations.' })
-  async listDestinations(@CurrentTenant() tenant: Tenant, @Query() query: DestinationListQuery): Promise<DestinationPage> {
+  async listDestinations(
+    @CurrentTenant() tenant: Tenant,
+    @Query() query: DestinationListQuery,
+  ): Promise<DestinationPage> {
     return presentPage(await this.destinations.list(tenant, query));
   }
 
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Create a destination', description: 'The target is probed first; when it cannot be reached, nothing is created.' })
+  @ApiOperation({
+    summary: 'Create a destination',
+    description: 'The target is probed first; when it cannot be reached, nothing is created.',
+  })
   @ApiCreatedResponse({ type: DestinationDetail, description: 'The destination.' })
-  async createDestination(@CurrentTenant() tenant: Tenant, @Body() body: NewDestinationBody): Promise<DestinationDetail> {
-    return presentDestination(await this.destinations.view(await this.registration.create(tenant, newDestination(body))));
+  async createDestination(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: NewDestinationBody,
+  ): Promise<DestinationDetail> {
+    return presentDestination(
+      await this.destinations.view(await this.registration.create(tenant, newDestination(body))),
+    );
   }
 
   @Get(':id')
@@ -50,22 +76,36 @@ export class DestinationsController {
 
   @Patch(':id')
   @Scope('write')
-  @ApiOperation({ summary: 'Change a destination', description: 'A change of where it is or how it connects is probed first.' })
+  @ApiOperation({
+    summary: 'Change a destination',
+    description: 'A change of where it is or how it connects is probed first.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDetail, description: 'The destination with the changes.' })
   async updateDestination(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DestinationChangesBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: DestinationChangesBody,
   ): Promise<DestinationDetail> {
-    return presentDestination(await this.destinations.view(await this.changes.update(tenant, destinationId(id), destinationChanges(body))));
+    return presentDestination(
+      await this.destinations.view(await this.changes.update(tenant, destinationId(id), destinationChanges(body))),
+    );
   }
 
   @Delete(':id')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a destination', description: 'Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which.' })
+  @ApiOperation({
+    summary: 'Delete a destination',
+    description:
+      'Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiConflictResponse({ description: 'Something sends to it, see `details.used_by`.', schema: { $ref: '#/components/schemas/Error' } })
+  @ApiConflictResponse({
+    description: 'Something sends to it, see `details.used_by`.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
   @TryAfter('Secrets')
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant.environmentId, destinationId(id));

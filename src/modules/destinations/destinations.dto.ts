@@ -166,7 +166,11 @@ export function presentDestination({ row, settings, circuit, unserved }: Destina
     ...presentItem(row),
     config: row.config,
     ...settings,
-    circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null, next_probe_at: circuit.probeAt?.toISOString() ?? null },
+    circuit: {
+      state: circuit.state,
+      opened_at: circuit.openedAt?.toISOString() ?? null,
+      next_probe_at: circuit.probeAt?.toISOString() ?? null,
+    },
     disabled_reason: row.disabledReason,
     unserved,
   };

@@ -1,6 +1,13 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, DestinationNames, OwnedDestinations, ServiceDestinations, Targets, UrlChecks } from '#modules/destinations/contract.js';
+import {
+  Circuits,
+  DestinationNames,
+  OwnedDestinations,
+  ServiceDestinations,
+  Targets,
+  UrlChecks,
+} from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
@@ -11,11 +18,12 @@ import { DestinationChecksController } from './destination-checks.controller.js'
 import { DestinationNamesStore } from './destination-names.store.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
-import { AttachedDestinationUsers } from './destination-users.js';
 import { DestinationUsers } from './destination-users.contract.js';
+import { AttachedDestinationUsers } from './destination-users.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { DestinationsStore } from './destinations.store.js';
+import { DestinationTools } from './destinations.tools.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { StoredOwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
@@ -25,7 +33,6 @@ import { RetryRetention } from './retry-retention.js';
 import { StoredServiceDestinations } from './service-destinations.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
-import { DestinationTools } from './destinations.tools.js';
 
 /** The registry of targets: destinations, the adapters of their types, their circuits. */
 @Module({

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ShownDeliverySettings } from '#modules/destinations/contract.js';
 import type { Circuit } from '#engine/circuit.js';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { ShownDeliverySettings } from '#modules/destinations/contract.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { CircuitsStore } from './circuits.store.js';
 import { shownSettings } from './delivery-settings.js';
@@ -55,7 +55,8 @@ export class DestinationsService {
   ) {}
 
   async list(tenant: Tenant, query: DestinationQuery): Promise<DestinationRows> {
-    if (query.type !== undefined && !this.adapters.knows(query.type)) throw badRequest(`type: "${query.type}" is no destination type.`);
+    if (query.type !== undefined && !this.adapters.knows(query.type))
+      throw badRequest(`type: "${query.type}" is no destination type.`);
     const { cursor, limit = LIMIT_DEFAULT, count = false, ...filters } = query;
     const list: CursorQuery = { list: 'destinations', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
@@ -65,7 +66,11 @@ export class DestinationsService {
     ]);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null, count: counted };
+    return {
+      rows: page,
+      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
+      count: counted,
+    };
   }
 
   /** Throws 404. */

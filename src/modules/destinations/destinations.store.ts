@@ -1,15 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
-import { SystemEvents } from '#modules/system-events/contract.js';
-import { And, Any, type FindOperator, type FindOptionsWhere, IsNull, LessThan, Not, type QueryDeepPartialEntity, Raw, type Repository } from 'typeorm';
+import {
+  And,
+  Any,
+  type FindOperator,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+  Not,
+  type QueryDeepPartialEntity,
+  Raw,
+  type Repository,
+} from 'typeorm';
 import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { openNamed, sealNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
+import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { DestinationEntity, type RetrySettings, type Validation } from './destinations.entities.js';
 
 const TABLE = 'destinations';
@@ -98,7 +109,10 @@ export class DestinationsStore {
 
   /** The same, and nobody else changes it until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
-    const row = await this.rows().findOne({ where: { environmentId, id, ownerId: ownerOf(whose) }, lock: { mode: 'pessimistic_write' } });
+    const row = await this.rows().findOne({
+      where: { environmentId, id, ownerId: ownerOf(whose) },
+      lock: { mode: 'pessimistic_write' },
+    });
     return row && this.opened(row);
   }
 
@@ -131,11 +145,23 @@ export class DestinationsStore {
     });
   }
 
-  update(environmentId: number, id: Id, changes: Partial<Omit<DestinationEntity, 'environmentId' | 'id' | 'updatedAt'>>): Promise<void> {
+  update(
+    environmentId: number,
+    id: Id,
+    changes: Partial<Omit<DestinationEntity, 'environmentId' | 'id' | 'updatedAt'>>,
+  ): Promise<void> {
     return this.database.transaction(async () => {
       const sealed = changes.headers && { headers: this.sealed(environmentId, id, changes.headers) };
-      const since = changes.status === undefined ? {} : { disabledAt: changes.status === 'active' ? null : (): string => 'coalesce(disabled_at, now())' };
-      await this.rows().update({ environmentId, id }, { ...changes, ...sealed, ...since, updatedAt: this.clock.now() } as Writable);
+      const since =
+        changes.status === undefined
+          ? {}
+          : { disabledAt: changes.status === 'active' ? null : (): string => 'coalesce(disabled_at, now())' };
+      await this.rows().update({ environmentId, id }, {
+        ...changes,
+        ...sealed,
+        ...since,
+        updatedAt: this.clock.now(),
+      } as Writable);
       await this.announce(environmentId, id);
     });
   }
@@ -143,7 +169,12 @@ export class DestinationsStore {
   /** Disables an active one, as its receiver asks for. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
-      const [disabled] = await this.database.query<DestinationName>(DISABLE, [environmentId, id, reason, this.clock.now()]);
+      const [disabled] = await this.database.query<DestinationName>(DISABLE, [
+        environmentId,
+        id,
+        reason,
+        this.clock.now(),
+      ]);
       if (!disabled) return;
       await this.announce(environmentId, id);
       const details = { ...shownTarget(disabled), reason, by: 'receiver' };
@@ -154,8 +185,14 @@ export class DestinationsStore {
   /** Everything of one owner; what of it used secrets is for the caller to release. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
-      const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [environmentId, ownerId]);
-      const removed = rows.map((row) => ({ ...row, headers: openNamed(this.vault, { table: TABLE, environmentId, id: row.id }, row.headers) }));
+      const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
+        environmentId,
+        ownerId,
+      ]);
+      const removed = rows.map((row) => ({
+        ...row,
+        headers: openNamed(this.vault, { table: TABLE, environmentId, id: row.id }, row.headers),
+      }));
       for (const { id, hadCircuit } of removed) {
         await this.announce(environmentId, id);
         if (hadCircuit) await this.notifications.announce('circuit', `${environmentId}:${id}`);
@@ -193,23 +230,35 @@ export class DestinationsStore {
   }
 }
 
-function listed(environmentId: number, { beforeId, type, validation, status, circuit, search }: DestinationFilter): FindOptionsWhere<DestinationEntity> {
+function listed(
+  environmentId: number,
+  { beforeId, type, validation, status, circuit, search }: DestinationFilter,
+): FindOptionsWhere<DestinationEntity> {
   const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
-  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(circuit === undefined ? [] : [circuitIs(environmentId, circuit)])];
+  const ids = [
+    ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
+    ...(circuit === undefined ? [] : [circuitIs(environmentId, circuit)]),
+  ];
   if (ids.length > 0) where.id = And(...ids);
   if (type !== undefined) where.type = type;
   if (validation !== undefined) where.validation = validation;
   if (status !== undefined) where.status = status;
-  if (search !== undefined) where.name = Raw((name) => `lower(${name}) like :prefix`, { prefix: prefixPattern(search) });
+  if (search !== undefined)
+    where.name = Raw((name) => `lower(${name}) like :prefix`, { prefix: prefixPattern(search) });
   return where;
 }
 
 /** Index circuits_shut_idx: those that are not closed are few, and a destination without a circuit has a closed one. */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
-  const [condition, which] = state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];
-  return Raw((id) => `${id} ${condition} (select target_id from circuits where environment_id = :circuitsOf and ${which})`, {
-    circuitsOf: environmentId, ...(state !== 'closed' && { circuit: state }),
-  }) as FindOperator<Id>;
+  const [condition, which] =
+    state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];
+  return Raw(
+    (id) => `${id} ${condition} (select target_id from circuits where environment_id = :circuitsOf and ${which})`,
+    {
+      circuitsOf: environmentId,
+      ...(state !== 'closed' && { circuit: state }),
+    },
+  ) as FindOperator<Id>;
 }
 
 function ownerOf(whose: Whose): ReturnType<typeof IsNull> {

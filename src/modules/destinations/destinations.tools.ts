@@ -16,7 +16,8 @@ export class DestinationTools extends AgentTools {
       input: z.object({
         type: z.string().max(64).optional().describe('`https`, `sqs`, `pull`, …'),
         validation: z.enum(['valid', 'stale', 'invalid']).optional().describe('By the last check.'),
-        cursor, limit,
+        cursor,
+        limit,
       }),
       example: { validation: 'invalid' },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/destinations`, args) }),
@@ -28,7 +29,9 @@ export class DestinationTools extends AgentTools {
         'One destination with settings, retries and circuit. `circuit.state` `open`: only probes go out until one succeeds.',
       input: z.object({ destination_id: id('dst') }),
       example: { destination_id: DESTINATION },
-      run: async (api, { destination_id: destination }) => ({ content: await api.get(apiPath`/v1/destinations/${destination}`) }),
+      run: async (api, { destination_id: destination }) => ({
+        content: await api.get(apiPath`/v1/destinations/${destination}`),
+      }),
     }),
   ];
 }

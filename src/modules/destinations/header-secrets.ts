@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { SecretUses, Secrets } from '#modules/secrets/contract.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { Secrets, SecretUses } from '#modules/secrets/contract.js';
 import { filledIn, secretNames, templateFaults } from './header-templates.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -28,7 +28,11 @@ export class HeaderSecrets {
    */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
-      const unknown = await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, secretNames(headers));
+      const unknown = await this.uses.replace(
+        environmentId,
+        { kind: 'destination', id: destinationId },
+        secretNames(headers),
+      );
       const faults = await this.faults(environmentId, headers);
       if (faults.length > 0) throw invalid(faults);
       if (unknown.length > 0) throw conflict('A secret of the headers was created while this call ran. Send it again.');
@@ -50,7 +54,8 @@ export class HeaderSecrets {
     if (names.length === 0) return headers;
     const values = await this.secrets.resolve(environmentId, names);
     const [fault] = templateFaults(headers, values);
-    if (fault) throw conflict(`The secrets do not fit into the destination's headers any more: ${fault.path}: ${fault.message}`);
+    if (fault)
+      throw conflict(`The secrets do not fit into the destination's headers any more: ${fault.path}: ${fault.message}`);
     return filledIn(headers, values);
   }
 }

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { filledIn, secretNames, templateFaults } from './header-templates.js';
 
-const VALUES = new Map([['TOKEN', 'tok_1'], ['USER', 'ann'], ['MULTILINE', 'a\r\nx-evil: 1'], ['SPACED', ' a'], ['LONG', 'x'.repeat(8000)]]);
+const VALUES = new Map([
+  ['TOKEN', 'tok_1'],
+  ['USER', 'ann'],
+  ['MULTILINE', 'a\r\nx-evil: 1'],
+  ['SPACED', ' a'],
+  ['LONG', 'x'.repeat(8000)],
+]);
 
 const LATE = `{{${' '.repeat(8000)}secrets.${' '.repeat(100)}`;
 
@@ -37,22 +43,37 @@ describe('filledIn', () => {
   });
 
   it.each(['{{secrets.TOKEN}}', '$&', '$1', '$$', '{{secrets.SELF}}'])('takes the value %j as it is', (value) => {
-    expect(filledIn({ a: '<{{secrets.SELF}}>' }, new Map([['SELF', value], ['TOKEN', 'no']]))).toEqual({ a: `<${value}>` });
+    expect(
+      filledIn(
+        { a: '<{{secrets.SELF}}>' },
+        new Map([
+          ['SELF', value],
+          ['TOKEN', 'no'],
+        ]),
+      ),
+    ).toEqual({ a: `<${value}>` });
   });
 
   it('keeps a header with the name of a prototype a header', () => {
-    expect(Object.entries(filledIn(JSON.parse('{"__proto__": "{{secrets.TOKEN}}"}') as Record<string, string>, VALUES))).toEqual([['__proto__', 'tok_1']]);
+    expect(
+      Object.entries(filledIn(JSON.parse('{"__proto__": "{{secrets.TOKEN}}"}') as Record<string, string>, VALUES)),
+    ).toEqual([['__proto__', 'tok_1']]);
   });
 
   it('changes nothing in which secretNames finds nothing, and leaves no reference once all are known', () => {
     const piece = fc.constantFrom('{{', '}}', '{', '}', 'secrets.', 'TOKEN', ' ', 'x', '.');
-    fc.assert(fc.property(fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')), (template) => {
-      const names = secretNames({ a: template });
-      const filled = filledIn({ a: template }, new Map(names.map((name) => [name, '{'])));
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')),
+        (template) => {
+          const names = secretNames({ a: template });
+          const filled = filledIn({ a: template }, new Map(names.map((name) => [name, '{'])));
 
-      expect(filled['a'] === template).toBe(names.length === 0);
-      expect(secretNames(filled)).toEqual([]);
-    }));
+          expect(filled['a'] === template).toBe(names.length === 0);
+          expect(secretNames(filled)).toEqual([]);
+        },
+      ),
+    );
   });
 });
 
@@ -64,20 +85,30 @@ describe('templateFaults', () => {
     [{ 'x-a': '{{secrets.MULTILINE}}' }, 'headers.x-a', /^can't hold the secret MULTILINE: .*visible/],
     [{ 'x-a': 'a{{secrets.SPACED}}b' }, 'headers.x-a', /^can't hold the secret SPACED: .*space/],
     [{ 'x-a': '{{secrets.LONG}}{{secrets.LONG}}' }, 'headers.x-a', /at most 8192 bytes/],
-    [Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, '{{secrets.LONG}}'])), 'headers', /at most 32768 bytes/],
+    [
+      Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, '{{secrets.LONG}}'])),
+      'headers',
+      /at most 32768 bytes/,
+    ],
   ])('finds what is wrong with %j, at %s', (headers, path, message) => {
     expect(templateFaults(headers, VALUES)).toEqual([{ path, message: expect.stringMatching(message) }]);
   });
 
   it('finds nothing in what can be sent', () => {
-    expect(templateFaults({ a: 'Bearer {{secrets.TOKEN}}', b: '{{secrets.LONG}}', c: 'plain {{x}}' }, VALUES)).toEqual([]);
+    expect(templateFaults({ a: 'Bearer {{secrets.TOKEN}}', b: '{{secrets.LONG}}', c: 'plain {{x}}' }, VALUES)).toEqual(
+      [],
+    );
   });
 
   it('tells of every header, of fifty at most, and of no value', () => {
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, `{{secrets.NONE_${i}}}`]));
 
-    expect(templateFaults({ a: '{{secrets.NONE}}', b: '{{secrets.MULTILINE}}' }, VALUES).map(({ path }) => path)).toEqual(['headers.a', 'headers.b']);
+    expect(
+      templateFaults({ a: '{{secrets.NONE}}', b: '{{secrets.MULTILINE}}' }, VALUES).map(({ path }) => path),
+    ).toEqual(['headers.a', 'headers.b']);
     expect(templateFaults(many, VALUES)).toHaveLength(50);
-    expect(JSON.stringify(templateFaults({ a: '{{secrets.MULTILINE}}', b: '{{secrets.sk-live-1234}}' }, VALUES))).not.toMatch(/evil|sk-live/);
+    expect(
+      JSON.stringify(templateFaults({ a: '{{secrets.MULTILINE}}', b: '{{secrets.sk-live-1234}}' }, VALUES)),
+    ).not.toMatch(/evil|sk-live/);
   });
 });

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type NewOwnedDestination, type OwnedDestination, type OwnedDestinationChanges, OwnedDestinations, type ShownSecret,
-} from '#modules/destinations/contract.js';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import {
+  type NewOwnedDestination,
+  type OwnedDestination,
+  type OwnedDestinationChanges,
+  OwnedDestinations,
+  type ShownSecret,
+} from '#modules/destinations/contract.js';
 import { Changes, type DestinationChanges } from './changes.js';
 import { CircuitsStore } from './circuits.store.js';
 import { deliveryChanges, shownSettings } from './delivery-settings.js';
@@ -28,17 +32,30 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     super();
   }
 
-  override async create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination> {
+  override async create(
+    tenant: Tenant,
+    owner: { id: Id },
+    destination: NewOwnedDestination,
+  ): Promise<OwnedDestination> {
     const { id, name, url, settings, secret = null } = destination;
     const asked = { name, type: 'https', settings: { ...deliveryChanges(settings), url }, credentials: null, secret };
     return this.owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
   }
 
-  override update(tenant: Tenant, id: Id, { name, url, settings = {} }: OwnedDestinationChanges): Promise<OwnedDestination> {
+  override update(
+    tenant: Tenant,
+    id: Id,
+    { name, url, settings = {} }: OwnedDestinationChanges,
+  ): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: { ...deliveryChanges(settings), name, url } });
   }
 
-  override setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination> {
+  override setStatus(
+    tenant: Tenant,
+    id: Id,
+    status: 'active' | 'disabled',
+    reason?: string,
+  ): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: {}, status, reason });
   }
 
@@ -77,8 +94,17 @@ export class StoredOwnedDestinations extends OwnedDestinations {
   private owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
     const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
     return {
-      id, ownerId: ownerId as Id, name, url, status, disabledReason, settings: shownSettings(row, this.policies), circuit: { state, openedAt },
-      version, createdAt, updatedAt,
+      id,
+      ownerId: ownerId as Id,
+      name,
+      url,
+      status,
+      disabledReason,
+      settings: shownSettings(row, this.policies),
+      circuit: { state, openedAt },
+      version,
+      createdAt,
+      updatedAt,
     };
   }
 }

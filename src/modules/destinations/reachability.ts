@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type DestinationAdapter, type Draft, type ProbeReport, UrlChecks } from '#modules/destinations/contract.js';
 import { ApiError, checkFailed, type Fault, invalid } from '#kernel/errors.js';
+import { type DestinationAdapter, type Draft, type ProbeReport, UrlChecks } from '#modules/destinations/contract.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
@@ -61,14 +61,22 @@ export class Reachability extends UrlChecks {
     const adapter = this.adapters.find(row.type);
     if (adapter === null) return failedFrom('schema', `Nothing serves the type ${row.type} any more.`);
     const [fault] = faultsOf(adapter, draft);
-    if (fault) return { ...failedFrom(fault.check ?? 'schema', sentenceOf(fault)), isRefused: fault.check === 'connectivity' };
+    if (fault)
+      return { ...failedFrom(fault.check ?? 'schema', sentenceOf(fault)), isRefused: fault.check === 'connectivity' };
     const { ok, check = 'connectivity', detail } = await probeOf(adapter, draft);
-    return ok ? { checks: { schema: true, credentials: true, connectivity: true }, isRefused: false, detail } : failedFrom(check, detail);
+    return ok
+      ? { checks: { schema: true, credentials: true, connectivity: true }, isRefused: false, detail }
+      : failedFrom(check, detail);
   }
 
   /** A stored destination as its adapter checks it. */
   draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
-    return { type: row.type, url: row.url, config: adapterConfig(row.config), credentials: this.secrets.openCredentials(row) };
+    return {
+      type: row.type,
+      url: row.url,
+      config: adapterConfig(row.config),
+      credentials: this.secrets.openCredentials(row),
+    };
   }
 
   /** The adapter, when the settings fit it. */
@@ -80,12 +88,19 @@ export class Reachability extends UrlChecks {
   }
 }
 
-const sentenceOf = ({ path, message, check }: Fault): string => (check === 'connectivity' ? message : `${path}: ${message}`);
+const sentenceOf = ({ path, message, check }: Fault): string =>
+  check === 'connectivity' ? message : `${path}: ${message}`;
 
 function failedFrom(check: NonNullable<ProbeReport['check']>, detail: string): CheckReport {
-  return { checks: { schema: check !== 'schema', credentials: check === 'connectivity', connectivity: false }, isRefused: false, detail };
+  return {
+    checks: { schema: check !== 'schema', credentials: check === 'connectivity', connectivity: false },
+    isRefused: false,
+    detail,
+  };
 }
 
 function refusal({ check = 'connectivity', detail }: ProbeReport): ApiError {
-  return check === 'schema' ? new ApiError('validation_failed', detail, { check, fields: [] }) : checkFailed(check, detail);
+  return check === 'schema'
+    ? new ApiError('validation_failed', detail, { check, fields: [] })
+    : checkFailed(check, detail);
 }

@@ -9,7 +9,7 @@ import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
-import { adapterConfig, changed, DEFAULT_SETTINGS, settingsFaults, type SettingsChanges } from './settings.js';
+import { adapterConfig, changed, DEFAULT_SETTINGS, type SettingsChanges, settingsFaults } from './settings.js';
 
 /** A destination that a caller asks for. */
 export interface NewDestination {
@@ -46,8 +46,10 @@ export class Registration {
     const place = { environmentId: tenant.environmentId, id: owned?.id ?? this.ids.next() };
     const columns = this.secrets.begin(place, secret, settings, given);
     const faults = [
-      ...settingsFaults(settings), ...legacyKeyFaults(settings, given, null),
-      ...placeholderFaults(settings.headers), ...await this.headerSecrets.faults(tenant.environmentId, settings.headers),
+      ...settingsFaults(settings),
+      ...legacyKeyFaults(settings, given, null),
+      ...placeholderFaults(settings.headers),
+      ...(await this.headerSecrets.faults(tenant.environmentId, settings.headers)),
       ...(given.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);

@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
 import type { RuledRetryPolicy } from '#engine/outcome.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { Clock } from '#kernel/clock.js';
 import type { Fault } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { Metrics } from '#kernel/metrics.js';
+import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
 import type { RetrySettings } from './destinations.entities.js';
 import { retryPolicy } from './settings.js';
 import { supervised } from './supervised-retry-policy.js';
@@ -28,11 +28,21 @@ export class RetryPolicies implements OnModuleInit {
   onModuleInit(): void {
     const policies = providersExtending(this.discovery, NamedRetryPolicy);
     if (policies.length === 0) return;
-    const failures = this.metrics.counter('retry_policy_failures_total', 'Rulings of a retry policy that could not be followed: its schedule held.', ['policy']);
+    const failures = this.metrics.counter(
+      'retry_policy_failures_total',
+      'Rulings of a retry policy that could not be followed: its schedule held.',
+      ['policy'],
+    );
     for (const policy of policies) {
       const { name } = policy;
-      if (this.named.has(name)) throw new Error(`Two retry policies are named "${name}", one of them is ${policy.constructor.name}. Remove one.`);
-      this.named.set(name, supervised(policy, { elapsedMs: () => this.clock.monotonicMs(), failed: () => failures.inc({ policy: name }) }));
+      if (this.named.has(name))
+        throw new Error(
+          `Two retry policies are named "${name}", one of them is ${policy.constructor.name}. Remove one.`,
+        );
+      this.named.set(
+        name,
+        supervised(policy, { elapsedMs: () => this.clock.monotonicMs(), failed: () => failures.inc({ policy: name }) }),
+      );
     }
   }
 
@@ -52,7 +62,10 @@ export class RetryPolicies implements OnModuleInit {
   faults({ policy }: RetrySettings): Fault[] {
     if (policy === undefined || this.named.has(policy)) return [];
     const known = [...this.named.keys()].sort();
-    const message = known.length === 0 ? 'is not known: no extension here brings a retry policy' : `must be one of ${known.join(', ')}`;
+    const message =
+      known.length === 0
+        ? 'is not known: no extension here brings a retry policy'
+        : `must be one of ${known.join(', ')}`;
     return [{ path: 'retry.policy', message }];
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Environments, RetrySchedules } from '#modules/auth/contract.js';
 import { DEFAULT_RETRY_POLICY, longestSeconds } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
+import { Environments, RetrySchedules } from '#modules/auth/contract.js';
 import type { RetrySettings } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { RetryPolicies } from './retry-policies.js';
@@ -35,6 +35,9 @@ export class RetryRetention {
   /** Ad-hoc URLs and most destinations have the default. */
   private async longestSeconds(environmentId: number): Promise<number> {
     const schedules = await this.store.retrySchedules(environmentId);
-    return Math.max(longestSeconds(DEFAULT_RETRY_POLICY), ...schedules.map((retry) => longestSeconds(this.policies.of(retry))));
+    return Math.max(
+      longestSeconds(DEFAULT_RETRY_POLICY),
+      ...schedules.map((retry) => longestSeconds(this.policies.of(retry))),
+    );
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type ServiceDestination, ServiceDestinations } from '#modules/destinations/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway, sqlState } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { type ServiceDestination, ServiceDestinations } from '#modules/destinations/contract.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationsStore } from './destinations.store.js';
 import { DEFAULT_SETTINGS } from './settings.js';
@@ -45,11 +45,28 @@ export class StoredServiceDestinations extends ServiceDestinations {
     }
   }
 
-  private insert(place: { environmentId: number; id: Id }, name: string, type: string, timeoutMs: number): Promise<void> {
+  private insert(
+    place: { environmentId: number; id: Id },
+    name: string,
+    type: string,
+    timeoutMs: number,
+  ): Promise<void> {
     const now = this.clock.now();
     return this.store.insert({
-      ...place, ...DEFAULT_SETTINGS, ...this.secrets.begin(place, null, DEFAULT_SETTINGS, {}), ownerId: place.id, name, type, timeoutMs,
-      credentials: null, validation: 'valid', status: 'active', disabledReason: null, version: 1, createdAt: now, updatedAt: now,
+      ...place,
+      ...DEFAULT_SETTINGS,
+      ...this.secrets.begin(place, null, DEFAULT_SETTINGS, {}),
+      ownerId: place.id,
+      name,
+      type,
+      timeoutMs,
+      credentials: null,
+      validation: 'valid',
+      status: 'active',
+      disabledReason: null,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
     });
   }
 }

@@ -21,20 +21,35 @@ const CREDENTIALS = {
 /** The settings of a destination that may be given when it is created and changed later. */
 export class SettingsBody extends DeliverySettingsBody {
   /** Where it is, for types that have a URL. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://example.com/webhooks',
+  })
   url?: string | null;
 
   /** Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10). */
   @ApiPropertyOptional({
-    type: 'object', additionalProperties: true, nullable: true, example: { circuit_breaker: { failure_threshold: 20 } },
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    example: { circuit_breaker: { failure_threshold: 20 } },
   })
   config?: Record<string, unknown> | null;
 }
 
 /** The destination to create. */
 @Examples({
-  pull: { summary: 'pull: a consumer fetches it. Needs no receiver', value: { name: 'Orders, to fetch', type: 'pull' } },
-  https: { summary: 'https: signed POSTs to a URL of yours', value: { name: 'Orders', type: 'https', url: 'https://example.com/webhooks' } },
+  pull: {
+    summary: 'pull: a consumer fetches it. Needs no receiver',
+    value: { name: 'Orders, to fetch', type: 'pull' },
+  },
+  https: {
+    summary: 'https: signed POSTs to a URL of yours',
+    value: { name: 'Orders', type: 'https', url: 'https://example.com/webhooks' },
+  },
   mirror: {
     summary: 'mirror: received requests, forwarded as they came',
     value: { name: 'Orders, as they came', type: 'mirror', url: 'https://example.com/webhooks' },
@@ -42,7 +57,8 @@ export class SettingsBody extends DeliverySettingsBody {
   sqs: {
     summary: 'sqs: messages in an Amazon SQS queue',
     value: {
-      name: 'Orders queue', type: 'sqs',
+      name: 'Orders queue',
+      type: 'sqs',
       config: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders', region: 'eu-west-1' },
       credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
     },
@@ -63,7 +79,11 @@ export class NewDestinationBody extends SettingsBody {
 
   /** A signing secret that its receiver knows already; a new one is made when left out. */
   @ApiProperty({
-    required: false, type: String, maxLength: 200, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+    required: false,
+    type: String,
+    maxLength: 200,
+    nullable: true,
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
   })
   secret?: string | null;
 }
@@ -75,12 +95,17 @@ export class NewDestinationBody extends SettingsBody {
 })
 @Examples({
   name: { summary: 'Another name', value: { name: 'Orders of the shop' } },
-  retry: { summary: 'Fewer attempts, and a rate limit', value: { retry: { max_attempts: 5 }, rate_limit: { per_second: 50 } } },
+  retry: {
+    summary: 'Fewer attempts, and a rate limit',
+    value: { retry: { max_attempts: 5 }, rate_limit: { per_second: 50 } },
+  },
   disable: { summary: 'Stop deliveries', value: { status: 'disabled' } },
   enable: { summary: 'Start them again, and close the circuit', value: { status: 'active' } },
   credentials: {
     summary: 'sqs: other credentials',
-    value: { credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' } },
+    value: {
+      credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    },
   },
 })
 export class DestinationChangesBody extends SettingsBody {
@@ -115,15 +140,31 @@ export class CheckBody {
   type: string;
 
   /** Where it is, for types that have a URL. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://example.com/webhooks',
+  })
   url?: string | null;
 
   /** Settings of its type, as they would be given to create it. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' } })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' },
+  })
   config?: Record<string, unknown> | null;
 
   /** Credentials of its type; used for this check and not stored. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, nullable: true, example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    nullable: true,
+    example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
+  })
   credentials?: Record<string, string> | null;
 }
 
@@ -186,7 +227,11 @@ export function newDestination(body: NewDestinationBody): NewDestination {
 
 export function destinationChanges(body: DestinationChangesBody): DestinationChanges {
   const { name, status, credentials } = body;
-  return { settings: { ...settingsChanges(body), name }, status, ...(credentials !== undefined && { credentials: someOrNull(credentials) }) };
+  return {
+    settings: { ...settingsChanges(body), name },
+    status,
+    ...(credentials !== undefined && { credentials: someOrNull(credentials) }),
+  };
 }
 
 /** Credentials without a field are none. */
@@ -200,7 +245,10 @@ export function presentSecret({ secret, publicKey }: ShownSecret): SigningSecret
 }
 
 /** Without the detail when it says nothing. */
-export function presentCheck<T extends { detail: string }>({ detail, ...result }: T): Omit<T, 'detail'> & { detail?: string } {
+export function presentCheck<T extends { detail: string }>({
+  detail,
+  ...result
+}: T): Omit<T, 'detail'> & { detail?: string } {
   return detail === '' ? result : { ...result, detail };
 }
 

@@ -1,5 +1,14 @@
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
-import { changed, DEFAULT_SETTINGS, failureThreshold, movesTarget, retryPolicy, settingsFaults, type Settings, type SettingsChanges } from './settings.js';
+import {
+  changed,
+  DEFAULT_SETTINGS,
+  failureThreshold,
+  movesTarget,
+  retryPolicy,
+  type Settings,
+  type SettingsChanges,
+  settingsFaults,
+} from './settings.js';
 
 const GIVEN: Settings = {
   name: 'Orders',
@@ -21,9 +30,16 @@ describe('changed', () => {
 
   it('takes what is given, and nothing else', () => {
     const changes: SettingsChanges = {
-      name: 'Bills', url: 'https://example.com/b', config: { a: 1 }, headers: { b: 'c' },
-      retry: { schedule: [0], max_attempts: 2 }, rateLimit: { per_second: 1 }, timeoutMs: 700,
-      concurrency: 4, asymmetric: false, legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Older' },
+      name: 'Bills',
+      url: 'https://example.com/b',
+      config: { a: 1 },
+      headers: { b: 'c' },
+      retry: { schedule: [0], max_attempts: 2 },
+      rateLimit: { per_second: 1 },
+      timeoutMs: 700,
+      concurrency: 4,
+      asymmetric: false,
+      legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Older' },
     };
 
     for (const [name, value] of Object.entries(changes)) {
@@ -33,8 +49,15 @@ describe('changed', () => {
 
   it('puts what is null back to its default', () => {
     const cleared = changed(GIVEN, {
-      url: null, config: null, headers: null, retry: null, rateLimit: null, timeoutMs: null,
-      concurrency: null, asymmetric: null, legacySignature: null,
+      url: null,
+      config: null,
+      headers: null,
+      retry: null,
+      rateLimit: null,
+      timeoutMs: null,
+      concurrency: null,
+      asymmetric: null,
+      legacySignature: null,
     });
 
     expect(cleared).toEqual({ ...DEFAULT_SETTINGS, name: 'Orders' });
@@ -51,7 +74,12 @@ describe('changed', () => {
   });
 
   it.each<[string, Settings['retry'], SettingsChanges['retry'], Settings['retry']]>([
-    ['a policy takes the place of numbers', { max_attempts: 2, schedule: [0] }, { policy: 'patient' }, { policy: 'patient' }],
+    [
+      'a policy takes the place of numbers',
+      { max_attempts: 2, schedule: [0] },
+      { policy: 'patient' },
+      { policy: 'patient' },
+    ],
     ['null gives a policy up', { policy: 'patient' }, { policy: null, max_attempts: 3 }, { max_attempts: 3 }],
     ['null leaves numbers as they are', { max_attempts: 2 }, { policy: null }, { max_attempts: 2 }],
     ['nothing leaves a policy as it is', { policy: 'patient' }, {}, { policy: 'patient' }],
@@ -96,7 +124,8 @@ describe('movesTarget', () => {
 });
 
 describe('settingsFaults', () => {
-  const pathsOf = (changes: SettingsChanges): string[] => settingsFaults(changed(GIVEN, changes)).map(({ path }) => path);
+  const pathsOf = (changes: SettingsChanges): string[] =>
+    settingsFaults(changed(GIVEN, changes)).map(({ path }) => path);
 
   it('finds none in good settings', () => {
     expect(pathsOf({})).toEqual([]);
@@ -111,7 +140,8 @@ describe('settingsFaults', () => {
     [{ config: { circuit_breaker: [] } }, 'config.circuit_breaker'],
     [{ config: { circuit_breaker: { treshold: 5 } } }, 'config.circuit_breaker.treshold'],
     ...[0, 1001, 1.5, '5', null].map((threshold): [SettingsChanges, string] => [
-      { config: { circuit_breaker: { failure_threshold: threshold } } }, 'config.circuit_breaker.failure_threshold',
+      { config: { circuit_breaker: { failure_threshold: threshold } } },
+      'config.circuit_breaker.failure_threshold',
     ]),
   ])('refuses %j', (changes, path) => {
     expect(pathsOf(changes)).toEqual([path]);

@@ -9,14 +9,25 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 /** What a caller decides about a destination. */
 export type Settings = Pick<
   DestinationEntity,
-  'name' | 'url' | 'config' | 'headers' | 'retry' | 'rateLimit' | 'timeoutMs' | 'concurrency' | 'asymmetric' | 'legacySignature'
+  | 'name'
+  | 'url'
+  | 'config'
+  | 'headers'
+  | 'retry'
+  | 'rateLimit'
+  | 'timeoutMs'
+  | 'concurrency'
+  | 'asymmetric'
+  | 'legacySignature'
 >;
 
 /** A `retry` as a caller gives it: without a policy when that is null. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
 /** What a caller changes: what is left out stays, null goes back to its default. */
-export type SettingsChanges = { [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null) } & {
+export type SettingsChanges = {
+  [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null);
+} & {
   retry?: RetryChanges | null;
   /** A new key for the legacy signature, which is no setting: nobody is shown it. */
   legacyKey?: Buffer;
@@ -56,8 +67,14 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
 }
 
 /** What is given of it; a member that is left out stays. A policy takes the place of numbers, and null gives it up. */
-function mergedRetry(before: RetrySettings | null, { policy, max_attempts: maxAttempts, schedule }: RetryChanges): RetrySettings {
-  const numbers = { ...(maxAttempts !== undefined && { max_attempts: maxAttempts }), ...(schedule !== undefined && { schedule }) };
+function mergedRetry(
+  before: RetrySettings | null,
+  { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
+): RetrySettings {
+  const numbers = {
+    ...(maxAttempts !== undefined && { max_attempts: maxAttempts }),
+    ...(schedule !== undefined && { schedule }),
+  };
   if (typeof policy === 'string') return { policy, ...numbers };
   const { policy: followed, ...own } = before ?? {};
   return { ...(policy === undefined && followed !== undefined && { policy: followed }), ...own, ...numbers };
@@ -77,13 +94,23 @@ export function movesTarget(before: Settings, after: Settings): boolean {
 /** Faults that are none of the adapter's business: headers, as far as they can be judged without secrets, and the circuit breaker. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
-  return [...forwardedHeaderFaults(headers), ...legacyFaults, ...circuitBreakerFaults(config.circuit_breaker), ...retryFaults(retry)];
+  return [
+    ...forwardedHeaderFaults(headers),
+    ...legacyFaults,
+    ...circuitBreakerFaults(config.circuit_breaker),
+    ...retryFaults(retry),
+  ];
 }
 
 /** That there are two answers to how often to try. */
 function retryFaults(retry: RetrySettings | null): Fault[] {
   if (retry?.policy === undefined || (retry.max_attempts === undefined && retry.schedule === undefined)) return [];
-  return [{ path: 'retry.policy', message: `has numbers of its own: name "${retry.policy}" alone, or give max_attempts and schedule with a policy of null` }];
+  return [
+    {
+      path: 'retry.policy',
+      message: `has numbers of its own: name "${retry.policy}" alone, or give max_attempts and schedule with a policy of null`,
+    },
+  ];
 }
 
 /** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */
@@ -114,12 +141,19 @@ function normalUrl(text: string): string {
 
 function circuitBreakerFaults(breaker: unknown): Fault[] {
   if (breaker === undefined || breaker === null) return [];
-  if (typeof breaker !== 'object' || Array.isArray(breaker)) return [{ path: 'config.circuit_breaker', message: 'must be an object' }];
+  if (typeof breaker !== 'object' || Array.isArray(breaker))
+    return [{ path: 'config.circuit_breaker', message: 'must be an object' }];
   const { failure_threshold: threshold, ...unknown } = breaker as Record<string, unknown>;
-  const faults = Object.keys(unknown).map((key) => ({ path: `config.circuit_breaker.${key}`, message: 'is not known' }));
+  const faults = Object.keys(unknown).map((key) => ({
+    path: `config.circuit_breaker.${key}`,
+    message: 'is not known',
+  }));
   const isInRange = Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= FAILURE_THRESHOLD_MAX;
   if (threshold !== undefined && !isInRange) {
-    faults.push({ path: 'config.circuit_breaker.failure_threshold', message: `must be a whole number from 1 to ${FAILURE_THRESHOLD_MAX}` });
+    faults.push({
+      path: 'config.circuit_breaker.failure_threshold',
+      message: `must be a whole number from 1 to ${FAILURE_THRESHOLD_MAX}`,
+    });
   }
   return faults;
 }

@@ -4,18 +4,26 @@ import { faultsOf, probeOf } from './supervised-checks.js';
 
 const DRAFT: Draft = { type: 'odd', url: null, config: {}, credentials: { password: 'secret' } };
 
-const adapterOf = (methods: { check?: unknown; probe?: unknown }): DestinationAdapter => ({ type: 'odd', ...methods }) as unknown as DestinationAdapter;
+const adapterOf = (methods: { check?: unknown; probe?: unknown }): DestinationAdapter =>
+  ({ type: 'odd', ...methods }) as unknown as DestinationAdapter;
 
 beforeAll(() => Logger.overrideLogger(false));
 
 describe('faultsOf', () => {
   it('gives the faults of a good adapter', () => {
     expect(faultsOf(adapterOf({ check: () => [] }), DRAFT)).toEqual([]);
-    expect(faultsOf(adapterOf({ check: () => [{ path: 'url', message: 'is required' }] }), DRAFT)).toEqual([{ path: 'url', message: 'is required' }]);
+    expect(faultsOf(adapterOf({ check: () => [{ path: 'url', message: 'is required' }] }), DRAFT)).toEqual([
+      { path: 'url', message: 'is required' },
+    ]);
   });
 
   it.each<[string, () => unknown]>([
-    ['throws', () => { throw new Error('secret'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
     ['is async, and rejects', () => Promise.reject(new Error('secret'))],
     ['is async', () => Promise.resolve([])],
     ['answers nothing', () => undefined],
@@ -23,31 +31,51 @@ describe('faultsOf', () => {
     ['answers texts', () => ['url is required']],
     ['answers faults without a path', () => [{ message: 'is required' }]],
   ])('an adapter whose check %s finds a fault', (_what, check) => {
-    expect(faultsOf(adapterOf({ check }), DRAFT)).toEqual([{ path: 'type', message: expect.stringContaining('the adapter of this type failed') }]);
+    expect(faultsOf(adapterOf({ check }), DRAFT)).toEqual([
+      { path: 'type', message: expect.stringContaining('the adapter of this type failed') },
+    ]);
   });
 });
 
 describe('probeOf', () => {
-  it.each([{ ok: true, detail: 'It answered.' }, { ok: false, check: 'credentials', detail: 'It refused the password.' }])('gives the report of a good adapter: %j', async (report) => {
+  it.each([
+    { ok: true, detail: 'It answered.' },
+    { ok: false, check: 'credentials', detail: 'It refused the password.' },
+  ])('gives the report of a good adapter: %j', async (report) => {
     expect(await probeOf(adapterOf({ probe: async () => report }), DRAFT)).toEqual(report);
   });
 
   it.each<[string, () => unknown]>([
-    ['throws', () => { throw new Error('secret'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('secret'))],
     ['answers nothing', () => undefined],
     ['answers true', () => true],
     ['names no check that there is', () => ({ ok: false, check: 'luck', detail: 'No.' })],
     ['has no detail', () => ({ ok: true })],
   ])('an adapter whose probe %s has not reached the target', async (_what, probe) => {
-    expect(await probeOf(adapterOf({ probe }), DRAFT)).toEqual({ ok: false, check: 'connectivity', detail: expect.stringContaining('the adapter of this type failed') });
+    expect(await probeOf(adapterOf({ probe }), DRAFT)).toEqual({
+      ok: false,
+      check: 'connectivity',
+      detail: expect.stringContaining('the adapter of this type failed'),
+    });
   });
 
   it('gives up one that never reports', async () => {
-    expect(await probeOf(adapterOf({ probe: () => new Promise(() => undefined) }), DRAFT, 5)).toEqual({ ok: false, check: 'connectivity', detail: expect.stringContaining('did not report within 5 ms') });
+    expect(await probeOf(adapterOf({ probe: () => new Promise(() => undefined) }), DRAFT, 5)).toEqual({
+      ok: false,
+      check: 'connectivity',
+      detail: expect.stringContaining('did not report within 5 ms'),
+    });
   });
 
   it('cuts and cleans what is said', async () => {
-    expect(await probeOf(adapterOf({ probe: async () => ({ ok: true, detail: `a\0${'b'.repeat(3_000_000)}` }) }), DRAFT)).toEqual({ ok: true, detail: `a${'b'.repeat(1022)}` });
+    expect(
+      await probeOf(adapterOf({ probe: async () => ({ ok: true, detail: `a\0${'b'.repeat(3_000_000)}` }) }), DRAFT),
+    ).toEqual({ ok: true, detail: `a${'b'.repeat(1022)}` });
   });
 });

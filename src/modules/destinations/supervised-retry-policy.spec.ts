@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
 import type { FailedAttempt, RuledRetryPolicy } from '#engine/outcome.js';
+import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
 import { supervised } from './supervised-retry-policy.js';
 
 const SCHEDULE = [0, 10, 20];
@@ -15,9 +15,15 @@ class Patient extends NamedRetryPolicy {
 }
 
 /** A policy whose code is under test, with a clock that moves as the code says. */
-function arrange(code: Partial<Pick<NamedRetryPolicy, 'delaySeconds' | 'isRetryable'>>): { policy: RuledRetryPolicy; world: { nowMs: number; failures: number } } {
+function arrange(code: Partial<Pick<NamedRetryPolicy, 'delaySeconds' | 'isRetryable'>>): {
+  policy: RuledRetryPolicy;
+  world: { nowMs: number; failures: number };
+} {
   const world = { nowMs: 0, failures: 0 };
-  const policy = supervised(Object.assign(new Patient(), code), { elapsedMs: () => world.nowMs, failed: () => void (world.failures += 1) });
+  const policy = supervised(Object.assign(new Patient(), code), {
+    elapsedMs: () => world.nowMs,
+    failed: () => void (world.failures += 1),
+  });
   return { policy, world };
 }
 
@@ -59,7 +65,14 @@ describe('a retry policy of an extension', () => {
   });
 
   it.each<[string, Partial<Pick<NamedRetryPolicy, 'delaySeconds' | 'isRetryable'>>]>([
-    ['throws', { delaySeconds: () => { throw new Error('a bug'); } }],
+    [
+      'throws',
+      {
+        delaySeconds: () => {
+          throw new Error('a bug');
+        },
+      },
+    ],
     ['answers NaN', { delaySeconds: () => NaN }],
     ['answers less than nothing', { delaySeconds: () => -1 }],
     ['answers more than its step', { delaySeconds: () => 10.001 }],
@@ -85,11 +98,13 @@ describe('a retry policy of an extension', () => {
 
   it('that is slow is not followed, and not asked again for a minute', () => {
     let asked = 0;
-    const { policy, world } = arrange({ delaySeconds: () => {
-      asked += 1;
-      world.nowMs += asked === 1 ? 51 : 0;
-      return 1;
-    } });
+    const { policy, world } = arrange({
+      delaySeconds: () => {
+        asked += 1;
+        world.nowMs += asked === 1 ? 51 : 0;
+        return 1;
+      },
+    });
 
     const rulings = [policy.rule?.(FAILED), policy.rule?.(FAILED)];
     world.nowMs += 60_000;

@@ -1,7 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { FailedAttempt, RetryRuling, RuledRetryPolicy } from '#engine/outcome.js';
 import { stepSeconds } from '#engine/retry.js';
-import { type NamedRetryPolicy, RETRY_ATTEMPTS_MAX, RETRY_STEP_SECONDS_MAX } from '#modules/destinations/retry-policies.contract.js';
+import {
+  type NamedRetryPolicy,
+  RETRY_ATTEMPTS_MAX,
+  RETRY_STEP_SECONDS_MAX,
+} from '#modules/destinations/retry-policies.contract.js';
 
 /** A policy holds up everything that its process does: one that took this long is left alone for a while. */
 const RULING_MS_MAX = 50;
@@ -60,13 +64,16 @@ class Asking {
 
   private ask(failed: FailedAttempt, secondsMax: number): RetryRuling | null {
     const isRetryable: unknown = this.policy.isRetryable?.(failed) ?? true;
-    if (typeof isRetryable !== 'boolean') throw new Error(`isRetryable answered ${nameOf(isRetryable)}, which is neither true nor false.`);
+    if (typeof isRetryable !== 'boolean')
+      throw new Error(`isRetryable answered ${nameOf(isRetryable)}, which is neither true nor false.`);
     if (!isRetryable) return 'never';
     if (this.policy.delaySeconds === undefined) return null;
     const delaySeconds: unknown = this.policy.delaySeconds(failed);
     if (delaySeconds === null) return null;
     if (typeof delaySeconds !== 'number' || !(delaySeconds >= 0 && delaySeconds <= secondsMax)) {
-      throw new Error(`delaySeconds answered ${nameOf(delaySeconds)}, which is not from 0 to ${secondsMax}, the step of its schedule.`);
+      throw new Error(
+        `delaySeconds answered ${nameOf(delaySeconds)}, which is not from 0 to ${secondsMax}, the step of its schedule.`,
+      );
     }
     return { delaySeconds };
   }
@@ -76,17 +83,25 @@ class Asking {
     const nowMs = this.supervision.elapsedMs();
     if (nowMs - this.complainedAtMs < COMPLAINTS_EVERY_MS) return;
     this.complainedAtMs = nowMs;
-    logger.error(`The retry policy ${this.policy.constructor.name} failed, its schedule holds: ${error instanceof Error ? error.stack : String(error)}`);
+    logger.error(
+      `The retry policy ${this.policy.constructor.name} failed, its schedule holds: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   }
 }
 
 function declarationFault({ name, description, maxAttempts, scheduleSeconds }: NamedRetryPolicy): string | null {
   if (typeof name !== 'string' || !NAME.test(name)) return `its name is not of the form ${NAME.source}`;
   if (typeof description !== 'string' || description.trim() === '') return 'it has no description';
-  if (!isWhole(maxAttempts, 1, RETRY_ATTEMPTS_MAX)) return `maxAttempts is no whole number from 1 to ${RETRY_ATTEMPTS_MAX}`;
-  const isSchedule = Array.isArray(scheduleSeconds) && scheduleSeconds.length >= 1 && scheduleSeconds.length <= RETRY_ATTEMPTS_MAX
-    && scheduleSeconds.every((seconds) => isWhole(seconds, 0, RETRY_STEP_SECONDS_MAX));
-  return isSchedule ? null : `scheduleSeconds is no list of 1 to ${RETRY_ATTEMPTS_MAX} whole numbers from 0 to ${RETRY_STEP_SECONDS_MAX}`;
+  if (!isWhole(maxAttempts, 1, RETRY_ATTEMPTS_MAX))
+    return `maxAttempts is no whole number from 1 to ${RETRY_ATTEMPTS_MAX}`;
+  const isSchedule =
+    Array.isArray(scheduleSeconds) &&
+    scheduleSeconds.length >= 1 &&
+    scheduleSeconds.length <= RETRY_ATTEMPTS_MAX &&
+    scheduleSeconds.every((seconds) => isWhole(seconds, 0, RETRY_STEP_SECONDS_MAX));
+  return isSchedule
+    ? null
+    : `scheduleSeconds is no list of 1 to ${RETRY_ATTEMPTS_MAX} whole numbers from 0 to ${RETRY_STEP_SECONDS_MAX}`;
 }
 
 function isWhole(value: unknown, min: number, max: number): boolean {

@@ -1,5 +1,5 @@
-import type { Target } from '#modules/destinations/contract.js';
 import { normalizeForwardedHeaders } from '#engine/headers.js';
+import type { Target } from '#modules/destinations/contract.js';
 import type { OpenedKeys, SigningKeys } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { secretNames } from './header-templates.js';
@@ -13,7 +13,11 @@ export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
 }
 
 /** A stored destination as deliveries see it; which keys sign is asked of the clock each time. */
-export function targetOf(row: DestinationEntity, { keys, credentials, headers, retry }: Opened, nowMs: () => number): Target {
+export function targetOf(
+  row: DestinationEntity,
+  { keys, credentials, headers, retry }: Opened,
+  nowMs: () => number,
+): Target {
   const signing = (): SigningKeys => (keys.both !== null && keys.graceUntilMs > nowMs() ? keys.both : keys.current);
   return {
     environmentId: row.environmentId,
@@ -34,7 +38,11 @@ export function targetOf(row: DestinationEntity, { keys, credentials, headers, r
     },
     legacySignature: keys.legacySignature,
     headers: normalizeForwardedHeaders(headers),
-    secretHeaders: new Set(Object.entries(row.headers).filter(([, template]) => secretNames({ template }).length > 0).map(([name]) => name.toLowerCase())),
+    secretHeaders: new Set(
+      Object.entries(row.headers)
+        .filter(([, template]) => secretNames({ template }).length > 0)
+        .map(([name]) => name.toLowerCase()),
+    ),
     retry,
     ratePerSecond: row.rateLimit?.per_second ?? null,
     concurrency: row.concurrency,

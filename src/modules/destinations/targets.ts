@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type DestinationAdapter, type Target, Targets } from '#modules/destinations/contract.js';
 import type { Id } from '#kernel/ids.js';
+import { type DestinationAdapter, type Target, Targets } from '#modules/destinations/contract.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationTargets } from './destination-targets.js';

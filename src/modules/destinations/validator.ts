@@ -32,7 +32,10 @@ export class Validator {
 }
 
 /** A target that was right once and does not answer now is stale: its settings may still be good. */
-export function verdict({ checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>, before: Validation): Validation {
+export function verdict(
+  { checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>,
+  before: Validation,
+): Validation {
   if (checks.schema && checks.credentials && checks.connectivity) return 'valid';
   if (!checks.schema || !checks.credentials || isRefused) return 'invalid';
   return before === 'valid' || before === 'stale' ? 'stale' : 'invalid';

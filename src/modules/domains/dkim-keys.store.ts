@@ -11,7 +11,10 @@ export interface StoredDkimKey {
   state: 'current' | 'idle' | 'next';
 }
 
-const LOCK: Statement = { name: 'dkim_keys.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn dkim keys'))` };
+const LOCK: Statement = {
+  name: 'dkim_keys.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn dkim keys'))`,
+};
 
 const LIST: Statement = {
   name: 'dkim_keys.list',
@@ -29,8 +32,14 @@ const PUT: Statement = {
 };
 
 /** The one that signed first, then the other: only one of them is current at any moment. */
-const RETIRE: Statement = { name: 'dkim_keys.retire', text: `update dkim_keys set state = 'idle' where state = 'current'` };
-const PROMOTE: Statement = { name: 'dkim_keys.promote', text: `update dkim_keys set state = 'current' where selector = $1` };
+const RETIRE: Statement = {
+  name: 'dkim_keys.retire',
+  text: `update dkim_keys set state = 'idle' where state = 'current'`,
+};
+const PROMOTE: Statement = {
+  name: 'dkim_keys.promote',
+  text: `update dkim_keys set state = 'current' where selector = $1`,
+};
 
 /** The installation's two keys. */
 @Injectable()
@@ -46,10 +55,12 @@ export class DkimKeysStore {
    * is remembered must not go with a caller's transaction that is rolled back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
-    return this.database.unit(() => this.database.transaction(async () => {
-      await this.database.query(LOCK);
-      return work();
-    }));
+    return this.database.unit(() =>
+      this.database.transaction(async () => {
+        await this.database.query(LOCK);
+        return work();
+      }),
+    );
   }
 
   async put({ selector, publicKey, privateKey, state }: StoredDkimKey): Promise<void> {

@@ -96,7 +96,8 @@ export class DkimKeys {
     const der = this.vault.open(current.privateKey, contextOf(current.selector));
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     // A signature that its record does not fit would have every mail refused: rather none is sent.
-    if (publicTextOf(privateKey) !== current.publicKey) throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
+    if (publicTextOf(privateKey) !== current.publicKey)
+      throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
     return { keys, signing: { selector: current.selector, privateKey } };
   }
 
@@ -106,7 +107,9 @@ export class DkimKeys {
     return this.store.locked(async () => {
       const before = await this.store.list();
       if (before.length > 0) return before;
-      const rows = DKIM_SELECTORS.map((selector, i) => this.sealed(selector, made[i] as KeyObject, i === 0 ? 'current' : 'idle'));
+      const rows = DKIM_SELECTORS.map((selector, i) =>
+        this.sealed(selector, made[i] as KeyObject, i === 0 ? 'current' : 'idle'),
+      );
       for (const row of rows) await this.store.put(row);
       return rows;
     });

@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { platformZone, type ZoneRecord } from '#engine/mail/platform-zone.js';
 import { MemoryRateLimiter } from '#http/rate-limiter.js';
@@ -73,7 +73,9 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
         if (asked !== 0 || tries === PORT_TRIES) throw error;
         continue;
       }
-      udp.on('message', (query, peer) => void this.answerDatagram(udp, query, peer)).on('error', (error) => this.logger.warn(`A datagram failed: ${error.message}`));
+      udp
+        .on('message', (query, peer) => void this.answerDatagram(udp, query, peer))
+        .on('error', (error) => this.logger.warn(`A datagram failed: ${error.message}`));
       tcp.on('error', (error) => this.logger.warn(`The listener failed: ${error.message}`));
       this.udp = udp;
       this.tcp = tcp;
@@ -96,18 +98,22 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     let held = Buffer.alloc(0);
     let turn = Promise.resolve();
     const end = (): void => void socket.destroy();
-    socket.setTimeout(IDLE_MS, end).on('error', end).on('close', () => this.connections.delete(socket)).on('data', (bytes: Buffer) => {
-      held = Buffer.concat([held, bytes]);
-      while (held.length >= 2) {
-        const length = held.readUInt16BE(0);
-        if (length > QUERY_BYTES_MAX) return end();
-        if (held.length < 2 + length) return;
-        const query = held.subarray(2, 2 + length);
-        held = held.subarray(2 + length);
-        if (!this.admits(this.whole, socket.remoteAddress ?? '', WHOLE)) return end();
-        turn = turn.then(() => this.answerOver(socket, query)).catch(end);
-      }
-    });
+    socket
+      .setTimeout(IDLE_MS, end)
+      .on('error', end)
+      .on('close', () => this.connections.delete(socket))
+      .on('data', (bytes: Buffer) => {
+        held = Buffer.concat([held, bytes]);
+        while (held.length >= 2) {
+          const length = held.readUInt16BE(0);
+          if (length > QUERY_BYTES_MAX) return end();
+          if (held.length < 2 + length) return;
+          const query = held.subarray(2, 2 + length);
+          held = held.subarray(2 + length);
+          if (!this.admits(this.whole, socket.remoteAddress ?? '', WHOLE)) return end();
+          turn = turn.then(() => this.answerOver(socket, query)).catch(end);
+        }
+      });
   }
 
   private async answerOver(socket: Socket, query: Buffer): Promise<void> {
@@ -129,7 +135,10 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
       const keys = dkim.map(({ publicKey }) => publicKey).join(' ');
       if (this.zone?.keys !== keys) {
         const { platformDomain: domain, platformAddresses: addresses, platformSpf: spf } = this.config;
-        this.zone = { records: platformZone({ domain, addresses, spf, dkim }, Math.floor(this.clock.nowMs() / 1_000)), keys };
+        this.zone = {
+          records: platformZone({ domain, addresses, spf, dkim }, Math.floor(this.clock.nowMs() / 1_000)),
+          keys,
+        };
       }
     } catch (error) {
       this.logger.debug(`The keys can't be read: ${(error as Error).message}`);
@@ -146,5 +155,8 @@ function networkOf(address: string): string {
   const groups = front.split(':').filter((group) => group !== '');
   const zeros = back === undefined ? 0 : 8 - groups.length - back.split(':').length;
   const whole = [...groups, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...(back ?? '').split(':')];
-  return whole.slice(0, 4).map((group, i) => (i === 3 ? group.padStart(4, '0').slice(0, 2) : group)).join(':');
+  return whole
+    .slice(0, 4)
+    .map((group, i) => (i === 3 ? group.padStart(4, '0').slice(0, 2) : group))
+    .join(':');
 }

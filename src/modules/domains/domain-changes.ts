@@ -49,17 +49,33 @@ export class DomainChanges {
       const before = await this.store.findForUpdate(environmentId, id);
       if (before === null) throw notFound('domain');
       if (before.kind === 'webhook') {
-        throw invalid([{ path: 'kind', message: 'A webhook domain is not converted: its CNAME cannot stand beside an MX. Delete it, and create it again.' }]);
+        throw invalid([
+          {
+            path: 'kind',
+            message:
+              'A webhook domain is not converted: its CNAME cannot stand beside an MX. Delete it, and create it again.',
+          },
+        ]);
       }
       if (before.kind === kind) return before;
       if (kind === 'email-send') {
         await this.refuseUsed(before, 'Aliases receive on this domain. Delete them first, see details.used_by.');
       }
-      const judged = recordsOf({ ...before, kind }, platform).map((each) => ({ ...each, ...(before.judged[judgedKey(each)] ?? UNSEEN) }));
+      const judged = recordsOf({ ...before, kind }, platform).map((each) => ({
+        ...each,
+        ...(before.judged[judgedKey(each)] ?? UNSEEN),
+      }));
       const after = afterConversion(standingOf(before), kind, judged);
-      const verifiedAt = after.state === 'verified' && before.state !== 'verified' ? this.clock.now() : before.verifiedAt;
+      const verifiedAt =
+        after.state === 'verified' && before.state !== 'verified' ? this.clock.now() : before.verifiedAt;
       return this.store.update(before, {
-        ...columnsOf(after), kind, verifiedAt, version: before.version + 1, checks: 0, checkedAt: null, nextCheckAt: this.clock.now(),
+        ...columnsOf(after),
+        kind,
+        verifiedAt,
+        version: before.version + 1,
+        checks: 0,
+        checkedAt: null,
+        nextCheckAt: this.clock.now(),
       });
     });
     return this.domains.view(row);
@@ -79,7 +95,8 @@ export class DomainChanges {
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
     // One after the other: they share the transaction, which is one connection.
-    for (const users of providersExtending(this.discovery, DomainUsers)) used.push(...(await users.usersOf(environmentId, id)));
+    for (const users of providersExtending(this.discovery, DomainUsers))
+      used.push(...(await users.usersOf(environmentId, id)));
     if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });
   }
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { afterCheck, type DomainStanding, restMs } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
-import { judgedKey } from './domain-view.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { DomainRecords, type JudgedDnsRecord } from './domain-records.js';
+import { judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
@@ -16,7 +16,8 @@ export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 export const CLAIM_SECONDS = 30;
 /** Between two real checks of one domain. */
 const REST_SECONDS_MIN = 5;
-const TAKEN = 'Another environment of this installation has verified this domain. Delete it there first, or ask the operator whose it is.';
+const TAKEN =
+  'Another environment of this installation has verified this domain. Delete it there first, or ask the operator whose it is.';
 
 /** Checks domains against what name servers say, one process at a time for each domain. */
 @Injectable()
@@ -51,7 +52,11 @@ export class DomainChecks {
   }
 
   /** What was looked at under an older version says nothing about what the domain is now. */
-  private async record(looked: DomainEntity, seen: readonly JudgedDnsRecord[], isAsked: boolean): Promise<CheckOutcome> {
+  private async record(
+    looked: DomainEntity,
+    seen: readonly JudgedDnsRecord[],
+    isAsked: boolean,
+  ): Promise<CheckOutcome> {
     const { environmentId, id, host, kind } = looked;
     await this.store.lockHost(host);
     const row = await this.store.findForUpdate(environmentId, id);
@@ -71,7 +76,9 @@ export class DomainChecks {
       ...columnsOf(after),
       isOwner: proof === 'right' || (row.isOwner && (after.state !== 'failed' || proof === 'unanswered')),
       // A name server that is silent for a moment does not move the return path of mail.
-      isReturnPathSeen: returnPath.length > 0 && returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
+      isReturnPathSeen:
+        returnPath.length > 0 &&
+        returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
       judged: Object.fromEntries(judged.map((each) => [judgedKey(each), { verdict: each.verdict, error: each.error }])),
       checks,
       checkedAt: new Date(nowMs),
@@ -80,28 +87,60 @@ export class DomainChecks {
       verifiedAt: after.state === 'verified' && row.state !== 'verified' ? new Date(nowMs) : row.verifiedAt,
     });
     if (after.state !== row.state) await this.tell(row, after, judged);
-    if (after.state === 'verified' && judged.filter(({ required }) => required).every(({ verdict }) => verdict === 'right')) return 'verified';
+    if (
+      after.state === 'verified' &&
+      judged.filter(({ required }) => required).every(({ verdict }) => verdict === 'right')
+    )
+      return 'verified';
     return judged.some(({ verdict }) => verdict === 'unanswered') ? 'unanswered' : 'incomplete';
   }
 
-  private async tell({ environmentId, id, host, kind }: DomainEntity, { state }: DomainStanding, judged: readonly JudgedDnsRecord[]): Promise<void> {
+  private async tell(
+    { environmentId, id, host, kind }: DomainEntity,
+    { state }: DomainStanding,
+    judged: readonly JudgedDnsRecord[],
+  ): Promise<void> {
     if (state === 'pending-dns') return;
     const about = { domain: showId('dom', id), host, kind };
-    const missing = judged.filter(({ required, verdict }) => required && (verdict === 'missing' || verdict === 'wrong'));
-    const details = state === 'verified' ? about : { ...about, missing: missing.map(({ type, name }) => `${type} ${name}`) };
-    await this.events.note({ environmentId, type: state === 'verified' ? 'domain.verified' : 'domain.failed', subject: id, details });
+    const missing = judged.filter(
+      ({ required, verdict }) => required && (verdict === 'missing' || verdict === 'wrong'),
+    );
+    const details =
+      state === 'verified' ? about : { ...about, missing: missing.map(({ type, name }) => `${type} ${name}`) };
+    await this.events.note({
+      environmentId,
+      type: state === 'verified' ? 'domain.verified' : 'domain.failed',
+      subject: id,
+      details,
+    });
   }
 }
 
 /** What the columns of a row say, for the engine. */
-export function standingOf({ state, isSending, isReceiving, missingSeconds, missingSeenAt }: DomainEntity): DomainStanding {
-  return { state, isSending, isReceiving, missingMs: missingSeconds * 1_000, missingSeenAtMs: missingSeenAt?.getTime() ?? null };
+export function standingOf({
+  state,
+  isSending,
+  isReceiving,
+  missingSeconds,
+  missingSeenAt,
+}: DomainEntity): DomainStanding {
+  return {
+    state,
+    isSending,
+    isReceiving,
+    missingMs: missingSeconds * 1_000,
+    missingSeenAtMs: missingSeenAt?.getTime() ?? null,
+  };
 }
 
 /** The columns of what the engine said. */
-export function columnsOf(
-  { state, isSending, isReceiving, missingMs, missingSeenAtMs }: DomainStanding,
-): Pick<DomainEntity, 'state' | 'isSending' | 'isReceiving' | 'missingSeconds' | 'missingSeenAt'> {
+export function columnsOf({
+  state,
+  isSending,
+  isReceiving,
+  missingMs,
+  missingSeenAtMs,
+}: DomainStanding): Pick<DomainEntity, 'state' | 'isSending' | 'isReceiving' | 'missingSeconds' | 'missingSeenAt'> {
   const missingSeenAt = missingSeenAtMs === null ? null : new Date(missingSeenAtMs);
   return { state, isSending, isReceiving, missingSeconds: Math.round(missingMs / 1_000), missingSeenAt };
 }

@@ -1,8 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type DnsAnswer, type DnsRecord, judge, type Judgement, type PlatformNames, questionsOf, recordsOf, type Seen, type SeenMx } from '#engine/mail/dns-records.js';
 import { NameRecords } from '#egress/name-records.js';
-import { PlatformZone } from './platform-zone.js';
+import {
+  type DnsAnswer,
+  type DnsRecord,
+  judge,
+  type Judgement,
+  type PlatformNames,
+  questionsOf,
+  recordsOf,
+  type Seen,
+  type SeenMx,
+} from '#engine/mail/dns-records.js';
 import type { DomainEntity } from './domains.entities.js';
+import { PlatformZone } from './platform-zone.js';
 
 /** A record with what was seen of it. */
 export type JudgedDnsRecord = DnsRecord & Judgement;
@@ -19,7 +29,12 @@ export class DomainRecords {
   async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
     const platform = await this.zone.names();
     const records = recordsOf(row, platform);
-    return Promise.all(records.map(async (record) => ({ ...record, ...judge(record, await this.seen(record, platform, shareOf(row)), platform.dkim) })));
+    return Promise.all(
+      records.map(async (record) => ({
+        ...record,
+        ...judge(record, await this.seen(record, platform, shareOf(row)), platform.dkim),
+      })),
+    );
   }
 
   /** The MX of a host. */
@@ -36,7 +51,9 @@ export class DomainRecords {
       addresses: () => this.names.addresses(name, share),
       ourAddresses: () => this.names.addresses(ingestHost, share),
     };
-    const entries = await Promise.all(questionsOf(record).map(async (question) => [question, await ask[question]()] as const));
+    const entries = await Promise.all(
+      questionsOf(record).map(async (question) => [question, await ask[question]()] as const),
+    );
     return Object.fromEntries(entries);
   }
 }

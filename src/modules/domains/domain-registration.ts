@@ -48,9 +48,27 @@ export class DomainRegistration {
     const nowMs = idTimeMs(id);
     const now = new Date(nowMs);
     const row: DomainEntity = {
-      environmentId, id, host, kind, state: 'pending-dns', token: randomBytes(TOKEN_BYTES).toString('hex'), isOwner: false,
-      isSending: false, isReceiving: false, isReturnPathSeen: false, judged: {}, missingSeconds: 0, missingSeenAt: null, checks: 0,
-      checkedAt: null, nextCheckAt: new Date(nowMs + FIRST_CHECK_MS), claimedUntil: null, version: 1, createdAt: now, updatedAt: now, verifiedAt: null,
+      environmentId,
+      id,
+      host,
+      kind,
+      state: 'pending-dns',
+      token: randomBytes(TOKEN_BYTES).toString('hex'),
+      isOwner: false,
+      isSending: false,
+      isReceiving: false,
+      isReturnPathSeen: false,
+      judged: {},
+      missingSeconds: 0,
+      missingSeenAt: null,
+      checks: 0,
+      checkedAt: null,
+      nextCheckAt: new Date(nowMs + FIRST_CHECK_MS),
+      claimedUntil: null,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+      verifiedAt: null,
     };
     const view = await this.domains.view(row);
     await this.database.transaction(() => this.add(row));
@@ -61,9 +79,12 @@ export class DomainRegistration {
     await this.store.lock(row.environmentId);
     const { count, takenBy } = await this.store.occupancy(row.environmentId, row.host);
     if (takenBy !== null) {
-      throw conflict(`${row.host} is a domain of this environment already. Use that one, or delete it first.`, { domain: showId('dom', takenBy) });
+      throw conflict(`${row.host} is a domain of this environment already. Use that one, or delete it first.`, {
+        domain: showId('dom', takenBy),
+      });
     }
-    if (count >= DOMAINS_MAX) throw conflict(`An environment has at most ${DOMAINS_MAX} domains. Delete one first.`, { limit: DOMAINS_MAX });
+    if (count >= DOMAINS_MAX)
+      throw conflict(`An environment has at most ${DOMAINS_MAX} domains. Delete one first.`, { limit: DOMAINS_MAX });
     await this.store.insert(row);
   }
 }

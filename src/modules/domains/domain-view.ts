@@ -32,11 +32,16 @@ export function viewOf(row: DomainEntity, records: readonly DnsRecord[]): Domain
 
 function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, state: DomainState): RecordStatus {
   switch (verdict) {
-    case 'right': return 'verified';
-    case 'unanswered': return 'temporary_failure';
-    case 'wrong': return 'failed';
+    case 'right':
+      return 'verified';
+    case 'unanswered':
+      return 'temporary_failure';
+    case 'wrong':
+      return 'failed';
     // Nothing is there yet while people are still publishing; later it should have been.
-    case 'missing': return state === 'pending-dns' ? 'pending' : 'failed';
-    case null: return 'pending';
+    case 'missing':
+      return state === 'pending-dns' ? 'pending' : 'failed';
+    case null:
+      return 'pending';
   }
 }

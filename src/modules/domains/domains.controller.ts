@@ -1,14 +1,30 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainChanges } from './domain-changes.js';
 import { DomainRegistration } from './domain-registration.js';
 import {
-  conversion, DomainChangesBody, DomainDetail, domainId, DomainListQuery, DomainPage, newDomain, NewDomainBody, presentDomain, presentPage,
+  conversion,
+  DomainChangesBody,
+  DomainDetail,
+  domainId,
+  DomainListQuery,
+  DomainPage,
+  newDomain,
+  NewDomainBody,
+  presentDomain,
+  presentPage,
 } from './domains.dto.js';
 import { DomainsService } from './domains.service.js';
 
@@ -16,7 +32,10 @@ const ID = { name: 'id', description: 'The domain.', example: 'dom_01KAJ5T3Z9Q8W
 const ERROR = { $ref: '#/components/schemas/Error' };
 
 /** Names of customers' own. */
-@Section('Domains', 'Domains of your own: hosts for endpoints, and names to send and receive mail under. Their records prove that they are yours.')
+@Section(
+  'Domains',
+  'Domains of your own: hosts for endpoints, and names to send and receive mail under. Their records prove that they are yours.',
+)
 @Controller('v1/domains')
 export class DomainsController {
   constructor(
@@ -38,10 +57,14 @@ export class DomainsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create a domain',
-    description: 'Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains.',
+    description:
+      'Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains.',
   })
   @ApiCreatedResponse({ type: DomainDetail, description: 'The domain, with the records to publish.' })
-  @ApiConflictResponse({ description: 'The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`).', schema: ERROR })
+  @ApiConflictResponse({
+    description: 'The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`).',
+    schema: ERROR,
+  })
   async createDomain(@CurrentTenant() tenant: Tenant, @Body() body: NewDomainBody): Promise<DomainDetail> {
     return presentDomain(await this.registration.create(tenant, newDomain(body)));
   }
@@ -59,19 +82,30 @@ export class DomainsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'Convert a domain',
-    description: 'Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422.',
+    description:
+      'Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain with its new kind.' })
-  @ApiConflictResponse({ description: 'Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`).', schema: ERROR })
-  async convertDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DomainChangesBody): Promise<DomainDetail> {
+  @ApiConflictResponse({
+    description: 'Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`).',
+    schema: ERROR,
+  })
+  async convertDomain(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: DomainChangesBody,
+  ): Promise<DomainDetail> {
     return presentDomain(await this.changes.convert(tenant, domainId(id), conversion(body)));
   }
 
   @Delete(':id')
   @Scope('admin')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a domain', description: 'Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which.' })
+  @ApiOperation({
+    summary: 'Delete a domain',
+    description: 'Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiConflictResponse({ description: 'Something uses it, see `details.used_by`.', schema: ERROR })
@@ -85,7 +119,8 @@ export class DomainsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Check a domain now',
-    description: 'Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours.',
+    description:
+      'Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain as it is now.' })

@@ -30,7 +30,10 @@ export class DomainListQuery {
 @Examples({
   sending: { summary: 'Mail that only leaves', value: { domain: 'example.com', kind: 'email-send' } },
   webhook: { summary: 'A host of your own for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
-  email: { summary: 'Mail in both directions, though the domain has an MX', value: { domain: 'mail.example.com', kind: 'email', acknowledge_mx_conflict: true } },
+  email: {
+    summary: 'Mail in both directions, though the domain has an MX',
+    value: { domain: 'mail.example.com', kind: 'email', acknowledge_mx_conflict: true },
+  },
 })
 export class NewDomainBody {
   /** Its name: at least two labels, in any script, without a scheme or a path. No public suffix, and nothing of the platform's own. */
@@ -97,7 +100,12 @@ export class DomainRecordItem {
   status: (typeof STATUSES)[number];
 
   /** What was seen instead, and what to do; null when it is right, and before the first check. */
-  @ApiProperty({ type: String, nullable: true, example: 'There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example:
+      'There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.',
+  })
   error: string | null;
 }
 
@@ -189,6 +197,16 @@ export function presentPage({ views, nextCursor }: DomainViews): DomainPage {
   return { data: views.map(presentDomain), next_cursor: nextCursor };
 }
 
-function presentRecord({ record, type, name, value, priority, ttl, required, status, error }: RecordView): DomainRecordItem {
+function presentRecord({
+  record,
+  type,
+  name,
+  value,
+  priority,
+  ttl,
+  required,
+  status,
+  error,
+}: RecordView): DomainRecordItem {
   return { record, type, name, value, priority, ttl, required, status, error };
 }

@@ -11,9 +11,14 @@ export class DomainsMetrics {
 
   constructor(metrics: Metrics, store: DomainsStore) {
     this.checks = metrics.counter('domain_checks_total', 'Domains that this process looked at by itself.', ['outcome']);
-    metrics.gauge('domain_checks_overdue_seconds', 'How long the check of a domain waits that has been due the longest.', [], async (gauge) => {
-      gauge.set(await store.overdueSeconds());
-    });
+    metrics.gauge(
+      'domain_checks_overdue_seconds',
+      'How long the check of a domain waits that has been due the longest.',
+      [],
+      async (gauge) => {
+        gauge.set(await store.overdueSeconds());
+      },
+    );
   }
 
   checked(outcome: CheckOutcome | 'error'): void {

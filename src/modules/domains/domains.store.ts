@@ -17,7 +17,9 @@ export interface DomainOccupancy {
 }
 
 /** What a check or a conversion may touch. */
-export type DomainColumns = Partial<Omit<DomainEntity, 'environmentId' | 'id' | 'host' | 'token' | 'createdAt' | 'updatedAt'>>;
+export type DomainColumns = Partial<
+  Omit<DomainEntity, 'environmentId' | 'id' | 'host' | 'token' | 'createdAt' | 'updatedAt'>
+>;
 
 const LOCK: Statement = {
   name: 'domains.lock',
@@ -126,7 +128,11 @@ export class DomainsStore {
   }
 
   /** Whether another environment has proved that the host is its own, or another domain of this one has. */
-  async isOwnedElsewhere({ host, environmentId, id }: Pick<DomainEntity, 'host' | 'environmentId' | 'id'>): Promise<boolean> {
+  async isOwnedElsewhere({
+    host,
+    environmentId,
+    id,
+  }: Pick<DomainEntity, 'host' | 'environmentId' | 'id'>): Promise<boolean> {
     return (await this.database.query(OWNED_ELSEWHERE, [host, environmentId, id])).length > 0;
   }
 

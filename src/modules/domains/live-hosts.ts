@@ -64,7 +64,9 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
       }
     } catch (error) {
       this.isStale = true;
-      this.logger.warn(`The hosts of customers' own can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`);
+      this.logger.warn(
+        `The hosts of customers' own can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`,
+      );
     }
   }
 }

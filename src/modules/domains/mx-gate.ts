@@ -22,7 +22,9 @@ export class MxGate {
     }
     const foreign = foreignMx(answer.found, this.zone.mailHost);
     if (foreign.length === 0) return;
-    const mx = foreign.toSorted((a, b) => a.priority - b.priority).map(({ exchange, priority }) => ({ exchange: exchange.toLowerCase(), priority }));
+    const mx = foreign
+      .toSorted((a, b) => a.priority - b.priority)
+      .map(({ exchange, priority }) => ({ exchange: exchange.toLowerCase(), priority }));
     const message = `The mail of ${host.host} goes to ${mx[0]?.exchange} now, and publishing our MX takes it away from there.`;
     throw conflict(`${message} Set acknowledge_mx_conflict to true if that is what you want.`, { mx });
   }

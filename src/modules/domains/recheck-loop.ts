@@ -26,7 +26,12 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly lookout: Lookout,
     clock: Clock,
   ) {
-    this.loop = new Loop('Domain checks', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Domain checks',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

@@ -43,7 +43,10 @@ const OF_ENVIRONMENT: Statement = {
 /** What others need to know of domains that have proved whose they are. */
 @Injectable()
 export class VerifiedDomainsStore {
-  private readonly sendingReads = new GroupedReads<{ environmentId: number; host: string }, SendingRow | null>((asked) => this.sendingOf(asked), HOSTS_MAX);
+  private readonly sendingReads = new GroupedReads<{ environmentId: number; host: string }, SendingRow | null>(
+    (asked) => this.sendingOf(asked),
+    HOSTS_MAX,
+  );
 
   constructor(private readonly database: Database) {}
 
@@ -61,7 +64,10 @@ export class VerifiedDomainsStore {
   }
 
   private async sendingOf(asked: readonly { environmentId: number; host: string }[]): Promise<(SendingRow | null)[]> {
-    const rows = await this.database.hot<SendingRow & { place: number }>(SENDING, [intArray(asked.map(({ environmentId }) => environmentId)), textArray(asked.map(({ host }) => host))]);
+    const rows = await this.database.hot<SendingRow & { place: number }>(SENDING, [
+      intArray(asked.map(({ environmentId }) => environmentId)),
+      textArray(asked.map(({ host }) => host)),
+    ]);
     const found = new Map(rows.map(({ place, ...row }) => [place, row]));
     return asked.map((_, place) => found.get(place) ?? null);
   }

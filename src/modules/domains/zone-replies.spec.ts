@@ -3,22 +3,60 @@ import fc from 'fast-check';
 import { platformZone } from '#engine/mail/platform-zone.js';
 import { replyTo } from './zone-replies.js';
 
-const zone = platformZone({
-  domain: 'posthorn.example', addresses: ['192.0.2.1'], spf: null,
-  dkim: [{ selector: 'ph1', publicKey: 'A'.repeat(392) }, { selector: 'ph2', publicKey: 'B'.repeat(392) }],
-}, 7);
+const zone = platformZone(
+  {
+    domain: 'posthorn.example',
+    addresses: ['192.0.2.1'],
+    spf: null,
+    dkim: [
+      { selector: 'ph1', publicKey: 'A'.repeat(392) },
+      { selector: 'ph2', publicKey: 'B'.repeat(392) },
+    ],
+  },
+  7,
+);
 /** One whose answer does not fit into what passes networks in one piece. */
-const wide = [...zone, ...Array.from({ length: 10 }, (_each, i) => ({ name: 'wide.posthorn.example', ttl: 60, type: 'TXT' as const, strings: [`${i}`.padEnd(200, 'x')] }))];
+const wide = [
+  ...zone,
+  ...Array.from({ length: 10 }, (_each, i) => ({
+    name: 'wide.posthorn.example',
+    ttl: 60,
+    type: 'TXT' as const,
+    strings: [`${i}`.padEnd(200, 'x')],
+  })),
+];
 const UDP = { isUdp: true, isShort: false };
 
 function query(name: string, type: string, more: Partial<packet.Packet> = {}): Buffer {
-  return packet.encode({ type: 'query', id: 4711, flags: packet.RECURSION_DESIRED, questions: [{ name, type: type as 'A', class: 'IN' }], ...more });
+  return packet.encode({
+    type: 'query',
+    id: 4711,
+    flags: packet.RECURSION_DESIRED,
+    questions: [{ name, type: type as 'A', class: 'IN' }],
+    ...more,
+  });
 }
 
-const edns = (size: number): Partial<packet.Packet> =>
-  ({ additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] }] });
+const edns = (size: number): Partial<packet.Packet> => ({
+  additionals: [
+    {
+      type: 'OPT',
+      name: '.',
+      udpPayloadSize: size,
+      extendedRcode: 0,
+      ednsVersion: 0,
+      flags: 0,
+      flag_do: false,
+      options: [],
+    },
+  ],
+});
 
-function reply(bytes: Buffer, records: Parameters<typeof replyTo>[1] = zone, way = UDP): packet.DecodedPacket & { rcode: string } {
+function reply(
+  bytes: Buffer,
+  records: Parameters<typeof replyTo>[1] = zone,
+  way = UDP,
+): packet.DecodedPacket & { rcode: string } {
   const answer = replyTo(bytes, records, way);
   if (answer === null) throw new Error('There is no reply.');
   return packet.decode(answer) as packet.DecodedPacket & { rcode: string };
@@ -28,7 +66,15 @@ describe('replyTo', () => {
   it('answers with authority, the question as it came, and no recursion', () => {
     const answer = reply(query('MX.PostHorn.Example', 'A'));
 
-    expect(answer).toMatchObject({ id: 4711, type: 'response', rcode: 'NOERROR', flag_aa: true, flag_rd: true, flag_ra: false, flag_tc: false });
+    expect(answer).toMatchObject({
+      id: 4711,
+      type: 'response',
+      rcode: 'NOERROR',
+      flag_aa: true,
+      flag_rd: true,
+      flag_ra: false,
+      flag_tc: false,
+    });
     expect(answer.questions).toMatchObject([{ name: 'MX.PostHorn.Example', type: 'A' }]);
     expect(answer.answers).toMatchObject([{ name: 'MX.PostHorn.Example', type: 'A', data: '192.0.2.1' }]);
   });
@@ -39,8 +85,26 @@ describe('replyTo', () => {
     ['a type that nobody knows', query('mx.posthorn.example', 'UNKNOWN_65280'), 'NOERROR', 0, 1],
     ['a name of another zone', query('example.com', 'A'), 'REFUSED', 0, 0],
     ['a transfer', query('posthorn.example', 'AXFR'), 'REFUSED', 0, 0],
-    ['another class', query('posthorn.example', 'A', { questions: [{ name: 'posthorn.example', type: 'A', class: 'CH' }] }), 'REFUSED', 0, 0],
-    ['two questions', query('a', 'A', { questions: ['posthorn.example', 'mx.posthorn.example'].map((name) => ({ name, type: 'A' as const, class: 'IN' as const })) }), 'FORMERR', 0, 0],
+    [
+      'another class',
+      query('posthorn.example', 'A', { questions: [{ name: 'posthorn.example', type: 'A', class: 'CH' }] }),
+      'REFUSED',
+      0,
+      0,
+    ],
+    [
+      'two questions',
+      query('a', 'A', {
+        questions: ['posthorn.example', 'mx.posthorn.example'].map((name) => ({
+          name,
+          type: 'A' as const,
+          class: 'IN' as const,
+        })),
+      }),
+      'FORMERR',
+      0,
+      0,
+    ],
     ['no question', query('a', 'A', { questions: [] }), 'FORMERR', 0, 0],
     ['an update', Buffer.from(query('posthorn.example', 'SOA')).fill(0x28, 2, 3), 'NOTIMP', 0, 0],
     ['everything, with one kind', query('posthorn.example', 'ANY'), 'NOERROR', 2, 0],
@@ -50,7 +114,9 @@ describe('replyTo', () => {
   });
 
   it('says for how long nothing may be remembered', () => {
-    expect(reply(query('nobody.posthorn.example', 'A')).authorities).toMatchObject([{ name: 'posthorn.example', type: 'SOA', ttl: 300, data: { minimum: 300, serial: 7 } }]);
+    expect(reply(query('nobody.posthorn.example', 'A')).authorities).toMatchObject([
+      { name: 'posthorn.example', type: 'SOA', ttl: 300, data: { minimum: 300, serial: 7 } },
+    ]);
   });
 
   it('a server failure where the zone could not be read', () => {
@@ -98,23 +164,33 @@ describe('whatever comes', () => {
   };
 
   it('is answered or not, and never throws: bytes by chance', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)), (bytes) => isReply(bytes, replyTo(bytes, wide, UDP))), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
+        (bytes) => isReply(bytes, replyTo(bytes, wide, UDP)),
+      ),
+      { numRuns: 2_000 },
+    );
   });
 
   it('is answered or not, and never throws: queries with bytes exchanged and cut', () => {
     const base = query('wide.posthorn.example', 'TXT', edns(1_232));
     const changes = fc.array(fc.tuple(fc.nat({ max: base.length - 1 }), fc.nat({ max: 255 })), { maxLength: 6 });
-    fc.assert(fc.property(changes, fc.nat({ max: base.length }), (exchanged, length) => {
-      const bytes = Buffer.from(base);
-      for (const [at, value] of exchanged) bytes[at] = value;
-      const cut = bytes.subarray(0, length);
-      isReply(cut, replyTo(cut, wide, UDP));
-    }), { numRuns: 5_000 });
+    fc.assert(
+      fc.property(changes, fc.nat({ max: base.length }), (exchanged, length) => {
+        const bytes = Buffer.from(base);
+        for (const [at, value] of exchanged) bytes[at] = value;
+        const cut = bytes.subarray(0, length);
+        isReply(cut, replyTo(cut, wide, UDP));
+      }),
+      { numRuns: 5_000 },
+    );
   });
 
   it('is never a reply to a reply, nor to what has no header', () => {
     const answered = replyTo(query('posthorn.example', 'A'), zone, UDP) as Buffer;
     expect(replyTo(answered, zone, UDP)).toBeNull();
-    for (let length = 0; length < 12; length += 1) expect(replyTo(query('a', 'A').subarray(0, length), zone, UDP)).toBeNull();
+    for (let length = 0; length < 12; length += 1)
+      expect(replyTo(query('a', 'A').subarray(0, length), zone, UDP)).toBeNull();
   });
 });

@@ -38,7 +38,11 @@ interface Question {
  * header, and what is a reply itself. It never throws, whatever the bytes, and never answers for names of other zones. A
  * zone of null is one that could not be read.
  */
-export function replyTo(query: Buffer, zone: readonly ZoneRecord[] | null, { isUdp, isShort }: QueryWay): Buffer | null {
+export function replyTo(
+  query: Buffer,
+  zone: readonly ZoneRecord[] | null,
+  { isUdp, isShort }: QueryWay,
+): Buffer | null {
   if (query.length < HEADER_BYTES || (query.readUInt16BE(2) & FLAG_RESPONSE) !== 0) return null;
   if (((query.readUInt16BE(2) >> 11) & 0xf) !== 0) return bare(query, CODES.unknown, null);
   const question = query.readUInt16BE(4) === 1 ? questionOf(query) : null;
@@ -51,13 +55,24 @@ export function replyTo(query: Buffer, zone: readonly ZoneRecord[] | null, { isU
   if (isShort) return bare(query, CODES.fine, question, FLAG_AUTHORITATIVE | FLAG_TRUNCATED);
   if (!PLAIN_NAME.test(question.name)) return bare(query, CODES.absent, question, FLAG_AUTHORITATIVE);
   const reply = wholeReply(query, question, answer, zone, bytesMax.isExtended);
-  return !isUdp || reply.length <= bytesMax.bytes ? reply : bare(query, CODES.fine, question, FLAG_AUTHORITATIVE | FLAG_TRUNCATED);
+  return !isUdp || reply.length <= bytesMax.bytes
+    ? reply
+    : bare(query, CODES.fine, question, FLAG_AUTHORITATIVE | FLAG_TRUNCATED);
 }
 
-function wholeReply(query: Buffer, { name, type }: Question, answer: { code: 'fine' | 'absent'; records: readonly ZoneRecord[] }, zone: readonly ZoneRecord[], isExtended: boolean): Buffer {
+function wholeReply(
+  query: Buffer,
+  { name, type }: Question,
+  answer: { code: 'fine' | 'absent'; records: readonly ZoneRecord[] },
+  zone: readonly ZoneRecord[],
+  isExtended: boolean,
+): Buffer {
   const [start] = zone;
   // Who is told that something is not there may remember that for as long as the zone's start says (RFC 2308).
-  const authorities = answer.records.length > 0 || start?.type !== 'SOA' ? [] : [packetRecord({ ...start, ttl: start.soa.negativeTtl }, start.name)];
+  const authorities =
+    answer.records.length > 0 || start?.type !== 'SOA'
+      ? []
+      : [packetRecord({ ...start, ttl: start.soa.negativeTtl }, start.name)];
   return packet.encode({
     type: 'response',
     id: query.readUInt16BE(0),
@@ -66,7 +81,20 @@ function wholeReply(query: Buffer, { name, type }: Question, answer: { code: 'fi
     // As it was asked, in the same case.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
-    additionals: isExtended ? [{ type: 'OPT', name: '.', udpPayloadSize: UDP_BYTES_MAX, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] }] : [],
+    additionals: isExtended
+      ? [
+          {
+            type: 'OPT',
+            name: '.',
+            udpPayloadSize: UDP_BYTES_MAX,
+            extendedRcode: 0,
+            ednsVersion: 0,
+            flags: 0,
+            flag_do: false,
+            options: [],
+          },
+        ]
+      : [],
   });
 }
 
@@ -75,12 +103,20 @@ function packetRecord(record: ZoneRecord, name: string): packet.Answer {
   switch (record.type) {
     case 'A':
     case 'AAAA':
-    case 'NS': return { name, ttl, type: record.type, data: record.value };
-    case 'MX': return { name, ttl, type: 'MX', data: { preference: record.priority, exchange: record.value } };
-    case 'TXT': return { name, ttl, type: 'TXT', data: [...record.strings] };
+    case 'NS':
+      return { name, ttl, type: record.type, data: record.value };
+    case 'MX':
+      return { name, ttl, type: 'MX', data: { preference: record.priority, exchange: record.value } };
+    case 'TXT':
+      return { name, ttl, type: 'TXT', data: [...record.strings] };
     case 'SOA': {
       const { primary, mailbox, serial, refresh, retry, expire, negativeTtl } = record.soa;
-      return { name, ttl, type: 'SOA', data: { mname: primary, rname: mailbox, serial, refresh, retry, expire, minimum: negativeTtl } };
+      return {
+        name,
+        ttl,
+        type: 'SOA',
+        data: { mname: primary, rname: mailbox, serial, refresh, retry, expire, minimum: negativeTtl },
+      };
     }
   }
 }
@@ -109,12 +145,18 @@ function questionOf(query: Buffer): Question | null {
     at += length;
   }
   if (at + 4 > query.length || at - HEADER_BYTES > NAME_BYTES_MAX) return null;
-  return { name: labels.join('.'), type: typeName(query.readUInt16BE(at)), isInternet: query.readUInt16BE(at + 2) === CLASS_IN, end: at + 4 };
+  return {
+    name: labels.join('.'),
+    type: typeName(query.readUInt16BE(at)),
+    isInternet: query.readUInt16BE(at + 2) === CLASS_IN,
+    end: at + 4,
+  };
 }
 
 /** How long an answer may be over UDP; null for a query that cannot be read to its end. */
 function udpBytesOf(query: Buffer): { bytes: number; isExtended: boolean } | null {
-  if (query.readUInt16BE(6) + query.readUInt16BE(8) + query.readUInt16BE(10) === 0) return { bytes: UDP_BYTES_PLAIN, isExtended: false };
+  if (query.readUInt16BE(6) + query.readUInt16BE(8) + query.readUInt16BE(10) === 0)
+    return { bytes: UDP_BYTES_PLAIN, isExtended: false };
   try {
     const { additionals = [] } = packet.decode(query);
     const option = additionals.find(({ type }) => type === 'OPT');
@@ -126,7 +168,18 @@ function udpBytesOf(query: Buffer): { bytes: number; isExtended: boolean } | nul
 }
 
 const TYPES: Readonly<Record<number, string>> = {
-  1: 'A', 2: 'NS', 5: 'CNAME', 6: 'SOA', 15: 'MX', 16: 'TXT', 28: 'AAAA', 251: 'IXFR', 252: 'AXFR', 253: 'MAILB', 254: 'MAILA', 255: 'ANY',
+  1: 'A',
+  2: 'NS',
+  5: 'CNAME',
+  6: 'SOA',
+  15: 'MX',
+  16: 'TXT',
+  28: 'AAAA',
+  251: 'IXFR',
+  252: 'AXFR',
+  253: 'MAILB',
+  254: 'MAILA',
+  255: 'ANY',
 };
 
 /** As `dns-packet` writes types that it does not know. */

@@ -1,7 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Retention } from '#modules/auth/contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database.js';
 import { type ApiError, unavailable } from '#kernel/errors.js';
@@ -9,13 +6,16 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
+import { Retention } from '#modules/auth/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { AttachmentFetch, type FetchAllowance } from './attachment-fetch.js';
-import { askedFor, EmailComposition, messageIdOf, shownOf, type CompleteDraft } from './email-composition.js';
+import { EmailMetrics } from './email.metrics.js';
+import { askedFor, type CompleteDraft, EmailComposition, messageIdOf, shownOf } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
 import { type EmailDraft, recipientsOf } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
 import { EmailGroup } from './email-group.js';
-import { EmailMetrics } from './email.metrics.js';
 import type { NewEmail, ShownStatus } from './emails.store.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
@@ -57,14 +57,24 @@ export class AcceptEmail {
   ) {}
 
   /** Resolves once it is committed. Throws 422 for a sender or an attachment that can't be, and for what a policy refuses, AlreadyAnswered or 409 for a used key, 503 while storage is away. */
-  async accept(tenant: Tenant, draft: EmailDraft, allowed: FetchAllowance, once: AcceptedOnce | null): Promise<AcceptedEmail> {
+  async accept(
+    tenant: Tenant,
+    draft: EmailDraft,
+    allowed: FetchAllowance,
+    once: AcceptedOnce | null,
+  ): Promise<AcceptedEmail> {
     const identity = await this.identities.of(tenant, draft.from.address);
     const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
     const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments, allowed) };
     const { environmentId } = tenant;
     const id = this.ids.next();
     if (await this.isForLater(environmentId, draft)) return this.schedule(environmentId, id, complete, identity);
-    const named = { environmentId, id, expiresOnDay: await this.retention.expiresOnDay(environmentId, id), messageId: messageIdOf(id, identity) };
+    const named = {
+      environmentId,
+      id,
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
+      messageId: messageIdOf(id, identity),
+    };
     const { email, raw } = await this.composition.make(named, complete, identity);
     await this.group.add({ email, raw });
     await this.makeEvent(email, once);
@@ -74,11 +84,27 @@ export class AcceptEmail {
 
   /** Asked before anything is fetched. What a policy adds is in place of what the caller gave, whatever its case. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
-    const headers = Object.fromEntries(Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]));
-    const to = recipientsOf(draft).map(({ address }) => address).join(',');
-    const added = await this.acceptance.rule({ kind: 'email', tenant, to, eventType: EMAIL_EVENT_TYPE, headers, payload: askedFor(draft) });
+    const headers = Object.fromEntries(
+      Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const to = recipientsOf(draft)
+      .map(({ address }) => address)
+      .join(',');
+    const added = await this.acceptance.rule({
+      kind: 'email',
+      tenant,
+      to,
+      eventType: EMAIL_EVENT_TYPE,
+      headers,
+      payload: askedFor(draft),
+    });
     if (added === null) return draft.headers;
-    return { ...Object.fromEntries(Object.entries(draft.headers).filter(([name]) => !Object.hasOwn(added, name.toLowerCase()))), ...added };
+    return {
+      ...Object.fromEntries(
+        Object.entries(draft.headers).filter(([name]) => !Object.hasOwn(added, name.toLowerCase())),
+      ),
+      ...added,
+    };
   }
 
   /** One that nobody would get needs no waiting to say so. */
@@ -88,9 +114,23 @@ export class AcceptEmail {
   }
 
   /** Committed with the request's idempotency key, where it has one: the edge has a unit of work around it then. */
-  private async schedule(environmentId: number, id: Id, draft: CompleteDraft, identity: SenderIdentity): Promise<AcceptedEmail> {
+  private async schedule(
+    environmentId: number,
+    id: Id,
+    draft: CompleteDraft,
+    identity: SenderIdentity,
+  ): Promise<AcceptedEmail> {
     const { sender, to, subject } = shownOf(draft);
-    const email = { environmentId, id, messageId: messageIdOf(id, identity), isCaptured: identity.isCaptured, sender, to, subject, draft };
+    const email = {
+      environmentId,
+      id,
+      messageId: messageIdOf(id, identity),
+      isCaptured: identity.isCaptured,
+      sender,
+      to,
+      subject,
+      draft,
+    };
     try {
       await this.database.transaction(() => this.scheduled.add(email));
     } catch (error) {

@@ -6,7 +6,8 @@ export const ATTACHMENTS_MAX = 20;
 export const ATTACHMENT_BYTES_MAX = 10 * 1024 * 1024;
 const FILENAME_CHARACTERS_MAX = 255;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*$/i;
+const TYPE =
+  /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*$/i;
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 
 /** `path` is what the `resend` package calls `url`. */
@@ -30,7 +31,11 @@ export interface AttachmentDraft {
 export function readAttachments(given: unknown): { attachments: AttachmentDraft[]; faults: Fault[] } {
   if (given === undefined) return { attachments: [], faults: [] };
   if (!Array.isArray(given)) return { attachments: [], faults: [{ path: 'attachments', message: 'must be a list' }] };
-  if (given.length > ATTACHMENTS_MAX) return { attachments: [], faults: [{ path: 'attachments', message: `must have at most ${ATTACHMENTS_MAX} entries` }] };
+  if (given.length > ATTACHMENTS_MAX)
+    return {
+      attachments: [],
+      faults: [{ path: 'attachments', message: `must have at most ${ATTACHMENTS_MAX} entries` }],
+    };
   const faults: Fault[] = [];
   const attachments = given.flatMap((entry: unknown, i) => readAttachment(entry, `attachments.${i}.`, faults) ?? []);
   const bytes = decodedBytes(attachments);
@@ -48,23 +53,42 @@ export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
 function readAttachment(given: unknown, at: string, faults: Fault[]): AttachmentDraft | null {
   const before = faults.length;
   const fault = (name: string, message: string): null => (faults.push({ path: at + name, message }), null);
-  if (!isRecord(given)) return faults.push({ path: at.slice(0, -1), message: 'must be an object' }), null;
+  if (!isRecord(given)) return (faults.push({ path: at.slice(0, -1), message: 'must be an object' }), null);
   const fields = named(given, NAMES, fault);
   const { filename, content_type: type, content_id: contentId, content, url } = fields;
-  if ((content === undefined) === (url === undefined)) fault('content', 'An attachment has either content (base64) or url (https).');
+  if ((content === undefined) === (url === undefined))
+    fault('content', 'An attachment has either content (base64) or url (https).');
   const name = filename ?? (typeof url === 'string' ? lastSegment(url) : undefined);
   if (typeof name !== 'string' || name === '') fault('filename', 'is required');
-  else if (name.length > FILENAME_CHARACTERS_MAX || CONTROL.test(name) || /[/\\]/.test(name) || name === '.' || name === '..') {
-    fault('filename', `must have at most ${FILENAME_CHARACTERS_MAX} characters, no "/" and "\\", and no control characters`);
+  else if (
+    name.length > FILENAME_CHARACTERS_MAX ||
+    CONTROL.test(name) ||
+    /[/\\]/.test(name) ||
+    name === '.' ||
+    name === '..'
+  ) {
+    fault(
+      'filename',
+      `must have at most ${FILENAME_CHARACTERS_MAX} characters, no "/" and "\\", and no control characters`,
+    );
   }
-  if (type !== undefined && !(typeof type === 'string' && type.length <= 255 && TYPE.test(type))) fault('content_type', 'must be a media type such as application/pdf');
+  if (type !== undefined && !(typeof type === 'string' && type.length <= 255 && TYPE.test(type)))
+    fault('content_type', 'must be a media type such as application/pdf');
   if (typeof type === 'string' && /^multipart\//i.test(type)) fault('content_type', 'must not be a multipart type');
-  if (contentId !== undefined && !(typeof contentId === 'string' && contentId.length <= 128 && CONTENT_ID.test(contentId))) {
+  if (
+    contentId !== undefined &&
+    !(typeof contentId === 'string' && contentId.length <= 128 && CONTENT_ID.test(contentId))
+  ) {
     fault('content_id', 'must have 1 to 128 letters, digits and . _ % + $ = -');
   }
   const source = content === undefined ? urlOf(url, fault) : bytesOf(content, fault);
   if (source === null || faults.length > before) return null;
-  return { filename: name as string, contentType: (type as string | undefined) ?? null, contentId: (contentId as string | undefined) ?? null, source };
+  return {
+    filename: name as string,
+    contentType: (type as string | undefined) ?? null,
+    contentId: (contentId as string | undefined) ?? null,
+    source,
+  };
 }
 
 type AddFault = (name: string, message: string) => null;
@@ -72,13 +96,15 @@ type AddFault = (name: string, message: string) => null;
 /** Only the one form: what decoders read differently would not be what was sent. */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'base64') : null;
-  if (bytes === null || bytes.toString('base64') !== content) return fault('content', 'must be base64 (RFC 4648 section 4) with its padding and without line breaks');
+  if (bytes === null || bytes.toString('base64') !== content)
+    return fault('content', 'must be base64 (RFC 4648 section 4) with its padding and without line breaks');
   return { bytes };
 }
 
 function urlOf(url: unknown, fault: AddFault): { url: string } | null {
   if (url === undefined) return null;
-  if (typeof url !== 'string' || url.length > 2048 || !URL.canParse(url)) return fault('url', 'must be a URL of at most 2048 characters');
+  if (typeof url !== 'string' || url.length > 2048 || !URL.canParse(url))
+    return fault('url', 'must be a URL of at most 2048 characters');
   return new URL(url).protocol === 'https:' ? { url } : fault('url', 'must be an https URL');
 }
 

@@ -32,18 +32,42 @@ export class AttachmentFetch {
     return found as ComposedAttachment[];
   }
 
-  private async one({ source, filename, contentType, contentId }: AttachmentDraft, path: string, allowed: FetchAllowance, signal: AbortSignal): Promise<ComposedAttachment | { fault: Fault }> {
+  private async one(
+    { source, filename, contentType, contentId }: AttachmentDraft,
+    path: string,
+    allowed: FetchAllowance,
+    signal: AbortSignal,
+  ): Promise<ComposedAttachment | { fault: Fault }> {
     if ('bytes' in source) return { filename, contentType: contentType ?? OCTETS, contentId, content: source.bytes };
     const verdict = this.gate.check(source.url);
     if (!verdict.ok) return { fault: { path, message: verdict.reason, check: verdict.check } };
     const answer = await this.agent.exchange({
-      method: 'GET', url: verdict.url, headers: { accept: '*/*' }, body: null, timeoutMs: FETCH_MS_MAX, bodyBytesMax: Math.max(allowed.bytes, 0), signal,
+      method: 'GET',
+      url: verdict.url,
+      headers: { accept: '*/*' },
+      body: null,
+      timeoutMs: FETCH_MS_MAX,
+      bodyBytesMax: Math.max(allowed.bytes, 0),
+      signal,
     });
-    if (answer.kind === 'error') return { fault: { path, message: `The file could not be fetched: ${answer.detail}`, check: 'connectivity' } };
-    if (answer.status !== 200) return { fault: { path, message: `The file could not be fetched: its server answered ${answer.status}. Redirects are not followed.`, check: 'connectivity' } };
+    if (answer.kind === 'error')
+      return { fault: { path, message: `The file could not be fetched: ${answer.detail}`, check: 'connectivity' } };
+    if (answer.status !== 200)
+      return {
+        fault: {
+          path,
+          message: `The file could not be fetched: its server answered ${answer.status}. Redirects are not followed.`,
+          check: 'connectivity',
+        },
+      };
     if (answer.truncated || answer.body.length > allowed.bytes) return { fault: { path, message: TOO_LARGE } };
     allowed.bytes -= answer.body.length;
     const [said = ''] = (answer.headers['content-type'] ?? '').split(';');
-    return { filename, contentType: contentType ?? (TYPE.test(said.trim()) && !/^multipart\//i.test(said) ? said.trim() : OCTETS), contentId, content: answer.body };
+    return {
+      filename,
+      contentType: contentType ?? (TYPE.test(said.trim()) && !/^multipart\//i.test(said) ? said.trim() : OCTETS),
+      contentId,
+      content: answer.body,
+    };
   }
 }

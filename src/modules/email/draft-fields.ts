@@ -7,7 +7,11 @@ export interface FieldNames {
 }
 
 /** The fields under their own names. Those of other services' clients that say nothing of the message are passed over; what is refused, or comes under both names, is a fault. */
-export function named(given: Record<string, unknown>, names: FieldNames, fault: (name: string, message: string) => void): Record<string, unknown> {
+export function named(
+  given: Record<string, unknown>,
+  names: FieldNames,
+  fault: (name: string, message: string) => void,
+): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     // What is null was not given: clients that serialise every field say so.

@@ -1,17 +1,25 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Adapter, DestinationAdapter, NotAttempted, type DeliveryAnswer, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { type EmailStatus, eventStatusOf, isOwed } from '#engine/mail/recipient-state.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { parseId, showId, type Id } from '#kernel/ids.js';
+import { type Id, parseId, showId } from '#kernel/ids.js';
+import {
+  Adapter,
+  type DeliveryAnswer,
+  DestinationAdapter,
+  NotAttempted,
+  type Outgoing,
+  type ProbeReport,
+  type Target,
+} from '#modules/destinations/contract.js';
 import type { EmailFact } from './contract.js';
-import { EMAIL_TYPE } from './email-destination.js';
 import { EmailMetrics } from './email.metrics.js';
+import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
-import { applyFacts } from './facts.js';
 import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
+import { applyFacts } from './facts.js';
 import { answerOf, capturedReply, factsOf, simulatedReply } from './handing-over.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
@@ -65,23 +73,33 @@ export class EmailAdapter extends DestinationAdapter {
     const startedMs = this.clock.monotonicMs();
     const emailId = parseId('msg', outgoing.webhookId) as Id;
     const email = await this.ours(() => this.states.find(environmentId, emailId));
-    const answer = email === null || email.erasedAt !== null
-      ? nothing('refused', 'The email was erased.')
-      : await this.handOver(environmentId, email, outgoing.replayed);
+    const answer =
+      email === null || email.erasedAt !== null
+        ? nothing('refused', 'The email was erased.')
+        : await this.handOver(environmentId, email, outgoing.replayed);
     return { ...answer, durationMs: Math.round(this.clock.monotonicMs() - startedMs) };
   }
 
-  private async handOver(environmentId: number, email: EmailState, replayed: boolean): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
+  private async handOver(
+    environmentId: number,
+    email: EmailState,
+    replayed: boolean,
+  ): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
     const owed = email.recipients.filter(({ state }) => isOwed(state, replayed));
     const suppressed = new Set(email.suppressed);
-    const isSuppressed = ({ address }: StoredRecipient): boolean => suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
+    const isSuppressed = ({ address }: StoredRecipient): boolean =>
+      suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
     const open = owed.filter((recipient) => !isSuppressed(recipient));
     const passedBy = owed.filter(isSuppressed).map(({ address }): EmailFact => suppressedFact(address));
     if (open.length === 0) {
       await this.note(environmentId, email, passedBy);
       return this.settled(email, passedBy);
     }
-    const report = await this.submit(environmentId, email, open.map(({ address }) => address));
+    const report = await this.submit(
+      environmentId,
+      email,
+      open.map(({ address }) => address),
+    );
     if (report === null) return nothing('refused', 'The bytes of the email are gone.');
     for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
     const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
@@ -90,21 +108,36 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /** The simulator's own addresses are answered here, and everybody else's by the transport, unless nothing may leave. Null when the bytes are gone. */
-  private async submit(environmentId: number, email: EmailState, addresses: readonly string[]): Promise<SubmissionReport | null> {
+  private async submit(
+    environmentId: number,
+    email: EmailState,
+    addresses: readonly string[],
+  ): Promise<SubmissionReport | null> {
     // Captured mail still comes to the install's own aliases, of the test environment too: that transport sends nothing out.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
-    const played = addresses.map((address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null));
+    const played = addresses.map(
+      (address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null),
+    );
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
     const raw = await this.ours(() => this.raw.whole(blobKeyOf(environmentId, email)));
     if (raw === null) return null;
-    const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: (recipients) => this.returnPath(environmentId, email, recipients), recipients: real });
+    const report = await this.transport.submit({
+      emailId: showId('evt', email.id),
+      raw,
+      mailFrom: (recipients) => this.returnPath(environmentId, email, recipients),
+      recipients: real,
+    });
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
   /** Bounces come to us where the domain, or the platform, has a host for them; otherwise to whoever sent it. */
-  private returnPath(environmentId: number, { id, sender, returnPathHost, recipients }: EmailState, addresses: readonly string[]): string {
+  private returnPath(
+    environmentId: number,
+    { id, sender, returnPathHost, recipients }: EmailState,
+    addresses: readonly string[],
+  ): string {
     const places = recipients.flatMap(({ address }, place) => (addresses.includes(address) ? [place] : []));
     if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id, places)}@${returnPathHost}`;
     const from = parseMailbox(sender);
@@ -115,7 +148,13 @@ export class EmailAdapter extends DestinationAdapter {
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = factsOf(reply, isFinal || role !== null);
-    const complaint: EmailFact = { address: reply.address, kind: 'complained', subtype: 'abuse', detail: 'The simulator complained.', isPermanent: false };
+    const complaint: EmailFact = {
+      address: reply.address,
+      kind: 'complained',
+      subtype: 'abuse',
+      detail: 'The simulator complained.',
+      isPermanent: false,
+    };
     return role === 'complained' ? [...facts, complaint] : facts;
   }
 
@@ -123,14 +162,26 @@ export class EmailAdapter extends DestinationAdapter {
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'Nobody was owed the message any more.');
-    return nothing('refused', status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.');
+    return nothing(
+      'refused',
+      status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.',
+    );
   }
 
   /** Once nothing is deferred the delivery is what the email is: a success only when nobody was refused, now or before. */
-  private told(email: EmailState, facts: readonly EmailFact[], report: SubmissionReport): Omit<DeliveryAnswer, 'durationMs'> {
+  private told(
+    email: EmailState,
+    facts: readonly EmailFact[],
+    report: SubmissionReport,
+  ): Omit<DeliveryAnswer, 'durationMs'> {
     const told = answerOf(report);
     const { answer } = told;
-    if (answer.kind !== 'response' || answer.outcome !== 'success' || eventStatusOf(this.statusAfter(email, facts)) !== 'failed') return told;
+    if (
+      answer.kind !== 'response' ||
+      answer.outcome !== 'success' ||
+      eventStatusOf(this.statusAfter(email, facts)) !== 'failed'
+    )
+      return told;
     return { ...told, answer: { ...answer, outcome: 'refused' } };
   }
 
@@ -139,7 +190,12 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /** The provider's name for it first: what it tells may come before its answer has been read. */
-  private async note(environmentId: number, email: EmailState, facts: readonly EmailFact[], providerMessageId?: string): Promise<void> {
+  private async note(
+    environmentId: number,
+    email: EmailState,
+    facts: readonly EmailFact[],
+    providerMessageId?: string,
+  ): Promise<void> {
     for (const pauseMs of [...NOTE_PAUSES_MS, null]) {
       try {
         if (providerMessageId !== undefined) await this.emails.takenAs(environmentId, email, providerMessageId);
@@ -162,7 +218,13 @@ export class EmailAdapter extends DestinationAdapter {
   }
 }
 
-const suppressedFact = (address: string): EmailFact => ({ address, kind: 'suppressed', subtype: 'suppressed', detail: 'The address is on the suppression list.', isPermanent: false });
+const suppressedFact = (address: string): EmailFact => ({
+  address,
+  kind: 'suppressed',
+  subtype: 'suppressed',
+  detail: 'The address is on the suppression list.',
+  isPermanent: false,
+});
 
 /** An attempt that sent nothing. */
 function nothing(outcome: 'success' | 'refused', excerpt: string): Omit<DeliveryAnswer, 'durationMs'> {

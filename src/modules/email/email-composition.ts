@@ -34,17 +34,52 @@ export class EmailComposition {
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
     const date = this.clock.now();
-    const raw = await compose({ messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments }, identity.dkim, this.transport);
+    const raw = await compose(
+      { messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments },
+      identity.dkim,
+      this.transport,
+    );
     const { returnPathHost, isCaptured } = identity;
-    return { raw, email: { ...named, ...shownOf(draft), ...(await this.recipients(named.environmentId, draft)), sizeBytes: raw.length, returnPathHost, isCaptured } };
+    return {
+      raw,
+      email: {
+        ...named,
+        ...shownOf(draft),
+        ...(await this.recipients(named.environmentId, draft)),
+        sizeBytes: raw.length,
+        returnPathHost,
+        isCaptured,
+      },
+    };
   }
 
   /** One that can't leave: every recipient has failed, for the reason that `detail` says. It has no bytes. */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     const at = this.clock.now().toISOString();
-    const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({ address, kind, state: 'failed', at, detail }));
-    const timeline = recipients.map(({ address }): TimelineItem => ({ type: 'rejected', subtype, at, detail, recipient: address }));
-    return { ...named, ...shownOf(draft), recipients, timeline, ...overallOf(recipients), sizeBytes: 0, returnPathHost: null, isCaptured: false };
+    const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
+      address,
+      kind,
+      state: 'failed',
+      at,
+      detail,
+    }));
+    const timeline = recipients.map(({ address }): TimelineItem => ({
+      type: 'rejected',
+      subtype,
+      at,
+      detail,
+      recipient: address,
+    }));
+    return {
+      ...named,
+      ...shownOf(draft),
+      recipients,
+      timeline,
+      ...overallOf(recipients),
+      sizeBytes: 0,
+      returnPathHost: null,
+      isCaptured: false,
+    };
   }
 
   /** Whether nobody would get it now. */
@@ -52,14 +87,32 @@ export class EmailComposition {
     return (await this.recipients(environmentId, draft)).status === 'suppressed';
   }
 
-  private async recipients(environmentId: number, draft: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>): Promise<Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>> {
+  private async recipients(
+    environmentId: number,
+    draft: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>,
+  ): Promise<Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>> {
     const at = this.clock.now().toISOString();
     const named = recipientsOf(draft);
-    const suppressed = await this.suppressions.among(environmentId, named.map(({ key }) => key));
-    const recipients = named.map(({ address, key, kind }): StoredRecipient =>
-      ({ address, kind, state: this.isListed(address, suppressed.has(key)) ? 'suppressed' : 'sending', at, detail: null }));
-    const timeline = recipients.filter(({ state }) => state === 'suppressed').map(({ address }): TimelineItem =>
-      ({ type: 'rejected', subtype: 'suppressed', at, detail: 'The address is on the suppression list.', recipient: address }));
+    const suppressed = await this.suppressions.among(
+      environmentId,
+      named.map(({ key }) => key),
+    );
+    const recipients = named.map(({ address, key, kind }): StoredRecipient => ({
+      address,
+      kind,
+      state: this.isListed(address, suppressed.has(key)) ? 'suppressed' : 'sending',
+      at,
+      detail: null,
+    }));
+    const timeline = recipients
+      .filter(({ state }) => state === 'suppressed')
+      .map(({ address }): TimelineItem => ({
+        type: 'rejected',
+        subtype: 'suppressed',
+        at,
+        detail: 'The address is on the suppression list.',
+        recipient: address,
+      }));
     return { recipients, timeline, ...overallOf(recipients) };
   }
 
@@ -71,20 +124,57 @@ export class EmailComposition {
 }
 
 /** What everybody may see of a draft. */
-export function shownOf(draft: CompleteDraft): Pick<NewEmail, 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'attachments' | 'scheduledAt'> {
+export function shownOf(
+  draft: CompleteDraft,
+): Pick<NewEmail, 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'attachments' | 'scheduledAt'> {
   return {
-    sender: shown(draft.from), to: draft.to.map(shown), cc: draft.cc.map(shown), bcc: draft.bcc.map(shown), replyTo: draft.replyTo.map(shown),
-    subject: draft.subject, tags: draft.tags, scheduledAt: draft.scheduledAt,
-    attachments: draft.attachments.map(({ filename, contentType, content }) => ({ filename, content_type: contentType, size_bytes: content.length })),
+    sender: shown(draft.from),
+    to: draft.to.map(shown),
+    cc: draft.cc.map(shown),
+    bcc: draft.bcc.map(shown),
+    replyTo: draft.replyTo.map(shown),
+    subject: draft.subject,
+    tags: draft.tags,
+    scheduledAt: draft.scheduledAt,
+    attachments: draft.attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      content_type: contentType,
+      size_bytes: content.length,
+    })),
   };
 }
 
 /** An email as a policy sees it, under the names that callers use; files without their bytes. */
-export function askedFor({ from, to, cc, bcc, replyTo, subject, html, text, headers, tags, attachments, scheduledAt }: EmailDraft): string {
+export function askedFor({
+  from,
+  to,
+  cc,
+  bcc,
+  replyTo,
+  subject,
+  html,
+  text,
+  headers,
+  tags,
+  attachments,
+  scheduledAt,
+}: EmailDraft): string {
   return JSON.stringify({
-    from: shown(from), to: to.map(shown), cc: cc.map(shown), bcc: bcc.map(shown), reply_to: replyTo.map(shown), subject, html, text, headers, tags, scheduled_at: scheduledAt,
+    from: shown(from),
+    to: to.map(shown),
+    cc: cc.map(shown),
+    bcc: bcc.map(shown),
+    reply_to: replyTo.map(shown),
+    subject,
+    html,
+    text,
+    headers,
+    tags,
+    scheduled_at: scheduledAt,
     attachments: attachments.map(({ filename, contentType, source }) => ({
-      filename, content_type: contentType, ...('bytes' in source ? { size_bytes: source.bytes.length } : { url: source.url }),
+      filename,
+      content_type: contentType,
+      ...('bytes' in source ? { size_bytes: source.bytes.length } : { url: source.url }),
     })),
   });
 }
@@ -97,5 +187,7 @@ export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
 /** An address as people write it. */
 function shown({ name, address }: Mailbox): string {
   if (name === '') return address;
-  return /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}" <${address}>` : `${name} <${address}>`;
+  return /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name)
+    ? `"${name.replaceAll(/["\\]/g, '\\$&')}" <${address}>`
+    : `${name} <${address}>`;
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { MailContents } from '#modules/inbox/viewing.contract.js';
 import { type Id, showId } from '#kernel/ids.js';
+import type { MailContents } from '#modules/inbox/viewing.contract.js';
 
 /** One header of an email. */
 export class EmailHeaderItem {
@@ -62,7 +62,13 @@ export class EmailContent {
 export function presentContent({ id, contents }: { id: Id; contents: MailContents }): EmailContent {
   const { text, html, headerLines, attachments, isTruncated } = contents;
   return {
-    text, html, header_lines: headerLines.map(({ name, value }) => ({ name, value })), truncated: isTruncated,
-    attachments: attachments.map((note, index) => ({ ...note, path: `/v1/emails/${showId('evt', id)}/attachments/${index}` })),
+    text,
+    html,
+    header_lines: headerLines.map(({ name, value }) => ({ name, value })),
+    truncated: isTruncated,
+    attachments: attachments.map((note, index) => ({
+      ...note,
+      path: `/v1/emails/${showId('evt', id)}/attachments/${index}`,
+    })),
   };
 }

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type FileNote, type MailContents, MailReading, type MailView, MailViews } from '#modules/inbox/viewing.contract.js';
 import { ApiError, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import {
+  type FileNote,
+  type MailContents,
+  MailReading,
+  type MailView,
+  MailViews,
+} from '#modules/inbox/viewing.contract.js';
 import { SentEmails } from './contract.js';
 import { EmailsService } from './emails.service.js';
 
@@ -28,14 +34,21 @@ export class EmailContents {
   async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const id = await this.composed(tenant, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
-    const found = index < 0 ? null : await this.reading.attachment(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id), index);
+    const found =
+      index < 0
+        ? null
+        : await this.reading.attachment(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id), index);
     if (found === null) throw notFound('attachment');
     return found;
   }
 
   /** Where its HTML is shown. Throws as `of`; whether there is any shows when it is. */
   async view(tenant: Tenant, text: string): Promise<MailView> {
-    return this.views.issue({ environmentId: tenant.environmentId, id: await this.composed(tenant, text), aliasId: null });
+    return this.views.issue({
+      environmentId: tenant.environmentId,
+      id: await this.composed(tenant, text),
+      aliasId: null,
+    });
   }
 
   private async composed(tenant: Tenant, text: string): Promise<Id> {
@@ -46,5 +59,8 @@ export class EmailContents {
 }
 
 function gone(): ApiError {
-  return new ApiError('not_found', 'There is no message: it was erased, could not be made, or is scheduled and composed when it leaves.');
+  return new ApiError(
+    'not_found',
+    'There is no message: it was erased, could not be made, or is scheduled and composed when it leaves.',
+  );
 }

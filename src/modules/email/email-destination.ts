@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { ServiceDestinations } from '#modules/destinations/contract.js';
 import { type Id, idFromBytes } from '#kernel/ids.js';
+import { ServiceDestinations } from '#modules/destinations/contract.js';
 
 /** The destination type that emails are handed over by. */
 export const EMAIL_TYPE = 'email';

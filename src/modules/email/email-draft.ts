@@ -18,7 +18,20 @@ const UNWELL = /\p{Cs}/u;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 const NAMES: FieldNames = {
-  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags', 'scheduled_at']),
+  known: new Set([
+    'from',
+    'to',
+    'cc',
+    'bcc',
+    'reply_to',
+    'subject',
+    'html',
+    'text',
+    'headers',
+    'attachments',
+    'tags',
+    'scheduled_at',
+  ]),
   aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at' },
   refused: new Set(['template', 'topic_id', 'topicId']),
 };
@@ -62,30 +75,54 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   const faults = new Faults();
   const fields = named(given, NAMES, (name, message) => faults.add(name, message));
   const from = mailboxOf(fields['from'], 'from', faults);
-  const [to, cc, bcc] = (['to', 'cc', 'bcc'] as const).map((kind) => mailboxesOf(fields[kind], kind, RECIPIENTS_MAX, faults)) as [Mailbox[], Mailbox[], Mailbox[]];
-  if (fields['to'] === undefined || (Array.isArray(fields['to']) && fields['to'].length === 0)) faults.add('to', 'must name at least one recipient');
-  if (to.length + cc.length + bcc.length > RECIPIENTS_MAX) faults.add('to', `An email has at most ${RECIPIENTS_MAX} recipients, those of cc and bcc included.`);
+  const [to, cc, bcc] = (['to', 'cc', 'bcc'] as const).map((kind) =>
+    mailboxesOf(fields[kind], kind, RECIPIENTS_MAX, faults),
+  ) as [Mailbox[], Mailbox[], Mailbox[]];
+  if (fields['to'] === undefined || (Array.isArray(fields['to']) && fields['to'].length === 0))
+    faults.add('to', 'must name at least one recipient');
+  if (to.length + cc.length + bcc.length > RECIPIENTS_MAX)
+    faults.add('to', `An email has at most ${RECIPIENTS_MAX} recipients, those of cc and bcc included.`);
   const html = bodyOf(fields['html'], 'html', faults);
   const text = bodyOf(fields['text'], 'text', faults);
-  if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text')) faults.add('text', 'An email has a text, or html, or both.');
+  if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text'))
+    faults.add('text', 'An email has a text, or html, or both.');
   const { attachments, faults: refused } = readAttachments(fields['attachments']);
   faults.found.push(...refused);
   const draft = {
-    to, cc, bcc, html, text, attachments, subject: subjectOf(fields['subject'], faults), headers: headersOf(fields['headers'], faults), tags: tagsOf(fields['tags'], faults),
-    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults), scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
+    to,
+    cc,
+    bcc,
+    html,
+    text,
+    attachments,
+    subject: subjectOf(fields['subject'], faults),
+    headers: headersOf(fields['headers'], faults),
+    tags: tagsOf(fields['tags'], faults),
+    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults),
+    scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
   };
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
 /** Everybody who is to get it, each once: who stands in several lists has the first place. */
-export function recipientsOf({ to, cc, bcc }: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>): { address: string; key: string; kind: 'to' | 'cc' | 'bcc' }[] {
+export function recipientsOf({
+  to,
+  cc,
+  bcc,
+}: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>): { address: string; key: string; kind: 'to' | 'cc' | 'bcc' }[] {
   const seen = new Set<string>();
-  const all = (['to', 'cc', 'bcc'] as const).flatMap((kind) => ({ to, cc, bcc })[kind].map(({ address }) => ({ address, key: suppressionKey(address), kind })));
+  const all = (['to', 'cc', 'bcc'] as const).flatMap((kind) =>
+    ({ to, cc, bcc })[kind].map(({ address }) => ({ address, key: suppressionKey(address), kind })),
+  );
   return all.filter(({ key }) => !seen.has(key) && seen.add(key));
 }
 
 function mailboxOf(value: unknown, path: string, faults: Faults): Mailbox | null {
-  if (typeof value !== 'string') return faults.add(path, value === undefined ? 'is required' : 'must be an address such as "Shop <shop@example.com>"');
+  if (typeof value !== 'string')
+    return faults.add(
+      path,
+      value === undefined ? 'is required' : 'must be an address such as "Shop <shop@example.com>"',
+    );
   const mailbox = parseMailbox(value);
   return 'refusal' in mailbox ? faults.add(path, mailbox.refusal) : mailbox;
 }
@@ -99,8 +136,10 @@ function mailboxesOf(value: unknown, path: string, max: number, faults: Faults):
 }
 
 function subjectOf(value: unknown, faults: Faults): string {
-  if (typeof value !== 'string') return faults.add('subject', value === undefined ? 'is required' : 'must be a string') ?? '';
-  if (value.length > SUBJECT_CHARACTERS_MAX) faults.add('subject', `must have at most ${SUBJECT_CHARACTERS_MAX} characters`);
+  if (typeof value !== 'string')
+    return faults.add('subject', value === undefined ? 'is required' : 'must be a string') ?? '';
+  if (value.length > SUBJECT_CHARACTERS_MAX)
+    faults.add('subject', `must have at most ${SUBJECT_CHARACTERS_MAX} characters`);
   if (CONTROL.test(value)) faults.add('subject', 'must have no line breaks and no control characters');
   return value;
 }
@@ -116,13 +155,15 @@ function bodyOf(value: unknown, path: string, faults: Faults): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'string') return faults.add(path, 'must be a string');
   if (Buffer.byteLength(value) > TEXT_BYTES_MAX) return faults.add(path, `must have at most ${TEXT_BYTES_MAX} bytes`);
-  if (value.includes('\0') || UNWELL.test(value)) return faults.add(path, 'must have no NUL and no half of a surrogate pair');
+  if (value.includes('\0') || UNWELL.test(value))
+    return faults.add(path, 'must have no NUL and no half of a surrogate pair');
   return value;
 }
 
 function headersOf(value: unknown, faults: Faults): Record<string, string> {
   if (value === undefined) return {};
-  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) return faults.add('headers', 'must be an object of strings') ?? {};
+  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string'))
+    return faults.add('headers', 'must be an object of strings') ?? {};
   faults.found.push(...mailHeaderFaults(value as Record<string, string>), ...placeholderFaults(value));
   return value as Record<string, string>;
 }
@@ -133,7 +174,14 @@ function tagsOf(value: unknown, faults: Faults): Tag[] {
   if (value.length > TAGS_MAX) return faults.add('tags', `must have at most ${TAGS_MAX} entries`) ?? [];
   return value.flatMap((tag: unknown, i) => {
     const { name, value: text, ...unknown } = isRecord(tag) ? tag : {};
-    if (typeof name === 'string' && typeof text === 'string' && TAG.test(name) && TAG.test(text) && Object.keys(unknown).length === 0) return [{ name, value: text }];
+    if (
+      typeof name === 'string' &&
+      typeof text === 'string' &&
+      TAG.test(name) &&
+      TAG.test(text) &&
+      Object.keys(unknown).length === 0
+    )
+      return [{ name, value: text }];
     return faults.add(`tags.${i}`, 'must be {name, value}, each of 1 to 256 letters, digits, "_" and "-"') ?? [];
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
 import type { Id } from '#kernel/ids.js';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';

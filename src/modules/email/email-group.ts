@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { isStorageAway, sqlState } from '#kernel/database.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { GroupCommit } from '#kernel/group-commit.js';
+import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
@@ -42,7 +42,8 @@ export class EmailGroup {
 
   /** Resolves once both are committed, which makes no accepted email yet. Throws 503 while storage is away, or does not keep up. */
   async add(composed: ComposedEmail): Promise<void> {
-    if (this.group.backlog >= BACKLOG_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
+    if (this.group.backlog >= BACKLOG_MAX)
+      throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
     // By itself: nobody else's email waits for its bytes.
     if (RawEmails.isLarge(composed.raw)) await this.stored(() => this.putLarge(composed));
     await this.group.add(composed);
@@ -55,8 +56,13 @@ export class EmailGroup {
 
   /** Both may be repeated. */
   private async insert(composed: ComposedEmail[]): Promise<void> {
-    await this.raw.putSmall(composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })));
-    await this.emails.insert(composed.map(({ email }) => email), false);
+    await this.raw.putSmall(
+      composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })),
+    );
+    await this.emails.insert(
+      composed.map(({ email }) => email),
+      false,
+    );
   }
 
   private putLarge({ email, raw }: ComposedEmail): Promise<void> {

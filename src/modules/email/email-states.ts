@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Retention } from '#modules/auth/contract.js';
 import { GroupedReads } from '#kernel/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
-import { EmailsStore, type EmailPlace, type EmailState } from './emails.store.js';
+import { Retention } from '#modules/auth/contract.js';
+import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js';
 
 /** Emails that one statement asks for. */
 const STATES_MAX = 64;

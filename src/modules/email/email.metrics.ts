@@ -12,12 +12,29 @@ export class EmailMetrics {
 
   constructor(metrics: Metrics, scheduled: ScheduledEmailsStore) {
     this.acceptedTotal = metrics.counter('emails_accepted_total', 'Emails that were accepted.');
-    this.toldTotal = metrics.counter('email_recipients_told_total', 'Recipients of emails that bounced, complained or failed.', ['state']);
-    this.repliesTotal = metrics.counter('email_replies_total', 'What was answered for recipients when emails were handed over.', ['outcome']);
-    this.releasedTotal = metrics.counter('scheduled_emails_released_total', 'Scheduled emails whose time came: sent, or failed since they may not be sent any more.', ['outcome']);
-    metrics.gauge('scheduled_emails_overdue_seconds', 'For how long the oldest scheduled email has been due.', [], async (gauge) => {
-      gauge.set(await scheduled.overdueSeconds());
-    });
+    this.toldTotal = metrics.counter(
+      'email_recipients_told_total',
+      'Recipients of emails that bounced, complained or failed.',
+      ['state'],
+    );
+    this.repliesTotal = metrics.counter(
+      'email_replies_total',
+      'What was answered for recipients when emails were handed over.',
+      ['outcome'],
+    );
+    this.releasedTotal = metrics.counter(
+      'scheduled_emails_released_total',
+      'Scheduled emails whose time came: sent, or failed since they may not be sent any more.',
+      ['outcome'],
+    );
+    metrics.gauge(
+      'scheduled_emails_overdue_seconds',
+      'For how long the oldest scheduled email has been due.',
+      [],
+      async (gauge) => {
+        gauge.set(await scheduled.overdueSeconds());
+      },
+    );
   }
 
   released(outcome: 'sent' | 'failed'): void {

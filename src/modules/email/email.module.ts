@@ -7,15 +7,16 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
 import { EmailFacts, ReturnAddresses, SentEmails } from './contract.js';
+import { EmailMetrics } from './email.metrics.js';
+import { EmailTools } from './email.tools.js';
 import { EmailAdapter } from './email-adapter.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailComposition } from './email-composition.js';
-import { EmailDestination } from './email-destination.js';
-import { EmailContents } from './email-contents.js';
 import { EmailContentsController } from './email-contents.controller.js';
+import { EmailContents } from './email-contents.js';
+import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
 import { EmailGroup } from './email-group.js';
-import { EmailMetrics } from './email.metrics.js';
 import { EmailStates } from './email-states.js';
 import { EmailsController } from './emails.controller.js';
 import { EmailsService } from './emails.service.js';
@@ -27,14 +28,13 @@ import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
+import { SimulatorController } from './simulator.controller.js';
 import { StoredEmails } from './stored-emails.js';
 import { StoredFacts } from './stored-facts.js';
-import { SimulatorController } from './simulator.controller.js';
 import { SuppressionSweep } from './suppression-sweep.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { SuppressionsStore } from './suppressions.store.js';
-import { EmailTools } from './email.tools.js';
 
 /** Sending email: an email is an event, and its transport a destination type. */
 @Module({

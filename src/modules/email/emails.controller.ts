@@ -1,15 +1,54 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiConflictResponse, ApiExtraModels, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiUnprocessableEntityResponse, getSchemaPath } from '@nestjs/swagger';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  StreamableFile,
+} from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiConflictResponse,
+  ApiExtraModels,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiUnprocessableEntityResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { BodyLimit } from '#http/body-limit.js';
 import { Audit, HoldsContent } from '#http/audit.js';
+import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { TakesUnknownFields } from '#http/open-bodies.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailCancelled, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentCancelled, presentEmail, presentPage } from './emails.dto.js';
+import {
+  BATCH_EXAMPLES,
+  EmailAccepted,
+  EmailBatchAccepted,
+  EmailBatchBody,
+  EmailBody,
+  EmailCancelled,
+  EmailDetail,
+  EmailListQuery,
+  EmailPage,
+  KEPT,
+  presentAccepted,
+  presentBatch,
+  presentCancelled,
+  presentEmail,
+  presentPage,
+} from './emails.dto.js';
 import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
@@ -39,10 +78,18 @@ export class EmailsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Send an email',
-    description: 'Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`.',
+    description:
+      'Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`.',
   })
-  @ApiAcceptedResponse({ type: EmailAccepted, description: 'Accepted: it is sent from now on or at its time, or every recipient is suppressed.' })
-  async sendEmail(@CurrentTenant() tenant: Tenant, @Body() body: EmailBody, @Req() { idempotency }: FastifyRequest): Promise<EmailAccepted> {
+  @ApiAcceptedResponse({
+    type: EmailAccepted,
+    description: 'Accepted: it is sent from now on or at its time, or every recipient is suppressed.',
+  })
+  async sendEmail(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: EmailBody,
+    @Req() { idempotency }: FastifyRequest,
+  ): Promise<EmailAccepted> {
     return presentAccepted(await this.sending.one(tenant, body, idempotency, KEPT));
   }
 
@@ -54,21 +101,37 @@ export class EmailsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Send many emails',
-    description: 'Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request.',
+    description:
+      'Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request.',
   })
   @ApiBody({
-    schema: { oneOf: [{ $ref: getSchemaPath(EmailBatchBody) }, { type: 'array', items: { $ref: getSchemaPath(EmailBody) }, minItems: 1, maxItems: 100 }] },
+    schema: {
+      oneOf: [
+        { $ref: getSchemaPath(EmailBatchBody) },
+        { type: 'array', items: { $ref: getSchemaPath(EmailBody) }, minItems: 1, maxItems: 100 },
+      ],
+    },
     examples: BATCH_EXAMPLES,
   })
   @ApiAcceptedResponse({ type: EmailBatchAccepted, description: 'What became of each email, in order.' })
-  @ApiUnprocessableEntityResponse({ description: 'It is no batch: no list of 1 to 100 emails, or more attachments than a request may have.' })
-  async sendEmails(@CurrentTenant() tenant: Tenant, @Body() body: unknown, @Req() { idempotency }: FastifyRequest): Promise<EmailBatchAccepted> {
+  @ApiUnprocessableEntityResponse({
+    description: 'It is no batch: no list of 1 to 100 emails, or more attachments than a request may have.',
+  })
+  async sendEmails(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: unknown,
+    @Req() { idempotency }: FastifyRequest,
+  ): Promise<EmailBatchAccepted> {
     return presentBatch(await this.sending.batch(tenant, body, idempotency, KEPT));
   }
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List emails', description: 'Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last.' })
+  @ApiOperation({
+    summary: 'List emails',
+    description:
+      'Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last.',
+  })
   @ApiOkResponse({ type: EmailPage, description: 'One page of emails.' })
   async listEmails(@CurrentTenant() tenant: Tenant, @Query() query: EmailListQuery): Promise<EmailPage> {
     return presentPage(await this.emails.list(tenant, query));
@@ -87,7 +150,10 @@ export class EmailsController {
   @Delete(':id')
   @HttpCode(204)
   @Scope('write')
-  @ApiOperation({ summary: 'Cancel a scheduled email', description: 'Removes it with everything that was stored of it. 409 once its time has come.' })
+  @ApiOperation({
+    summary: 'Cancel a scheduled email',
+    description: 'Removes it with everything that was stored of it. 409 once its time has come.',
+  })
   @ApiParam(EMAIL)
   @ApiNoContentResponse({ description: 'It is not sent, and is gone.' })
   @ApiConflictResponse(LEFT)
@@ -100,7 +166,10 @@ export class EmailsController {
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Cancel a scheduled email (as Resend does)', description: 'The same as DELETE, for `resend.emails.cancel`.' })
+  @ApiOperation({
+    summary: 'Cancel a scheduled email (as Resend does)',
+    description: 'The same as DELETE, for `resend.emails.cancel`.',
+  })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailCancelled, description: 'It is not sent, and is gone.' })
   @ApiConflictResponse(LEFT)
@@ -116,11 +185,27 @@ export class EmailsController {
   @Header('content-disposition', 'attachment; filename="message.eml"')
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
-  @ApiOperation({ summary: 'Get what is sent', description: 'The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed.' })
+  @ApiOperation({
+    summary: 'Get what is sent',
+    description:
+      'The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed.',
+  })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ description: 'The message.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Your order\r\n\r\nIt is on its way.' } } })
+  @ApiOkResponse({
+    description: 'The message.',
+    content: {
+      'message/rfc822': {
+        schema: { type: 'string', format: 'binary' },
+        example: 'Subject: Your order\r\n\r\nIt is on its way.',
+      },
+    },
+  })
   async getRawEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<StreamableFile> {
     const { chunks, sizeBytes } = await this.emails.bytes(tenant, id);
-    return new StreamableFile(Readable.from(chunks, { objectMode: false }), { type: 'message/rfc822', length: sizeBytes, disposition: 'attachment; filename="message.eml"' });
+    return new StreamableFile(Readable.from(chunks, { objectMode: false }), {
+      type: 'message/rfc822',
+      length: sizeBytes,
+      disposition: 'attachment; filename="message.eml"',
+    });
   }
 }

@@ -10,13 +10,15 @@ import type { AttemptRow } from '#modules/events/attempts.contract.js';
 import type { AcceptedEmail } from './accept-email.js';
 import { ATTACHMENTS_MAX } from './attachment-draft.js';
 import { RECIPIENTS_MAX, SUBJECT_CHARACTERS_MAX, TAGS_MAX } from './email-draft.js';
-import { type EmailRow, SHOWN_STATUSES } from './emails.store.js';
 import type { EmailView } from './emails.service.js';
+import { type EmailRow, SHOWN_STATUSES } from './emails.store.js';
 import type { BatchOutcome } from './send-emails.js';
 
 const ACCEPTED_STATUS = 202;
 const ID = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const ONE_OR_MANY = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }] };
+const ONE_OR_MANY = {
+  oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }],
+};
 
 /** A file that goes with an email: its bytes, or where to fetch them. */
 @TakesUnknownFields()
@@ -67,8 +69,12 @@ export class EmailTag {
 
 /** An email that needs no domain, with everything that the operations on an email show. */
 const SIMULATED = {
-  from: 'Shop <shop@simulator.localhost>', to: 'delivered@simulator.localhost', subject: 'Your order',
-  html: '<p>It is on its way.</p>', text: 'It is on its way.', attachments: [{ filename: 'order.txt', content: 'T3JkZXIgNDcxMQo=' }],
+  from: 'Shop <shop@simulator.localhost>',
+  to: 'delivered@simulator.localhost',
+  subject: 'Your order',
+  html: '<p>It is on its way.</p>',
+  text: 'It is on its way.',
+  attachments: [{ filename: 'order.txt', content: 'T3JkZXIgNDcxMQo=' }],
 };
 
 /** The email to send. Fields of other services that are not known here are passed over; `template` and `topic_id`, which would change what is sent, are 422. */
@@ -78,12 +84,20 @@ const SIMULATED = {
     summary: 'To the simulator, which plays the recipient. Needs no domain',
     value: SIMULATED,
   },
-  scheduled: { summary: 'The same in an hour. Until then it can be cancelled', value: { ...SIMULATED, scheduled_at: 'in 1 hour' } },
+  scheduled: {
+    summary: 'The same in an hour. Until then it can be cancelled',
+    value: { ...SIMULATED, scheduled_at: 'in 1 hour' },
+  },
   html: {
     summary: 'From a verified domain, with html and a reply address',
     value: {
-      from: 'Shop <shop@example.com>', to: ['customer@example.org'], reply_to: 'support@example.com', subject: 'Your order',
-      html: '<p>It is on its way.</p>', text: 'It is on its way.', tags: [{ name: 'kind', value: 'order' }],
+      from: 'Shop <shop@example.com>',
+      to: ['customer@example.org'],
+      reply_to: 'support@example.com',
+      subject: 'Your order',
+      html: '<p>It is on its way.</p>',
+      text: 'It is on its way.',
+      tags: [{ name: 'kind', value: 'order' }],
     },
   },
 })
@@ -126,7 +140,10 @@ export class EmailBody {
 
   /** Headers of your own. */
   @ApiProperty({
-    description: `Headers of your own. ${MAIL_HEADERS_RULE}`, selfRequired: false, type: 'object', additionalProperties: { type: 'string' },
+    description: `Headers of your own. ${MAIL_HEADERS_RULE}`,
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { type: 'string' },
     example: { 'X-Entity-Ref-ID': 'order-4711' },
   })
   headers?: Record<string, string>;
@@ -140,7 +157,12 @@ export class EmailBody {
   tags?: EmailTag[];
 
   /** When it is to leave; at once when left out. */
-  @ApiProperty({ required: false, maxLength: 64, description: `When it is to leave; at once when left out. ${SCHEDULE_RULE} Not in a batch.`, example: 'in 5 minutes' })
+  @ApiProperty({
+    required: false,
+    maxLength: 64,
+    description: `When it is to leave; at once when left out. ${SCHEDULE_RULE} Not in a batch.`,
+    example: 'in 5 minutes',
+  })
   scheduled_at?: string;
 
   /** The same as `scheduled_at`. */
@@ -220,7 +242,11 @@ export class EmailListQuery {
   until?: string;
 
   /** Only emails with this tag: its name, or `name:value`. */
-  @ApiProperty({ required: false, pattern: '^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$', example: 'campaign:welcome' })
+  @ApiProperty({
+    required: false,
+    pattern: '^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$',
+    example: 'campaign:welcome',
+  })
   tag?: string;
 
   /** Only emails to this address, in `to`, `cc` or `bcc`; whatever its case. */
@@ -415,7 +441,10 @@ export function presentAccepted({ id, status }: AcceptedEmail): EmailAccepted {
 
 /** What an idempotency key keeps of an accepted email, and the way back. */
 export const KEPT = {
-  keep: (email: AcceptedEmail): StoredAnswer => ({ status: ACCEPTED_STATUS, body: JSON.stringify(presentAccepted(email)) }),
+  keep: (email: AcceptedEmail): StoredAnswer => ({
+    status: ACCEPTED_STATUS,
+    body: JSON.stringify(presentAccepted(email)),
+  }),
   read: ({ body }: StoredAnswer): AcceptedEmail => {
     const { id, status } = JSON.parse(body) as { id: string; status: AcceptedEmail['status'] };
     return { id: parseId('evt', id) as Id, status };
@@ -447,7 +476,12 @@ export function presentEmail({ email, attempts }: EmailView): EmailDetail {
     bcc: email.bcc,
     reply_to: email.replyTo,
     message_id: email.messageId,
-    recipients: email.recipients.map(({ address, state, at, detail }) => ({ address, status: email.status === 'scheduled' ? email.status : recipientStatus(state, email.handingOver), at, detail })),
+    recipients: email.recipients.map(({ address, state, at, detail }) => ({
+      address,
+      status: email.status === 'scheduled' ? email.status : recipientStatus(state, email.handingOver),
+      at,
+      detail,
+    })),
     attempts: attempts.map(presentAttempt),
     timeline: email.timeline,
     tags: email.tags,
@@ -475,7 +509,12 @@ export function presentCancelled(id: Id): EmailCancelled {
 
 function presentItem({ id, sender, to, subject, status, scheduledAt }: EmailRow): EmailItem {
   return {
-    id: showId('evt', id), from: sender, to, subject, status, created_at: new Date(idTimeMs(id)).toISOString(),
+    id: showId('evt', id),
+    from: sender,
+    to,
+    subject,
+    status,
+    created_at: new Date(idTimeMs(id)).toISOString(),
     ...(scheduledAt !== null && { scheduled_at: scheduledAt.toISOString() }),
   };
 }

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
-import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, notFound } from '#kernel/errors.js';
 import { type Id, idTimeMs, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
+import { shownOf } from './email-composition.js';
 import { emailTargetId } from './email-destination.js';
 import { recipientsOf } from './email-draft.js';
-import { shownOf } from './email-composition.js';
 import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore, type ShownStatus } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
-import { type ScheduledRow, ScheduledEmailsStore } from './scheduled-emails.store.js';
+import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
 
 /** What a caller filters the list by, as given. */
 export interface EmailQuery extends PageQuery {
@@ -87,23 +87,34 @@ export class EmailsService {
     const id = emailId(text);
     if (await this.scheduled.remove(environmentId, id)) return id;
     if ((await this.store.find(environmentId, id)) === null) throw notFound('email');
-    throw conflict('The email has left, or is leaving: only a scheduled one can be cancelled. POST /v1/events/{id}/cancel ends what is still tried.');
+    throw conflict(
+      'The email has left, or is leaving: only a scheduled one can be cancelled. POST /v1/events/{id}/cancel ends what is still tried.',
+    );
   }
 
   private async page(filter: EmailFilter, limit: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
-    if (filter.tag !== undefined || filter.recipient !== undefined) return this.store.withTraits(filter, CANDIDATES_MAX);
+    if (filter.tag !== undefined || filter.recipient !== undefined)
+      return this.store.withTraits(filter, CANDIDATES_MAX);
     if (filter.status === undefined) return { rows: await this.store.list(filter, limit), floor: null };
     if (filter.status === 'scheduled') return { rows: await this.store.listScheduled(filter, limit), floor: null };
     return this.store.listOf(filter.status, filter, CANDIDATES_MAX);
   }
 
-  private filter({ environmentId }: Tenant, { status, since, until, tag, recipient }: Omit<EmailQuery, 'cursor' | 'limit'>): EmailFilter {
+  private filter(
+    { environmentId }: Tenant,
+    { status, since, until, tag, recipient }: Omit<EmailQuery, 'cursor' | 'limit'>,
+  ): EmailFilter {
     const untilMs = until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', until);
     const sinceMs = since === undefined ? 0 : timeMs('since', since);
     const [name = '', value] = tag?.split(':') ?? [];
     return {
-      environmentId, beforeId: lowestIdAt(untilMs + 1), fromId: lowestIdAt(sinceMs), status, targetId: emailTargetId(environmentId),
-      ...(tag !== undefined && { tag: { name, ...(value !== undefined && { value }) } }), ...(recipient !== undefined && { recipient }),
+      environmentId,
+      beforeId: lowestIdAt(untilMs + 1),
+      fromId: lowestIdAt(sinceMs),
+      status,
+      targetId: emailTargetId(environmentId),
+      ...(tag !== undefined && { tag: { name, ...(value !== undefined && { value }) } }),
+      ...(recipient !== undefined && { recipient }),
     };
   }
 }
@@ -112,7 +123,17 @@ export class EmailsService {
 function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Omit<EmailRecord, 'expiresOn'> {
   const at = new Date(idTimeMs(id)).toISOString();
   return {
-    id, messageId, isCaptured, ...shownOf(draft), status: 'scheduled', sizeBytes: 0, timeline: [], isOwed: true, returnPathHost: null, handingOver: null, erasedAt: null,
+    id,
+    messageId,
+    isCaptured,
+    ...shownOf(draft),
+    status: 'scheduled',
+    sizeBytes: 0,
+    timeline: [],
+    isOwed: true,
+    returnPathHost: null,
+    handingOver: null,
+    erasedAt: null,
     recipients: recipientsOf(draft).map(({ address, kind }) => ({ address, kind, state: 'sending', at, detail: null })),
   };
 }

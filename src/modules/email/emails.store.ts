@@ -1,9 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { dateOf, expiryDay } from '#engine/expiry-day.js';
-import { EMAIL_STATUSES, type EmailStatus, type HandingOver, type RecipientState } from '#engine/mail/recipient-state.js';
+import {
+  EMAIL_STATUSES,
+  type EmailStatus,
+  type HandingOver,
+  type RecipientState,
+} from '#engine/mail/recipient-state.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
-import { booleanArray, dateArray, intArray, jsonbArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
+import {
+  booleanArray,
+  dateArray,
+  intArray,
+  jsonbArray,
+  textArray,
+  timestampArray,
+  uuidArray,
+} from '#kernel/pg-array.js';
 import type { Tag } from './email-draft.js';
 import { HOLDS } from './suppressions.store.js';
 
@@ -90,7 +103,10 @@ export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOn
 }
 
 /** What an attempt, or a report, needs of an email. */
-export interface EmailState extends Pick<EmailRecord, 'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'> {
+export interface EmailState extends Pick<
+  EmailRecord,
+  'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'
+> {
   version: number;
   /** Keys of those of its recipients that are not sent to now (`suppressionKey`). */
   suppressed: readonly string[];
@@ -166,7 +182,10 @@ const STATES: Statement = {
 };
 
 /** emails_pkey, one look-up in each partition: for what is not where it should be. */
-const STATE: Statement = { name: 'emails_state', text: `select ${STATE_COLUMNS} from emails e where e.environment_id = $1 and e.id = $2` };
+const STATE: Statement = {
+  name: 'emails_state',
+  text: `select ${STATE_COLUMNS} from emails e where e.environment_id = $1 and e.id = $2`,
+};
 
 /** emails_pkey of the one partition of each; nothing where somebody was faster. */
 const CHANGE: Statement = {
@@ -181,7 +200,8 @@ const CHANGE: Statement = {
 
 /** emails_pkey of the one partition. Of a redrive or a replay the last one: what came before has been told long since. */
 const TAKEN_AS: Statement = {
-  name: 'emails_taken_as', text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
+  name: 'emails_taken_as',
+  text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
 /** emails_pkey. Nobody can be written to again: what is owed is given up. */
@@ -298,7 +318,10 @@ const FIND: Statement = {
 };
 
 /** environments, once: a handful of numbers. */
-const RETENTIONS: Statement = { name: 'emails_retentions', text: 'select distinct retention_days as days from environments order by 1' };
+const RETENTIONS: Statement = {
+  name: 'emails_retentions',
+  text: 'select distinct retention_days as days from environments order by 1',
+};
 
 /**
  * Rows of a stretch of time that no event followed, among those that expire on one day: emails_pkey for each environment, and
@@ -359,12 +382,30 @@ export class EmailsStore {
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
     // What people wrote has no line feed: mailboxes are parsed.
-    const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer => textArray(emails.map((email) => email[name].join('\n')));
-    const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer => jsonbArray(emails.map((email) => JSON.stringify(email[name])));
+    const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer =>
+      textArray(emails.map((email) => email[name].join('\n')));
+    const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer =>
+      jsonbArray(emails.map((email) => JSON.stringify(email[name])));
     const values = [
-      intArray(column('environmentId')), uuidArray(column('id')), dateArray(column('expiresOnDay')), textArray(column('sender')), lists('to'), lists('cc'), lists('bcc'),
-      lists('replyTo'), textArray(column('subject')), textArray(column('messageId')), textArray(column('returnPathHost')), booleanArray(column('isCaptured')), json('tags'),
-      json('attachments'), intArray(column('sizeBytes')), json('recipients'), json('timeline'), textArray(column('status')), booleanArray(column('isOwed')),
+      intArray(column('environmentId')),
+      uuidArray(column('id')),
+      dateArray(column('expiresOnDay')),
+      textArray(column('sender')),
+      lists('to'),
+      lists('cc'),
+      lists('bcc'),
+      lists('replyTo'),
+      textArray(column('subject')),
+      textArray(column('messageId')),
+      textArray(column('returnPathHost')),
+      booleanArray(column('isCaptured')),
+      json('tags'),
+      json('attachments'),
+      intArray(column('sizeBytes')),
+      json('recipients'),
+      json('timeline'),
+      textArray(column('status')),
+      booleanArray(column('isOwed')),
       timestampArray(column('scheduledAt').map((at) => at && at.getTime())),
     ];
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.hot(INSERT, values));
@@ -373,7 +414,9 @@ export class EmailsStore {
   /** In their order; null for one that is not there, whether it is elsewhere or nowhere. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.hot<EmailState & { place: number }>(STATES, [
-      intArray(places.map(({ environmentId }) => environmentId)), uuidArray(places.map(({ id }) => id)), dateArray(places.map(({ expiresOnDay }) => expiresOnDay)),
+      intArray(places.map(({ environmentId }) => environmentId)),
+      uuidArray(places.map(({ id }) => id)),
+      dateArray(places.map(({ expiresOnDay }) => expiresOnDay)),
     ]);
     const found = new Map(rows.map(({ place, ...state }) => [place, state]));
     return places.map((_, place) => found.get(place) ?? null);
@@ -388,18 +431,28 @@ export class EmailsStore {
   /** Whether each was made: not where the row is not what was read any more. Of two of one email one. Inside the caller's transaction when there is one. */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [
-      intArray(changes.map(({ environmentId }) => environmentId)), uuidArray(changes.map(({ state }) => state.id)),
-      dateArray(changes.map(({ state }) => Date.parse(state.expiresOn) / DAY_MS)), intArray(changes.map(({ state }) => state.version)),
-      jsonbArray(changes.map(({ after }) => JSON.stringify(after.recipients))), jsonbArray(changes.map(({ after }) => JSON.stringify(after.timeline))),
-      textArray(changes.map(({ after }) => after.status)), booleanArray(changes.map(({ after }) => after.isOwed)),
+      intArray(changes.map(({ environmentId }) => environmentId)),
+      uuidArray(changes.map(({ state }) => state.id)),
+      dateArray(changes.map(({ state }) => Date.parse(state.expiresOn) / DAY_MS)),
+      intArray(changes.map(({ state }) => state.version)),
+      jsonbArray(changes.map(({ after }) => JSON.stringify(after.recipients))),
+      jsonbArray(changes.map(({ after }) => JSON.stringify(after.timeline))),
+      textArray(changes.map(({ after }) => after.status)),
+      booleanArray(changes.map(({ after }) => after.isOwed)),
     ];
-    const made = await (isInTransaction ? this.database.query<{ place: number }>(CHANGE, values) : this.database.hot<{ place: number }>(CHANGE, values));
+    const made = await (isInTransaction
+      ? this.database.query<{ place: number }>(CHANGE, values)
+      : this.database.hot<{ place: number }>(CHANGE, values));
     const places = new Set(made.map(({ place }) => place));
     return changes.map((_, place) => places.has(place));
   }
 
   /** What the provider that took it calls it. */
-  async takenAs(environmentId: number, { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>, providerMessageId: string): Promise<void> {
+  async takenAs(
+    environmentId: number,
+    { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>,
+    providerMessageId: string,
+  ): Promise<void> {
     await this.database.hot(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
@@ -419,13 +472,37 @@ export class EmailsStore {
   }
 
   /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */
-  async listOf(status: EmailStatus, { environmentId, beforeId, fromId, targetId }: EmailFilter, candidatesMax: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
-    return among(await this.database.read<Candidate>(LISTS.get(status) as Statement, [environmentId, beforeId, fromId, candidatesMax, targetId]), candidatesMax);
+  async listOf(
+    status: EmailStatus,
+    { environmentId, beforeId, fromId, targetId }: EmailFilter,
+    candidatesMax: number,
+  ): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    return among(
+      await this.database.read<Candidate>(LISTS.get(status) as Statement, [
+        environmentId,
+        beforeId,
+        fromId,
+        candidatesMax,
+        targetId,
+      ]),
+      candidatesMax,
+    );
   }
 
   /** The same with a tag, a recipient or both; of any status where none is asked for. */
-  async withTraits({ environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter, candidatesMax: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
-    const values = [environmentId, beforeId, fromId, candidatesMax, targetId, tag === undefined ? null : JSON.stringify([tag]), recipient?.toLowerCase() ?? null];
+  async withTraits(
+    { environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter,
+    candidatesMax: number,
+  ): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    const values = [
+      environmentId,
+      beforeId,
+      fromId,
+      candidatesMax,
+      targetId,
+      tag === undefined ? null : JSON.stringify([tag]),
+      recipient?.toLowerCase() ?? null,
+    ];
     return among(await this.database.read<Candidate>(FOUND.get(status ?? null) as Statement, values), candidatesMax);
   }
 
@@ -447,7 +524,9 @@ export class EmailsStore {
 
   /** Null when no environment has it. */
   async environmentOf(id: Id): Promise<number | null> {
-    const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) => expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1));
+    const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) =>
+      expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1),
+    );
     const ofDay = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [id, dateArray(days)]);
     const [row] = ofDay.length > 0 ? ofDay : await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
     return row?.environmentId ?? null;

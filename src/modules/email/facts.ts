@@ -20,18 +20,33 @@ export interface FactsApplied {
 export const DELAYED = 'delayed';
 /** A timeline tells facts; what is tried again is told by the attempts. */
 const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
-  sent: 'sent', delivered: 'delivered', bounced: 'bounced', complained: 'complained', rejected: 'rejected', suppressed: 'rejected',
+  sent: 'sent',
+  delivered: 'delivered',
+  bounced: 'bounced',
+  complained: 'complained',
+  rejected: 'rejected',
+  suppressed: 'rejected',
 };
 /** Fifty recipients, each with every fact there is, and room for subtypes. A provider that goes on telling adds nothing behind it. */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
 /** Applies facts to an email, in their order; facts of strangers are passed over. Pure. */
-export function applyFacts(state: Pick<EmailState, 'recipients' | 'timeline'>, facts: readonly EmailFact[], at: string): FactsApplied {
+export function applyFacts(
+  state: Pick<EmailState, 'recipients' | 'timeline'>,
+  facts: readonly EmailFact[],
+  at: string,
+): FactsApplied {
   const recipients = state.recipients.map((recipient) => ({ ...recipient }));
   const byKey = new Map(recipients.map((recipient) => [suppressionKey(recipient.address), recipient]));
   const timeline = [...state.timeline];
-  const applied: FactsApplied = { after: { recipients, timeline, ...overallOf(recipients) }, isChanged: false, suppressed: [], news: [], isLateFailure: false };
+  const applied: FactsApplied = {
+    after: { recipients, timeline, ...overallOf(recipients) },
+    isChanged: false,
+    suppressed: [],
+    news: [],
+    isLateFailure: false,
+  };
   for (const fact of facts) {
     const recipient = byKey.get(suppressionKey(fact.address));
     if (recipient !== undefined) apply(applied, recipient, fact, at);
@@ -40,8 +55,17 @@ export function applyFacts(state: Pick<EmailState, 'recipients' | 'timeline'>, f
 }
 
 /** The status that the row holds, and whether anything is owed. */
-export function overallOf(recipients: readonly Pick<StoredRecipient, 'state'>[]): { status: EmailStatus; isOwed: boolean } {
-  return { status: emailStatus(recipients.map(({ state }) => state), null), isOwed: recipients.some(({ state }) => isOwed(state, false)) };
+export function overallOf(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
+  status: EmailStatus;
+  isOwed: boolean;
+} {
+  return {
+    status: emailStatus(
+      recipients.map(({ state }) => state),
+      null,
+    ),
+    isOwed: recipients.some(({ state }) => isOwed(state, false)),
+  };
 }
 
 function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFact, at: string): void {
@@ -60,12 +84,17 @@ function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFac
   applied.isChanged = true;
   if (explains) Object.assign(recipient, { state, at, detail: fact.detail });
   if (state === before) return;
-  if (state === 'bounced' || state === 'complained' || state === 'failed') applied.news.push({ state, address: recipient.address, fact });
+  if (state === 'bounced' || state === 'complained' || state === 'failed')
+    applied.news.push({ state, address: recipient.address, fact });
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
 /** Who has complained is suppressed for it, whether or not the row says so: those of before it was noted do not. */
-function isCounted({ suppressedFor }: StoredRecipient, before: StoredRecipient['state'], origin: 'bounce' | 'complaint'): boolean {
+function isCounted(
+  { suppressedFor }: StoredRecipient,
+  before: StoredRecipient['state'],
+  origin: 'bounce' | 'complaint',
+): boolean {
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
@@ -73,7 +102,8 @@ function isCounted({ suppressedFor }: StoredRecipient, before: StoredRecipient['
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
   const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;
-  if (timeline.some((item) => item.type === type && item.subtype === subtype && item.recipient === recipient)) return false;
+  if (timeline.some((item) => item.type === type && item.subtype === subtype && item.recipient === recipient))
+    return false;
   timeline.push({ type, subtype, at, detail, recipient });
   return true;
 }

@@ -7,8 +7,18 @@ const SIMULATED = {
   delivered: { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: '250 2.0.0 Accepted by the simulator.' },
   complained: { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: '250 2.0.0 Accepted by the simulator.' },
   bounced: { outcome: 'bounced', code: 550, enhanced: '5.1.1', text: '550 5.1.1 The simulator knows no such mailbox.' },
-  suppressed: { outcome: 'bounced', code: 550, enhanced: '5.1.1', text: '550 5.1.1 The simulator knows no such mailbox.' },
-  deferred: { outcome: 'deferred', code: 451, enhanced: '4.7.1', text: '451 4.7.1 The simulator takes nothing now, try again later.' },
+  suppressed: {
+    outcome: 'bounced',
+    code: 550,
+    enhanced: '5.1.1',
+    text: '550 5.1.1 The simulator knows no such mailbox.',
+  },
+  deferred: {
+    outcome: 'deferred',
+    code: 451,
+    enhanced: '4.7.1',
+    text: '451 4.7.1 The simulator takes nothing now, try again later.',
+  },
 } as const satisfies Record<string, Omit<RecipientReply, 'address'>>;
 
 /** What the simulator answers for its own addresses; null for an address that is none of them. */
@@ -25,25 +35,47 @@ export function capturedReply(address: string): RecipientReply {
 /** What the recipients' states learn from a reply. */
 export function factsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
   const { address, text, enhanced } = reply;
-  const fact = (kind: EmailFact['kind'], isPermanent = false): EmailFact =>
-    ({ address, kind, subtype: kind === 'sent' || kind === 'delivered' ? null : enhanced, detail: text, isPermanent });
+  const fact = (kind: EmailFact['kind'], isPermanent = false): EmailFact => ({
+    address,
+    kind,
+    subtype: kind === 'sent' || kind === 'delivered' ? null : enhanced,
+    detail: text,
+    isPermanent,
+  });
   if (reply.outcome === 'accepted') return isFinal ? [fact('sent'), fact('delivered')] : [fact('sent')];
   if (reply.outcome === 'deferred') return [fact('deferred')];
   return reply.outcome === 'bounced' ? [fact('bounced', true)] : [fact('rejected')];
 }
 
 /** What an attempt answers the delivery with: its outcome decides whether there is another one, and whether the breaker counts it. */
-export function answerOf({ replies, isUnreachable, retryAfterMs }: Pick<SubmissionReport, 'replies' | 'isUnreachable' | 'retryAfterMs'>): { answer: Answer; excerpt: string | null } {
-  const telling = WORST_FIRST.map((outcome) => replies.find((reply) => reply.outcome === outcome)).find((reply) => reply !== undefined);
+export function answerOf({
+  replies,
+  isUnreachable,
+  retryAfterMs,
+}: Pick<SubmissionReport, 'replies' | 'isUnreachable' | 'retryAfterMs'>): { answer: Answer; excerpt: string | null } {
+  const telling = WORST_FIRST.map((outcome) => replies.find((reply) => reply.outcome === outcome)).find(
+    (reply) => reply !== undefined,
+  );
   const excerpt = telling?.text ?? null;
   if (isUnreachable) return { answer: { kind: 'error', error: 'connection' }, excerpt };
-  const outcome = telling === undefined || telling.outcome === 'accepted' ? 'success' : telling.outcome === 'deferred' ? 'deferred' : 'refused';
+  const outcome =
+    telling === undefined || telling.outcome === 'accepted'
+      ? 'success'
+      : telling.outcome === 'deferred'
+        ? 'deferred'
+        : 'refused';
   const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
   // An answer without a code is one that got lost on the way.
-  if (telling !== undefined && telling.code < 100) return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
+  if (telling !== undefined && telling.code < 100)
+    return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
   return { answer: { kind: 'response', status: telling?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
 /** While something is deferred there will be another attempt, whatever else was refused. */
-const WORST_FIRST = ['deferred', 'bounced', 'failed', 'accepted'] as const satisfies readonly RecipientReply['outcome'][];
+const WORST_FIRST = [
+  'deferred',
+  'bounced',
+  'failed',
+  'accepted',
+] as const satisfies readonly RecipientReply['outcome'][];
 const NO_CODE = { success: 250, refused: 554, deferred: 451 } as const;

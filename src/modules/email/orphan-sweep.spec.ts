@@ -10,9 +10,16 @@ const NOW_MS = 1_800_000_000_000;
 const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
 
 describe('the sweep of emails without an event', () => {
-  it.each([[true, ['bytes', 'row']], [false, []]])('removes bytes and row while retention may remove anything (%s)', async (isOpen, removed) => {
+  it.each([
+    [true, ['bytes', 'row']],
+    [false, []],
+  ])('removes bytes and row while retention may remove anything (%s)', async (isOpen, removed) => {
     const done: string[] = [];
-    const emails = { retentions: async () => [30], orphans: async (day: number) => (day === MADE_DAY + 30 ? [{ environmentId: 1, id: 'x' }] : []), drop: async () => void done.push('row') } as unknown as EmailsStore;
+    const emails = {
+      retentions: async () => [30],
+      orphans: async (day: number) => (day === MADE_DAY + 30 ? [{ environmentId: 1, id: 'x' }] : []),
+      drop: async () => void done.push('row'),
+    } as unknown as EmailsStore;
     const raw = { remove: async () => void done.push('bytes') } as unknown as RawEmails;
     let begun = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begun = resolve));
@@ -31,8 +38,17 @@ describe('the sweep of emails without an event', () => {
     const asked: number[] = [];
     let ended = (): void => undefined;
     const turn = new Promise<void>((resolve) => (ended = resolve));
-    const emails = { retentions: async () => [1, 30], orphans: async (day: number) => (asked.push(day) === 8 && ended(), []) } as unknown as EmailsStore;
-    const sweep = new OrphanSweep(emails, {} as RawEmails, { isWorker: true } as Config, { isOpen: async () => true } as unknown as RetentionGate, { nowMs: () => NOW_MS } as Clock);
+    const emails = {
+      retentions: async () => [1, 30],
+      orphans: async (day: number) => (asked.push(day) === 8 && ended(), []),
+    } as unknown as EmailsStore;
+    const sweep = new OrphanSweep(
+      emails,
+      {} as RawEmails,
+      { isWorker: true } as Config,
+      { isOpen: async () => true } as unknown as RetentionGate,
+      { nowMs: () => NOW_MS } as Clock,
+    );
 
     sweep.onApplicationBootstrap();
     await turn;

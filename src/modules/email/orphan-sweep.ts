@@ -30,7 +30,12 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly gate: RetentionGate,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Orphaned emails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Orphaned emails',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -46,7 +51,8 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const untilMs = this.clock.nowMs() - AGE_MS;
     const sinceMs = this.sinceMs ?? untilMs - BACK_MS;
-    for (const day of await this.daysOf(sinceMs, untilMs)) await this.sweep(day, lowestIdAt(sinceMs), lowestIdAt(untilMs));
+    for (const day of await this.daysOf(sinceMs, untilMs))
+      await this.sweep(day, lowestIdAt(sinceMs), lowestIdAt(untilMs));
     this.sinceMs = untilMs;
     return { restMs: EVERY_MS };
   }
@@ -58,13 +64,14 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {
-      for (let made = Math.floor(sinceMs / DAY_MS); made <= Math.floor(untilMs / DAY_MS); made += 1) days.add(expiryDay(made, kept));
+      for (let made = Math.floor(sinceMs / DAY_MS); made <= Math.floor(untilMs / DAY_MS); made += 1)
+        days.add(expiryDay(made, kept));
     }
     return days;
   }
 
   private async sweep(day: number, fromId: Id, beforeId: Id): Promise<void> {
-    for (let count = STEP; count === STEP; ) {
+    for (let count = STEP; count === STEP;) {
       const orphans = await this.emails.orphans(day, fromId, beforeId, STEP);
       for (const { environmentId, id } of orphans) {
         await this.raw.remove(environmentId, id);

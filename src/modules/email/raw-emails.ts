@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { CHUNK_BYTES } from '#blobs/chunks.js';
-import { BlobStore, type BlobKey, type NewBlob } from '#blobs/contract.js';
-import type { Id } from '#kernel/ids.js';
+import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
 import { Database } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
 

@@ -2,12 +2,18 @@ import { createHash, createHmac } from 'node:crypto';
 import { ReturnPaths } from './return-paths.js';
 
 const ID = '019abc00-1111-2222-3333-444455556666';
-const derived = (use: string, secret = 'one'): Buffer => createHash('sha256').update(secret + use).digest();
+const derived = (use: string, secret = 'one'): Buffer =>
+  createHash('sha256')
+    .update(secret + use)
+    .digest();
 const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => derived(use, secret) });
 
 /** As they were made until recipients were named. */
 function ofEmail(environmentId: number): string {
-  const named = Buffer.concat([Buffer.from([0, 0, environmentId >> 8, environmentId & 255]), Buffer.from(ID.replaceAll('-', ''), 'hex')]);
+  const named = Buffer.concat([
+    Buffer.from([0, 0, environmentId >> 8, environmentId & 255]),
+    Buffer.from(ID.replaceAll('-', ''), 'hex'),
+  ]);
   const mac = createHmac('sha256', derived('posthorn return paths v1')).update(named).digest().subarray(0, 8);
   return `b+${Buffer.concat([named, mac]).toString('hex')}`;
 }
@@ -30,9 +36,14 @@ describe('ReturnPaths', () => {
     expect(paths().read(ofEmail(4711).toUpperCase())).toEqual({ environmentId: 4711, emailId: ID, places: null });
   });
 
-  it.each([['one that names recipients', paths().of(4711, ID, [1])], ['one of before', ofEmail(4711)]])('reads nothing that was changed: %s', (_which, local) => {
+  it.each([
+    ['one that names recipients', paths().of(4711, ID, [1])],
+    ['one of before', ofEmail(4711)],
+  ])('reads nothing that was changed: %s', (_which, local) => {
     const start = local.startsWith('b+r') ? 3 : 2;
-    const changed = [...local.slice(start)].map((digit, i) => `${local.slice(0, start + i)}${digit === '2' ? '3' : '2'}${local.slice(start + i + 1)}`);
+    const changed = [...local.slice(start)].map(
+      (digit, i) => `${local.slice(0, start + i)}${digit === '2' ? '3' : '2'}${local.slice(start + i + 1)}`,
+    );
 
     expect(changed.map((each) => paths().read(each)).filter((read) => read !== null)).toEqual([]);
   });
@@ -40,6 +51,16 @@ describe('ReturnPaths', () => {
   it('reads nothing that was shortened, lengthened, or signed by another installation', () => {
     const local = paths().of(4711, ID, [0]);
 
-    expect([local.slice(0, -2), `${local}aa`, local.slice(2), local.replace('b+r', 'b+'), '', 'postmaster', paths('two').of(4711, ID, [0])].map((each) => paths().read(each))).toEqual(Array(7).fill(null));
+    expect(
+      [
+        local.slice(0, -2),
+        `${local}aa`,
+        local.slice(2),
+        local.replace('b+r', 'b+'),
+        '',
+        'postmaster',
+        paths('two').of(4711, ID, [0]),
+      ].map((each) => paths().read(each)),
+    ).toEqual(Array(7).fill(null));
   });
 });

@@ -56,7 +56,11 @@ export class ReturnPaths extends ReturnAddresses {
     const named = token.subarray(0, namedBytes);
     if (!timingSafeEqual(token.subarray(namedBytes), this.sign(version, named))) return null;
     const emailId = idFromBytes(named.subarray(ENVIRONMENT_BYTES, EMAIL_BYTES));
-    return { environmentId: named.readUInt32BE(), emailId, places: version === 'v1' ? null : placesIn(named.subarray(EMAIL_BYTES)) };
+    return {
+      environmentId: named.readUInt32BE(),
+      emailId,
+      places: version === 'v1' ? null : placesIn(named.subarray(EMAIL_BYTES)),
+    };
   }
 
   private sign(version: 'v1' | 'v2', named: Buffer): Buffer {
@@ -67,5 +71,7 @@ export class ReturnPaths extends ReturnAddresses {
 }
 
 function placesIn(bits: Buffer): number[] {
-  return [...bits].flatMap((byte, at) => [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => (byte >> bit) & 1).map((bit) => at * 8 + bit));
+  return [...bits].flatMap((byte, at) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => (byte >> bit) & 1).map((bit) => at * 8 + bit),
+  );
 }

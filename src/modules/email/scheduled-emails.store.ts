@@ -5,7 +5,10 @@ import type { CompleteDraft } from './email-composition.js';
 import type { NewEmail } from './emails.store.js';
 
 /** An email that leaves later. */
-export interface ScheduledEmail extends Pick<NewEmail, 'environmentId' | 'id' | 'messageId' | 'isCaptured' | 'sender' | 'to' | 'subject'> {
+export interface ScheduledEmail extends Pick<
+  NewEmail,
+  'environmentId' | 'id' | 'messageId' | 'isCaptured' | 'sender' | 'to' | 'subject'
+> {
   draft: CompleteDraft;
 }
 
@@ -50,7 +53,8 @@ const DUE: Statement = {
 };
 
 /** For the lookout, by scheduled_emails_due_at_idx. */
-export const SCHEDULED_IN_MS = 'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
+export const SCHEDULED_IN_MS =
+  'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
 /** scheduled_emails_pkey: nothing where somebody else holds it, has released it, or failed at it a moment ago. */
 const CLAIM: Statement = {
@@ -61,7 +65,10 @@ const CLAIM: Statement = {
 };
 
 /** scheduled_emails_pkey. */
-const REMOVE: Statement = { name: 'scheduled_emails_remove', text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed' };
+const REMOVE: Statement = {
+  name: 'scheduled_emails_remove',
+  text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed',
+};
 
 /** scheduled_emails_pkey. */
 const POSTPONE: Statement = {
@@ -84,7 +91,9 @@ const OVERDUE: Statement = {
 };
 
 /** A draft as it is stored: the bytes of its files stand beside it, one after the other. */
-type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & { attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[] };
+type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & {
+  attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[];
+};
 
 interface StoredRow extends Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured'> {
   dueAt: Date;
@@ -101,10 +110,27 @@ export class ScheduledEmailsStore {
   async add({ environmentId, id, messageId, isCaptured, sender, to, subject, draft }: ScheduledEmail): Promise<void> {
     const { attachments, scheduledAt, ...asked } = draft;
     const stored: StoredDraft = {
-      ...asked, attachments: attachments.map(({ filename, contentType, contentId, content }) => ({ filename, contentType, contentId, sizeBytes: content.length })),
+      ...asked,
+      attachments: attachments.map(({ filename, contentType, contentId, content }) => ({
+        filename,
+        contentType,
+        contentId,
+        sizeBytes: content.length,
+      })),
     };
     const files = Buffer.concat(attachments.map(({ content }) => content));
-    await this.database.query(ADD, [environmentId, id, scheduledAt, messageId, isCaptured, sender, to, subject, JSON.stringify(stored), files]);
+    await this.database.query(ADD, [
+      environmentId,
+      id,
+      scheduledAt,
+      messageId,
+      isCaptured,
+      sender,
+      to,
+      subject,
+      JSON.stringify(stored),
+      files,
+    ]);
   }
 
   /** Some that are due, in turns over all environments, at most so many of one and so many in all; whoever releases one claims it. */
@@ -143,6 +169,9 @@ export class ScheduledEmailsStore {
 
 function restored({ id, messageId, isCaptured, dueAt, draft, files }: StoredRow): ScheduledRow {
   let at = 0;
-  const attachments = draft.attachments.map(({ sizeBytes, ...named }) => ({ ...named, content: files.subarray(at, (at += sizeBytes)) }));
+  const attachments = draft.attachments.map(({ sizeBytes, ...named }) => ({
+    ...named,
+    content: files.subarray(at, (at += sizeBytes)),
+  }));
   return { id, messageId, isCaptured, draft: { ...draft, attachments, scheduledAt: dueAt } };
 }

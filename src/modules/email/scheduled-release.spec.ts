@@ -5,18 +5,39 @@ import type { Config } from '#kernel/config.js';
 import type { Database } from '#kernel/database.js';
 import type { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
-import { ScheduledRelease } from './scheduled-release.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
+import { ScheduledRelease } from './scheduled-release.js';
 
 /** Emails that never end: each takes a second, and none can be released, which is no matter here. */
 function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
-  const database = { unit: (work: () => unknown) => work(), transaction: (work: () => unknown) => work() } as unknown as Database;
+  const database = {
+    unit: (work: () => unknown) => work(),
+    transaction: (work: () => unknown) => work(),
+  } as unknown as Database;
   const due = async () => [{ environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' }];
   const scheduled = { due, claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
   const nothing = {} as never;
   const nobodyLooks = { attend: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as Lookout;
   const clock = { nowMs: () => 0, monotonicMs } as Clock;
-  return new ScheduledRelease(scheduled, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, database, { isWorker: true } as Config, nobodyLooks, clock);
+  return new ScheduledRelease(
+    scheduled,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    nothing,
+    database,
+    { isWorker: true } as Config,
+    nobodyLooks,
+    clock,
+  );
 }
 
 describe('the release of scheduled emails', () => {
@@ -26,11 +47,14 @@ describe('the release of scheduled emails', () => {
     let nowMs = 0;
     let begun = (): void => undefined;
     const first = new Promise<void>((resolve) => (begun = resolve));
-    const release = releasing(async () => {
-      begun();
-      nowMs += 1_000;
-      return { environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' };
-    }, () => nowMs);
+    const release = releasing(
+      async () => {
+        begun();
+        nowMs += 1_000;
+        return { environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' };
+      },
+      () => nowMs,
+    );
 
     release.onApplicationBootstrap();
     await first;
@@ -43,7 +67,10 @@ describe('the release of scheduled emails', () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     try {
       let end = (): void => undefined;
-      const release = releasing(() => new Promise((resolve) => (end = () => resolve(null))), () => 0);
+      const release = releasing(
+        () => new Promise((resolve) => (end = () => resolve(null))),
+        () => 0,
+      );
       release.onApplicationBootstrap();
 
       await jest.advanceTimersByTimeAsync(60_000);

@@ -1,8 +1,4 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Environments, Retention } from '#modules/auth/contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database, sqlState } from '#kernel/database.js';
@@ -12,13 +8,22 @@ import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { Tracing } from '#kernel/tracing.js';
 import { NotComposed } from '#mail/compose.js';
+import { Environments, Retention } from '#modules/auth/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
+import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
+import { EmailMetrics } from './email.metrics.js';
 import { EmailComposition, type Named } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
-import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
-import { SCHEDULED_IN_MS, type ScheduledKey, ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
+import {
+  SCHEDULED_IN_MS,
+  ScheduledEmailsStore,
+  type ScheduledKey,
+  type ScheduledRow,
+} from './scheduled-emails.store.js';
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
@@ -57,7 +62,12 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('ScheduledEmails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'ScheduledEmails',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -72,7 +82,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
 
   private async run(): Promise<{ restMs: number }> {
     const fromMs = this.clock.monotonicMs();
-    for (let isProgress = true; isProgress; ) {
+    for (let isProgress = true; isProgress;) {
       isProgress = false;
       for (const key of await this.scheduled.due(OF_ONE_MAX, ROUND_MAX)) {
         isProgress = (await this.releaseOne(key)) || isProgress;
@@ -86,11 +96,13 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
     try {
-      const status = await this.database.unit(() => this.database.transaction(async () => {
-        const row = await this.scheduled.claim(key);
-        held = row;
-        return row === null ? null : this.release(row);
-      }));
+      const status = await this.database.unit(() =>
+        this.database.transaction(async () => {
+          const row = await this.scheduled.claim(key);
+          held = row;
+          return row === null ? null : this.release(row);
+        }),
+      );
       if (status !== null) this.metrics.released(status);
       return status !== null;
     } catch (error) {
@@ -108,7 +120,12 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
     await this.emails.insert([made.email], true);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
-    await this.ledger.acceptWithin(emailEvent(made.email, await this.destination.of(environmentId), { traceparent: span.traceparent, idempotency: null }));
+    await this.ledger.acceptWithin(
+      emailEvent(made.email, await this.destination.of(environmentId), {
+        traceparent: span.traceparent,
+        idempotency: null,
+      }),
+    );
     await this.scheduled.remove(environmentId, id);
     if (made.raw === null) await this.tell(made.email);
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
@@ -122,16 +139,30 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
       const identity = await this.identities.of({ environmentId, mode }, draft.from.address);
       return await this.composition.make(named, draft, identity);
     } catch (error) {
-      if (error instanceof NotComposed) return { email: this.composition.unsendable(named, draft, 'not_composed', error.message), raw: null };
+      if (error instanceof NotComposed)
+        return { email: this.composition.unsendable(named, draft, 'not_composed', error.message), raw: null };
       if (!(error instanceof ApiError) || error.type !== 'validation_failed') throw error;
       const reason = error.details?.['reason'];
-      return { email: this.composition.unsendable(named, draft, typeof reason === 'string' ? reason : 'refused', error.message), raw: null };
+      return {
+        email: this.composition.unsendable(
+          named,
+          draft,
+          typeof reason === 'string' ? reason : 'refused',
+          error.message,
+        ),
+        raw: null,
+      };
     }
   }
 
   private async tell({ environmentId, id, timeline }: NewEmail): Promise<void> {
     for (const { recipient, subtype, detail } of timeline) {
-      await this.systemEvents.note({ environmentId, type: 'email.failed', subject: id, details: { email: showId('evt', id), recipient, subtype, detail } });
+      await this.systemEvents.note({
+        environmentId,
+        type: 'email.failed',
+        subject: id,
+        details: { email: showId('evt', id), recipient, subtype, detail },
+      });
     }
   }
 

@@ -3,8 +3,14 @@ import { Clock } from '#kernel/clock.js';
 import { ApiError, type Fault, invalid } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { AcceptEmail, type AcceptedEmail, type AcceptedOnce } from './accept-email.js';
-import { ATTACHMENT_BYTES_MAX, type AttachmentDraft, ATTACHMENTS_MAX, decodedBytes, TOO_LARGE } from './attachment-draft.js';
+import { type AcceptedEmail, type AcceptedOnce, AcceptEmail } from './accept-email.js';
+import {
+  ATTACHMENT_BYTES_MAX,
+  type AttachmentDraft,
+  ATTACHMENTS_MAX,
+  decodedBytes,
+  TOO_LARGE,
+} from './attachment-draft.js';
 import type { FetchAllowance } from './attachment-fetch.js';
 import { type EmailDraft, readEmail } from './email-draft.js';
 
@@ -34,7 +40,12 @@ export class SendEmails {
   one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
     const draft = readEmail(given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
-    return this.accepting.accept(tenant, draft, allowanceOf([draft]), idempotency && { request: idempotency, answer: kept.keep });
+    return this.accepting.accept(
+      tenant,
+      draft,
+      allowanceOf([draft]),
+      idempotency && { request: idempotency, answer: kept.keep },
+    );
   }
 
   /**
@@ -42,7 +53,12 @@ export class SendEmails {
    * is kept under a key of its own beside it, so that a batch whose process died in the middle goes on where it was; while
    * storage is away the whole of it is 503 then, and may be repeated.
    */
-  async batch(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome[]> {
+  async batch(
+    tenant: Tenant,
+    given: unknown,
+    idempotency: IdempotentRequest | null,
+    kept: KeptEmail,
+  ): Promise<BatchOutcome[]> {
     const nowMs = this.clock.nowMs();
     const drafts = itemsOf(given).map((item) => withoutSchedule(readEmail(item, nowMs)));
     refuseTooMuch(drafts);
@@ -50,7 +66,8 @@ export class SendEmails {
     const outcomes: BatchOutcome[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let i = next++; i < drafts.length; i = next++) outcomes[i] = await this.item(tenant, drafts[i] as Draft, allowed, keyOfItem(idempotency, i), kept);
+      for (let i = next++; i < drafts.length; i = next++)
+        outcomes[i] = await this.item(tenant, drafts[i] as Draft, allowed, keyOfItem(idempotency, i), kept);
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, drafts.length) }, work));
     const away = outcomes.find((outcome) => 'error' in outcome && outcome.error.type === 'unavailable');
@@ -58,7 +75,13 @@ export class SendEmails {
     return outcomes;
   }
 
-  private async item(tenant: Tenant, draft: Draft, allowed: FetchAllowance, request: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome> {
+  private async item(
+    tenant: Tenant,
+    draft: Draft,
+    allowed: FetchAllowance,
+    request: IdempotentRequest | null,
+    kept: KeptEmail,
+  ): Promise<BatchOutcome> {
     if ('faults' in draft) return { error: invalid(draft.faults) };
     const once: AcceptedOnce | null = request && { request, answer: kept.keep };
     try {
@@ -82,23 +105,33 @@ function withoutSchedule(draft: Draft): Draft {
 /** A bare list, as the `resend` package sends it, or one under `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
-  const unknown = Array.isArray(given) || typeof given !== 'object' || given === null ? undefined : Object.keys(given).find((name) => name !== 'emails');
+  const unknown =
+    Array.isArray(given) || typeof given !== 'object' || given === null
+      ? undefined
+      : Object.keys(given).find((name) => name !== 'emails');
   if (unknown !== undefined) throw invalid([{ path: unknown, message: 'is not known here' }]);
   if (!Array.isArray(items)) throw invalid([{ path: 'emails', message: 'must be a list of emails' }]);
-  if (items.length === 0 || items.length > BATCH_MAX) throw invalid([{ path: 'emails', message: `must have 1 to ${BATCH_MAX} emails` }]);
+  if (items.length === 0 || items.length > BATCH_MAX)
+    throw invalid([{ path: 'emails', message: `must have 1 to ${BATCH_MAX} emails` }]);
   return items as unknown[];
 }
 
 /** The limits on attachments are those of the request: here what came with it, and behind it what is fetched. */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
-  if (attachments.length > ATTACHMENTS_MAX) throw invalid([{ path: 'emails', message: `A request has at most ${ATTACHMENTS_MAX} attachments, over all of its emails.` }]);
+  if (attachments.length > ATTACHMENTS_MAX)
+    throw invalid([
+      { path: 'emails', message: `A request has at most ${ATTACHMENTS_MAX} attachments, over all of its emails.` },
+    ]);
   if (decodedBytes(attachments) > ATTACHMENT_BYTES_MAX) throw invalid([{ path: 'emails', message: TOO_LARGE }]);
 }
 
-const attachmentsOf = (drafts: readonly Draft[]): AttachmentDraft[] => drafts.flatMap((draft) => ('faults' in draft ? [] : draft.attachments));
+const attachmentsOf = (drafts: readonly Draft[]): AttachmentDraft[] =>
+  drafts.flatMap((draft) => ('faults' in draft ? [] : draft.attachments));
 
-const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({ bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)) });
+const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({
+  bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)),
+});
 
 /** The fence stays behind: it is the reservation of the whole request. */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {

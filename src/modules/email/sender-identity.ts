@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { isAtSimulator, simulatorHost } from '#engine/mail/simulator.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 
 /** In whose name a message leaves. */
 export interface SenderIdentity {
@@ -32,12 +32,20 @@ export class SenderIdentities {
   async of(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
-      return { dkim: { ...(await this.signingKey()), domain: simulatorHost(platformDomain) }, returnPathHost: null, isCaptured: true };
+      return {
+        dkim: { ...(await this.signingKey()), domain: simulatorHost(platformDomain) },
+        returnPathHost: null,
+        isCaptured: true,
+      };
     }
     const host = domainOf(from);
     const found = await this.domains.find(tenant.environmentId, host);
     if (found === null) throw notVerified(host, simulatorHost(platformDomain));
-    return { dkim: { ...(await this.signingKey()), domain: found.domain }, returnPathHost: found.returnPathHost, isCaptured: tenant.mode === 'test' };
+    return {
+      dkim: { ...(await this.signingKey()), domain: found.domain },
+      returnPathHost: found.returnPathHost,
+      isCaptured: tenant.mode === 'test',
+    };
   }
 
   /** The first one is made when it is needed: by itself, so that no request that fails takes it back. */
@@ -48,5 +56,9 @@ export class SenderIdentities {
 
 function notVerified(host: string, simulator: string): ApiError {
   const message = `${host} is not a verified sending domain here: add it with POST /v1/domains and publish its records. To try things out, send from you@${simulator}: nothing of that leaves.`;
-  return new ApiError('validation_failed', `from: ${message}`, { check: 'schema', reason: 'domain_not_verified', fields: [{ path: 'from', message }] });
+  return new ApiError('validation_failed', `from: ${message}`, {
+    check: 'schema',
+    reason: 'domain_not_verified',
+    fields: [{ path: 'from', message }],
+  });
 }

@@ -15,10 +15,17 @@ export class SimulatorController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'Get the simulator', description: 'Addresses to try out what becomes of an email, in both environments.' })
+  @ApiOperation({
+    summary: 'Get the simulator',
+    description: 'Addresses to try out what becomes of an email, in both environments.',
+  })
   @ApiOkResponse({ type: SimulatorDetail, description: 'The simulator.' })
   getSimulator(@CurrentTenant() tenant: Tenant): SimulatorDetail {
     const host = simulatorHost(this.config.platformDomain);
-    return { host, addresses: SIMULATED_ROLES.map((role) => ({ role, address: `${role}@${host}` })), captured: tenant.mode === 'test' || this.config.emailTransport.kind === 'capture' };
+    return {
+      host,
+      addresses: SIMULATED_ROLES.map((role) => ({ role, address: `${role}@${host}` })),
+      captured: tenant.mode === 'test' || this.config.emailTransport.kind === 'capture',
+    };
   }
 }

@@ -41,7 +41,9 @@ export class StoredEmails extends SentEmails {
     // The signature is the first header of what leaves.
     for await (const chunk of chunks) {
       const [first] = headersOf(chunk.toString('latin1', 0, 16_384).replaceAll('\r\n', '\n')).headers;
-      return first?.[0] === 'dkim-signature' ? /\bb=([A-Za-z0-9+/= \t]+)/.exec(first[1])?.[1]?.replace(/\s+/g, '') ?? null : null;
+      return first?.[0] === 'dkim-signature'
+        ? (/\bb=([A-Za-z0-9+/= \t]+)/.exec(first[1])?.[1]?.replace(/\s+/g, '') ?? null)
+        : null;
     }
     return null;
   }

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { suppressionKey } from '#engine/mail/addresses.js';
 import { isAtSimulator } from '#engine/mail/simulator.js';
-import { LateFailures } from '#modules/ledger/late-failures.contract.js';
-import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
+import { LateFailures } from '#modules/ledger/late-failures.contract.js';
+import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import { type EmailFact, EmailFacts } from './contract.js';
+import { EmailMetrics } from './email.metrics.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailStates } from './email-states.js';
-import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { applyFacts, type FactsApplied } from './facts.js';
 import { SuppressionsStore } from './suppressions.store.js';
@@ -19,7 +19,9 @@ import { SuppressionsStore } from './suppressions.store.js';
 const TRIES = 20;
 
 const TOLD_AS: Readonly<Record<FactsApplied['news'][number]['state'], SystemEventType>> = {
-  bounced: 'email.bounced', complained: 'email.complained', failed: 'email.failed',
+  bounced: 'email.bounced',
+  complained: 'email.complained',
+  failed: 'email.failed',
 };
 
 /** Facts as changes of rows. A write compares the version that was read, so that no two of them undo each other. */
@@ -44,7 +46,7 @@ export class StoredFacts extends EmailFacts {
   override async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const state = await this.states.find(environmentId, emailId);
-      if (state === null || await this.apply(environmentId, state, facts)) return;
+      if (state === null || (await this.apply(environmentId, state, facts))) return;
     }
     throw new Error(`The email ${showId('evt', emailId)} changed too often to note what became of it.`);
   }
@@ -71,21 +73,43 @@ export class StoredFacts extends EmailFacts {
     return isWritten;
   }
 
-  private async writeAll(environmentId: number, state: EmailState, { after, suppressed, news, isLateFailure }: FactsApplied): Promise<boolean> {
+  private async writeAll(
+    environmentId: number,
+    state: EmailState,
+    { after, suppressed, news, isLateFailure }: FactsApplied,
+  ): Promise<boolean> {
     const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
     if (!isMade) return false;
     for (const { address, origin } of suppressed) await this.suppress(environmentId, address, origin, state.id);
     if (isLateFailure) await this.lateFailures.fail(environmentId, state, after.status);
     for (const { state: became, address, fact } of news) {
-      const details = { email: showId('evt', state.id), recipient: address, subtype: fact.subtype, detail: fact.detail };
+      const details = {
+        email: showId('evt', state.id),
+        recipient: address,
+        subtype: fact.subtype,
+        detail: fact.detail,
+      };
       await this.systemEvents.note({ environmentId, type: TOLD_AS[became], subject: state.id, details });
     }
     return true;
   }
 
   /** The simulator's addresses play the same part each time. */
-  private async suppress(environmentId: number, email: string, origin: 'bounce' | 'complaint', sourceId: Id): Promise<void> {
+  private async suppress(
+    environmentId: number,
+    email: string,
+    origin: 'bounce' | 'complaint',
+    sourceId: Id,
+  ): Promise<void> {
     if (isAtSimulator(email, this.config.platformDomain)) return;
-    await this.suppressions.add({ environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin, sourceId, forDays: origin === 'bounce' ? this.config.bounceSuppressionDays : null });
+    await this.suppressions.add({
+      environmentId,
+      id: this.ids.next(),
+      key: suppressionKey(email),
+      email,
+      origin,
+      sourceId,
+      forDays: origin === 'bounce' ? this.config.bounceSuppressionDays : null,
+    });
   }
 }

@@ -18,7 +18,12 @@ export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationSh
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('SuppressionSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'SuppressionSweep',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

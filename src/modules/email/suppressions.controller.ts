@@ -1,34 +1,67 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { NewSuppressionBody, presentSuppression, presentSuppressions, SuppressionItem, SuppressionListQuery, SuppressionPage } from './suppressions.dto.js';
+import {
+  NewSuppressionBody,
+  presentSuppression,
+  presentSuppressions,
+  SuppressionItem,
+  SuppressionListQuery,
+  SuppressionPage,
+} from './suppressions.dto.js';
 import { SuppressionsService } from './suppressions.service.js';
 
-const ID = { name: 'id', description: 'The suppression: its id, or the address (percent-encoded).', example: 'customer@example.org' };
+const ID = {
+  name: 'id',
+  description: 'The suppression: its id, or the address (percent-encoded).',
+  example: 'customer@example.org',
+};
 
 /** Addresses that are not sent to. */
-@Section('Suppressions', 'Addresses that emails are not sent to: they bounced, their owners complained, or you added them.')
+@Section(
+  'Suppressions',
+  'Addresses that emails are not sent to: they bounced, their owners complained, or you added them.',
+)
 @Controller('v1/suppressions')
 export class SuppressionsController {
   constructor(private readonly suppressions: SuppressionsService) {}
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List suppressions', description: 'Newest first. They are looked at when an email is accepted, and before each attempt.' })
+  @ApiOperation({
+    summary: 'List suppressions',
+    description: 'Newest first. They are looked at when an email is accepted, and before each attempt.',
+  })
   @ApiOkResponse({ type: SuppressionPage, description: 'One page of suppressions.' })
-  async listSuppressions(@CurrentTenant() tenant: Tenant, @Query() query: SuppressionListQuery): Promise<SuppressionPage> {
+  async listSuppressions(
+    @CurrentTenant() tenant: Tenant,
+    @Query() query: SuppressionListQuery,
+  ): Promise<SuppressionPage> {
     return presentSuppressions(await this.suppressions.list(tenant, query));
   }
 
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Suppress an address', description: 'From now on no email goes there, also none that waits for its next attempt.' })
+  @ApiOperation({
+    summary: 'Suppress an address',
+    description: 'From now on no email goes there, also none that waits for its next attempt.',
+  })
   @ApiCreatedResponse({ type: SuppressionItem, description: 'The suppression.' })
-  @ApiConflictResponse({ description: 'The address is on the list already.', schema: { $ref: '#/components/schemas/Error' } })
+  @ApiConflictResponse({
+    description: 'The address is on the list already.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
   async createSuppression(@CurrentTenant() tenant: Tenant, @Body() body: NewSuppressionBody): Promise<SuppressionItem> {
     return presentSuppression(await this.suppressions.add(tenant, body.email));
   }
@@ -45,7 +78,10 @@ export class SuppressionsController {
   @Delete(':id')
   @HttpCode(204)
   @Scope('write')
-  @ApiOperation({ summary: 'Remove a suppression', description: 'The address is sent to again from the next email on.' })
+  @ApiOperation({
+    summary: 'Remove a suppression',
+    description: 'The address is sent to again from the next email on.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })
   async deleteSuppression(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {

@@ -66,10 +66,30 @@ export class SuppressionPage {
   next_cursor: string | null;
 }
 
-export function presentSuppression({ id, email, origin, sourceId, createdAt, expiresAt }: SuppressionRow): SuppressionItem {
-  return { id: showId('sup', id), email, origin, source_id: sourceId && showId('evt', sourceId), created_at: createdAt.toISOString(), expires_at: expiresAt?.toISOString() ?? null };
+export function presentSuppression({
+  id,
+  email,
+  origin,
+  sourceId,
+  createdAt,
+  expiresAt,
+}: SuppressionRow): SuppressionItem {
+  return {
+    id: showId('sup', id),
+    email,
+    origin,
+    source_id: sourceId && showId('evt', sourceId),
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt?.toISOString() ?? null,
+  };
 }
 
-export function presentSuppressions({ rows, nextCursor }: { rows: SuppressionRow[]; nextCursor: string | null }): SuppressionPage {
+export function presentSuppressions({
+  rows,
+  nextCursor,
+}: {
+  rows: SuppressionRow[];
+  nextCursor: string | null;
+}): SuppressionPage {
   return { data: rows.map(presentSuppression), next_cursor: nextCursor };
 }

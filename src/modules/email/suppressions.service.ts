@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
-import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
-import { Ids, parseId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SuppressionOrigin, type SuppressionRow, SuppressionsStore } from './suppressions.store.js';
 
@@ -46,7 +46,15 @@ export class SuppressionsService {
     const mailbox = parseMailbox(text);
     if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
     const { address: email } = mailbox;
-    const fresh = { environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin: 'manual' as const, sourceId: null, forDays: null };
+    const fresh = {
+      environmentId,
+      id: this.ids.next(),
+      key: suppressionKey(email),
+      email,
+      origin: 'manual' as const,
+      sourceId: null,
+      forDays: null,
+    };
     const row = await this.database.transaction(() => this.store.add(fresh));
     if (row === null) throw conflict('The address is on the list already.');
     return row;

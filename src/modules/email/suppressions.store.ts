@@ -73,9 +73,18 @@ const PAGE: Statement = {
 };
 
 /** suppressions_pkey, or suppressions_address_idx. */
-const FIND: Statement = { name: 'suppressions_find', text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2 and ${HOLDS}` };
-const FIND_ADDRESS: Statement = { name: 'suppressions_find_address', text: `select ${COLUMNS} from suppressions where environment_id = $1 and address = $2 and ${HOLDS}` };
-const REMOVE: Statement = { name: 'suppressions_remove', text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed' };
+const FIND: Statement = {
+  name: 'suppressions_find',
+  text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2 and ${HOLDS}`,
+};
+const FIND_ADDRESS: Statement = {
+  name: 'suppressions_find_address',
+  text: `select ${COLUMNS} from suppressions where environment_id = $1 and address = $2 and ${HOLDS}`,
+};
+const REMOVE: Statement = {
+  name: 'suppressions_remove',
+  text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed',
+};
 
 /** suppressions_expires_at_idx. */
 const FORGET: Statement = { name: 'suppressions_forget', text: 'delete from suppressions where expires_at <= now()' };
@@ -89,13 +98,32 @@ interface Asked {
 /** Statements on addresses that are not sent to. */
 @Injectable()
 export class SuppressionsStore {
-  private readonly amongReads = new GroupedReads<Asked, ReadonlySet<string>>((asked) => this.amongEach(asked), ASKED_MAX);
+  private readonly amongReads = new GroupedReads<Asked, ReadonlySet<string>>(
+    (asked) => this.amongEach(asked),
+    ASKED_MAX,
+  );
 
   constructor(private readonly database: Database) {}
 
   /** Inside the caller's transaction. Null when the address was there before. */
-  async add({ environmentId, id, key, email, origin, sourceId, forDays }: NewSuppression): Promise<SuppressionRow | null> {
-    const [row] = await this.database.query<SuppressionRow>(ADD, [environmentId, id, key, email, origin, sourceId, forDays]);
+  async add({
+    environmentId,
+    id,
+    key,
+    email,
+    origin,
+    sourceId,
+    forDays,
+  }: NewSuppression): Promise<SuppressionRow | null> {
+    const [row] = await this.database.query<SuppressionRow>(ADD, [
+      environmentId,
+      id,
+      key,
+      email,
+      origin,
+      sourceId,
+      forDays,
+    ]);
     return row?.id === id ? row : null;
   }
 
@@ -105,9 +133,13 @@ export class SuppressionsStore {
   }
 
   private async amongEach(asked: readonly Asked[]): Promise<ReadonlySet<string>[]> {
-    const single = asked.flatMap(({ environmentId, keys }, place) => keys.map((key) => ({ place, environmentId, key })));
+    const single = asked.flatMap(({ environmentId, keys }, place) =>
+      keys.map((key) => ({ place, environmentId, key })),
+    );
     const rows = await this.database.hot<{ place: number; address: string }>(AMONG, [
-      intArray(single.map(({ place }) => place)), intArray(single.map(({ environmentId }) => environmentId)), textArray(single.map(({ key }) => key)),
+      intArray(single.map(({ place }) => place)),
+      intArray(single.map(({ environmentId }) => environmentId)),
+      textArray(single.map(({ key }) => key)),
     ]);
     const found = asked.map(() => new Set<string>());
     for (const { place, address } of rows) found[place]?.add(address);
@@ -120,7 +152,10 @@ export class SuppressionsStore {
   }
 
   async find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
-    const rows = 'id' in by ? this.database.query<SuppressionRow>(FIND, [environmentId, by.id]) : this.database.query<SuppressionRow>(FIND_ADDRESS, [environmentId, by.key]);
+    const rows =
+      'id' in by
+        ? this.database.query<SuppressionRow>(FIND, [environmentId, by.id])
+        : this.database.query<SuppressionRow>(FIND_ADDRESS, [environmentId, by.key]);
     return (await rows)[0] ?? null;
   }
 

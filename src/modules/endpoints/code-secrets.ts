@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { SecretUses } from '#modules/secrets/contract.js';
 import { secretNames } from '#engine/inbound/secret-names.js';
 import { invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { SecretUses } from '#modules/secrets/contract.js';
 import type { TransformSettings } from './contract.js';
 
 /** What a secret may be called. */
@@ -30,5 +30,7 @@ export class CodeSecrets {
 /** What can't be a name is not repeated: it may be anything. */
 function messageFor(unknown: readonly string[]): string {
   const names = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_SHOWN_MAX);
-  return names.length === 0 ? 'names something that no secret can be called' : `names secrets that do not exist: ${names.join(', ')}`;
+  return names.length === 0
+    ? 'names something that no secret can be called'
+    : `names secrets that do not exist: ${names.join(', ')}`;
 }

@@ -39,7 +39,9 @@ export class ConfigurationsStore {
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     // Not on the connections of lists and counts, which may all be busy for seconds.
-    const [row] = await (domainId === null ? this.database.hot<EndpointAddress>(AT, [paths]) : this.database.hot<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
+    const [row] = await (domainId === null
+      ? this.database.hot<EndpointAddress>(AT, [paths])
+      : this.database.hot<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
     return row ?? null;
   }
 
@@ -57,6 +59,9 @@ export class ConfigurationsStore {
 
   /** In the order in which they are tried: routes_endpoint_id_idx. */
   routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
-    return this.database.manager().getRepository(RouteEntity).find({ where: { environmentId, endpointId }, order: { position: 'ASC', id: 'ASC' } });
+    return this.database
+      .manager()
+      .getRepository(RouteEntity)
+      .find({ where: { environmentId, endpointId }, order: { position: 'ASC', id: 'ASC' } });
   }
 }

@@ -1,5 +1,5 @@
 import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
-import { genericScheme, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
+import { GENERIC_SCHEMES, genericScheme, type GenericSchemeName } from '#engine/inbound/generic.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
@@ -79,9 +79,11 @@ export interface EndpointConfiguration extends EndpointAddress {
 }
 
 /** How what comes to an endpoint is verified. Throws for a name that is none, and for a preset without one. */
-export function schemeOf(
-  { preset, verification, verificationConfig }: Pick<EndpointConfiguration, 'preset' | 'verification' | 'verificationConfig'>,
-): Scheme {
+export function schemeOf({
+  preset,
+  verification,
+  verificationConfig,
+}: Pick<EndpointConfiguration, 'preset' | 'verification' | 'verificationConfig'>): Scheme {
   const generic = GENERIC_SCHEMES.find((name): name is GenericSchemeName => name === verification);
   if (generic) return genericScheme(generic, verificationConfig ?? {});
   if (verification === 'none') return { kind: 'none' };
@@ -91,8 +93,12 @@ export function schemeOf(
 }
 
 /** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
-export function hostFaults({ code, url }: ResponseProxySettings | TransformSettings, host: 'managed' | 'url', at: string): Fault[] {
-  const [needed, other] = host === 'managed' ? ['code', 'url'] as const : ['url', 'code'] as const;
+export function hostFaults(
+  { code, url }: ResponseProxySettings | TransformSettings,
+  host: 'managed' | 'url',
+  at: string,
+): Fault[] {
+  const [needed, other] = host === 'managed' ? (['code', 'url'] as const) : (['url', 'code'] as const);
   const given = { code, url };
   const faults: Fault[] = [];
   if (given[needed] === undefined) faults.push({ path: `${at}.${needed}`, message: `is required for ${host}` });

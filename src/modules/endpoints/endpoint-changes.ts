@@ -52,22 +52,42 @@ export class EndpointChanges {
   }
 
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
-  private async apply({ environmentId }: Tenant, id: Id, asked: EndpointChangesAsked, chosen: ChosenDomain): Promise<RoutedEndpoint> {
+  private async apply(
+    { environmentId }: Tenant,
+    id: Id,
+    asked: EndpointChangesAsked,
+    chosen: ChosenDomain,
+  ): Promise<RoutedEndpoint> {
     const before = await this.records.findForUpdate(environmentId, id);
     if (before === null) throw notFound('endpoint');
     const { drafts, ...rest } = next(before, asked, chosen);
-    const after: EndpointDraft = { ...rest, routes: drafts === null ? before.routes : this.records.routesOf(before.row, drafts) };
+    const after: EndpointDraft = {
+      ...rest,
+      routes: drafts === null ? before.routes : this.records.routesOf(before.row, drafts),
+    };
     const { row, settings, routes } = before;
-    const isSame = isDeepStrictEqual(after, { settings, path: row.path, domainId: row.domainId, status: row.status, routes });
+    const isSame = isDeepStrictEqual(after, {
+      settings,
+      path: row.path,
+      domainId: row.domainId,
+      status: row.status,
+      routes,
+    });
     return { row: isSame ? row : await this.records.update(before, after), routes: after.routes };
   }
 }
 
 /** Throws 422 with every fault that can be seen in the request and the endpoint alone. */
-function next({ row, settings: before, routes }: StoredEndpoint, asked: EndpointChangesAsked, chosen: ChosenDomain): Next {
+function next(
+  { row, settings: before, routes }: StoredEndpoint,
+  asked: EndpointChangesAsked,
+  chosen: ChosenDomain,
+): Next {
   const domainId = asked.url === undefined ? row.domainId : chosen.domainId;
-  const resolved = asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...chosen.base, currentPath: row.path });
-  const address = 'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: chosen.faults };
+  const resolved =
+    asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...chosen.base, currentPath: row.path });
+  const address =
+    'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: chosen.faults };
   const { settings, faults: settingsFaults } = changed(before, asked.settings);
   const { drafts, faults: routeFaults } = draftRoutes(routes, asked.routes);
   const faults = [...address.faults, ...settingsFaults, ...routeFaults];

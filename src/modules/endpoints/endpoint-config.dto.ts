@@ -8,7 +8,8 @@ const UNAVAILABLE = ['fallback', 'error'] as const;
 const FAIL_MODES = ['open', 'closed'] as const;
 const CODE_LENGTH_MAX = 65_536;
 const ANSWER_CODE = 'export default (request) => ({ status: 200, body: { ok: true } })';
-const TRANSFORM_CODE = "export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }";
+const TRANSFORM_CODE =
+  'export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }';
 
 /** The values of `verification` beside the name of the endpoint's own preset. */
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
@@ -56,7 +57,11 @@ export class VerificationConfig {
   audience?: string;
 
   /** Of `jwt`: members that the token must have, with these texts; at most 10. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, example: { email: 'pusher@project.iam.gserviceaccount.com' } })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { email: 'pusher@project.iam.gserviceaccount.com' },
+  })
   claims?: Record<string, string>;
 
   /** Of `jwt`: the member that holds the SHA-256 of the body, in hex or base64url. */
@@ -83,7 +88,14 @@ export class DeduplicationConfig {
   path?: string;
 
   /** How long after the first one a request with its id is a repeat, in hours: at most as long as events are kept. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 8_760, default: WINDOW_HOURS, example: WINDOW_HOURS })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 1,
+    maximum: 8_760,
+    default: WINDOW_HOURS,
+    example: WINDOW_HOURS,
+  })
   window_hours?: number;
 }
 
@@ -98,7 +110,11 @@ export class RuleAnswer {
   body?: string;
 
   /** Headers, at most 32. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, example: { 'content-type': 'application/json' } })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'content-type': 'application/json' },
+  })
   headers?: Record<string, string>;
 }
 
@@ -108,7 +124,11 @@ export class ResponseRule {
    * A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
    * `path` where the type has one; at most 8 levels and 64 leaves.
    */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    example: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' },
+  })
   when: Record<string, unknown>;
 
   /** The answer. */
@@ -192,7 +212,11 @@ export class ResponseView {
   body?: string;
 
   /** Its headers, at most 32. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, example: { 'content-type': 'text/plain' } })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'content-type': 'text/plain' },
+  })
   headers?: Record<string, string>;
 }
 

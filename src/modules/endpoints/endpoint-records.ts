@@ -49,11 +49,24 @@ export class EndpointRecords {
   }
 
   /** In the caller's transaction. Throws 422 for secrets that do not exist, and 409 when the URL is taken or there are too many. */
-  async create(place: Pick<EndpointEntity, 'environmentId' | 'id'>, { settings, path, domainId, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+  async create(
+    place: Pick<EndpointEntity, 'environmentId' | 'id'>,
+    { settings, path, domainId, status, routes }: EndpointDraft,
+  ): Promise<EndpointEntity> {
     const { response, ...columns } = settings;
     const now = new Date(idTimeMs(place.id));
     const sealed = { secrets: null, response: this.vault.sealResponse(place, response) };
-    const row: EndpointEntity = { ...place, ...columns, ...sealed, domainId, path, status, version: 1, createdAt: now, updatedAt: now };
+    const row: EndpointEntity = {
+      ...place,
+      ...columns,
+      ...sealed,
+      domainId,
+      path,
+      status,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    };
     await this.makeRoom(row.environmentId);
     await this.secrets.use(row.environmentId, row.id, row.transform);
     const url = await this.urlOf(row);
@@ -63,14 +76,25 @@ export class EndpointRecords {
   }
 
   /** A new version, in the transaction in which it was found for update. Throws 422 and 409 as `create`. */
-  async update(before: StoredEndpoint, { settings, path, domainId, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+  async update(
+    before: StoredEndpoint,
+    { settings, path, domainId, status, routes }: EndpointDraft,
+  ): Promise<EndpointEntity> {
     const { row } = before;
     const { response, ...columns } = settings;
-    if (settings.transform !== before.settings.transform) await this.secrets.use(row.environmentId, row.id, settings.transform);
+    if (settings.transform !== before.settings.transform)
+      await this.secrets.use(row.environmentId, row.id, settings.transform);
     if (routes !== before.routes) await this.store.replaceRoutes(row.environmentId, row.id, routes);
     const sealed = response === before.settings.response ? row.response : this.vault.sealResponse(row, response);
     const url = await this.urlOf({ environmentId: row.environmentId, path, domainId });
-    const updated = await this.store.update(row, { ...columns, response: sealed, path, domainId, status, version: row.version + 1 });
+    const updated = await this.store.update(row, {
+      ...columns,
+      response: sealed,
+      path,
+      domainId,
+      status,
+      version: row.version + 1,
+    });
     if (updated === null) throw this.taken(url);
     return updated;
   }
@@ -86,23 +110,53 @@ export class EndpointRecords {
   /** What drafts become, in their order. */
   routesOf(place: Pick<EndpointEntity, 'environmentId' | 'id'>, drafts: readonly RouteDraft[]): RouteEntity[] {
     return drafts.map(({ id, destinationId, filter }, position) => ({
-      environmentId: place.environmentId, endpointId: place.id, id: id ?? this.ids.next(), destinationId, filter, position,
+      environmentId: place.environmentId,
+      endpointId: place.id,
+      id: id ?? this.ids.next(),
+      destinationId,
+      filter,
+      position,
     }));
   }
 
   private async opened(row: EndpointEntity | null): Promise<StoredEndpoint | null> {
     if (row === null) return null;
-    const { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, allowedMethods, deduplicate } = row;
+    const {
+      name,
+      preset,
+      verification,
+      verificationConfig,
+      responseRules,
+      responseProxy,
+      transform,
+      allowedMethods,
+      deduplicate,
+    } = row;
     const response = this.vault.openResponse(row);
     return {
       row,
-      settings: { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, allowedMethods, deduplicate, response },
+      settings: {
+        name,
+        preset,
+        verification,
+        verificationConfig,
+        responseRules,
+        responseProxy,
+        transform,
+        allowedMethods,
+        deduplicate,
+        response,
+      },
       routes: await this.store.routes(row.environmentId, [row.id]),
     };
   }
 
   /** Asked before the write: what fails there takes the transaction with it. */
-  private async urlOf({ environmentId, path, domainId }: Pick<EndpointEntity, 'environmentId' | 'path' | 'domainId'>): Promise<string> {
+  private async urlOf({
+    environmentId,
+    path,
+    domainId,
+  }: Pick<EndpointEntity, 'environmentId' | 'path' | 'domainId'>): Promise<string> {
     const domain = domainId === null ? undefined : (await this.domains.of(environmentId, [domainId])).get(domainId);
     return this.domains.urlOf(domain ?? this.domains.platform(), path);
   }
@@ -110,7 +164,9 @@ export class EndpointRecords {
   private async makeRoom(environmentId: number): Promise<void> {
     await this.store.lock(environmentId);
     if ((await this.store.count(environmentId)) < ENDPOINTS_MAX) return;
-    throw conflict(`An environment has at most ${ENDPOINTS_MAX} endpoints. Delete one first.`, { limit: ENDPOINTS_MAX });
+    throw conflict(`An environment has at most ${ENDPOINTS_MAX} endpoints. Delete one first.`, {
+      limit: ENDPOINTS_MAX,
+    });
   }
 
   /** It says nothing of whose endpoint that is. */

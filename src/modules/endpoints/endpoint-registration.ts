@@ -37,7 +37,8 @@ export class EndpointRegistration {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });
     const resolved = resolveAddress(asked.address, chosen.base);
-    const address = 'faults' in resolved ? { path: '', name: '', faults: resolved.faults } : { ...resolved, faults: [] };
+    const address =
+      'faults' in resolved ? { path: '', name: '', faults: resolved.faults } : { ...resolved, faults: [] };
     const { settings, faults: settingsFaults } = changed({ ...DEFAULT_SETTINGS, name: address.name }, asked.settings);
     const { drafts, faults: routeFaults } = draftRoutes([], asked.routes);
     const faults = [...address.faults, ...chosen.faults, ...settingsFaults, ...routeFaults];

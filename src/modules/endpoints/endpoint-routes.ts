@@ -38,16 +38,29 @@ export class EndpointRoutes {
   async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
     await this.list(tenant, endpointId);
     const { destinationId, filter } = await this.checked(tenant, asked);
-    const added = { environmentId: tenant.environmentId, id: this.ids.next(), endpointId, destinationId, filter, position: ROUTES_MAX };
+    const added = {
+      environmentId: tenant.environmentId,
+      id: this.ids.next(),
+      endpointId,
+      destinationId,
+      filter,
+      position: ROUTES_MAX,
+    };
     await this.write(tenant, endpointId, (routes) => {
-      if (routes.length >= ROUTES_MAX) throw conflict(`An endpoint has at most ${ROUTES_MAX} routes. Delete one first.`, { limit: ROUTES_MAX });
+      if (routes.length >= ROUTES_MAX)
+        throw conflict(`An endpoint has at most ${ROUTES_MAX} routes. Delete one first.`, { limit: ROUTES_MAX });
       return [...routes, added];
     });
     return added;
   }
 
   /** Throws 404 and 422. */
-  async change(tenant: Tenant, endpointId: Id, routeId: Id, { destination, filter }: RouteChanges): Promise<RouteEntity> {
+  async change(
+    tenant: Tenant,
+    endpointId: Id,
+    routeId: Id,
+    { destination, filter }: RouteChanges,
+  ): Promise<RouteEntity> {
     const before = routeIn(await this.list(tenant, endpointId), routeId);
     const asked = { destination: destination ?? showId('dst', before.destinationId), filter: filter ?? null };
     const draft = await this.checked(tenant, asked);
@@ -56,7 +69,9 @@ export class EndpointRoutes {
       ...(destination !== undefined && { destinationId: draft.destinationId }),
       ...(filter !== undefined && { filter: draft.filter }),
     });
-    const routes = await this.write(tenant, endpointId, (all) => all.map((route) => (route === routeIn(all, routeId) ? changed(route) : route)));
+    const routes = await this.write(tenant, endpointId, (all) =>
+      all.map((route) => (route === routeIn(all, routeId) ? changed(route) : route)),
+    );
     return routeIn(routes, routeId);
   }
 
@@ -76,14 +91,19 @@ export class EndpointRoutes {
   }
 
   /** Under the lock of the endpoint's row. Throws 404, and 422 when two routes have one destination then. */
-  private write(tenant: Tenant, endpointId: Id, change: (routes: RouteEntity[]) => RouteEntity[]): Promise<RouteEntity[]> {
+  private write(
+    tenant: Tenant,
+    endpointId: Id,
+    change: (routes: RouteEntity[]) => RouteEntity[],
+  ): Promise<RouteEntity[]> {
     const { environmentId } = tenant;
     return this.database.transaction(async () => {
       const endpoint = await this.store.findForUpdate(environmentId, endpointId);
       if (endpoint === null) throw notFound('endpoint');
       const before = await this.store.routes(environmentId, [endpointId]);
       const after = change(before).map((route, position) => ({ ...route, position }));
-      if (new Set(after.map(({ destinationId }) => destinationId)).size < after.length) throw invalid([repeatedDestination('destination')]);
+      if (new Set(after.map(({ destinationId }) => destinationId)).size < after.length)
+        throw invalid([repeatedDestination('destination')]);
       if (isDeepStrictEqual(before, after)) return after;
       await this.store.replaceRoutes(environmentId, endpointId, after);
       await this.store.update(endpoint, { version: endpoint.version + 1 });

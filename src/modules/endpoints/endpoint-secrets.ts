@@ -36,7 +36,12 @@ export class EndpointSecrets {
 }
 
 /** The secrets that verify from now on, the newest first: a grace of 0 ends all others, and no grace is made longer. */
-export function withNewSecret(before: readonly ProviderSecret[], secret: string, nowMs: number, graceMs: number): ProviderSecret[] {
+export function withNewSecret(
+  before: readonly ProviderSecret[],
+  secret: string,
+  nowMs: number,
+  graceMs: number,
+): ProviderSecret[] {
   const graceUntilMs = nowMs + graceMs;
   const older = before
     .filter((known) => known.secret !== secret)

@@ -1,5 +1,12 @@
 import { PRESETS } from '#engine/inbound/presets.js';
-import { changed, DEFAULT_SETTINGS, proxyInForce, type Settings, type SettingsChanges, transformInForce } from './endpoint-settings.js';
+import {
+  changed,
+  DEFAULT_SETTINGS,
+  proxyInForce,
+  type Settings,
+  type SettingsChanges,
+  transformInForce,
+} from './endpoint-settings.js';
 
 const NEW: Settings = { ...DEFAULT_SETTINGS, name: 'stripe' };
 const RULES = { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { status: 204 } }] };
@@ -16,7 +23,8 @@ const FULL: Settings = {
   response: { type: 'ebay-challenge', verificationToken: 'token', endpointUrl: 'https://example.com/e' },
 };
 
-const pathsOf = (changes: SettingsChanges, before = NEW): string[] => changed(before, changes).faults.map(({ path }) => path);
+const pathsOf = (changes: SettingsChanges, before = NEW): string[] =>
+  changed(before, changes).faults.map(({ path }) => path);
 
 describe('changed', () => {
   it('keeps what is left out', () => {
@@ -38,7 +46,17 @@ describe('changed', () => {
   });
 
   it('clears what is null', () => {
-    const nulls = { preset: null, verification: null, verificationConfig: null, responseRules: null, responseProxy: null, transform: null, response: null, allowedMethods: null, deduplicate: null };
+    const nulls = {
+      preset: null,
+      verification: null,
+      verificationConfig: null,
+      responseRules: null,
+      responseProxy: null,
+      transform: null,
+      response: null,
+      allowedMethods: null,
+      deduplicate: null,
+    };
 
     expect(changed(FULL, nulls)).toEqual({ settings: { ...DEFAULT_SETTINGS, name: 'Payments' }, faults: [] });
     expect(changed(NEW, nulls)).toEqual({ settings: NEW, faults: [] });
@@ -46,7 +64,8 @@ describe('changed', () => {
 
   it('keeps URLs in the form in which they are called', () => {
     const { settings } = changed(NEW, {
-      responseProxy: { target: 'url', url: 'HTTPS://Example.com:443/a/../b' }, transform: { engine: 'url', url: 'no url' },
+      responseProxy: { target: 'url', url: 'HTTPS://Example.com:443/a/../b' },
+      transform: { engine: 'url', url: 'no url' },
     });
 
     expect([settings.responseProxy?.url, settings.transform?.url]).toEqual(['https://example.com/b', 'no url']);
@@ -54,7 +73,8 @@ describe('changed', () => {
 });
 
 describe('verification', () => {
-  const after = (before: Partial<Settings>, changes: SettingsChanges): string => changed({ ...NEW, ...before }, changes).settings.verification;
+  const after = (before: Partial<Settings>, changes: SettingsChanges): string =>
+    changed({ ...NEW, ...before }, changes).settings.verification;
 
   it.each<[Partial<Settings>, SettingsChanges, string]>([
     [{}, {}, 'none'],
@@ -79,10 +99,13 @@ describe('verification', () => {
     expect(pathsOf(changes, { ...NEW, ...before })).toEqual([]);
   });
 
-  it.each(['preset', 'stripe', 'github', 'hmac-md5', 'HMAC-SHA256', '', '__proto__'])('%j alone is refused', (verification) => {
-    expect(pathsOf({ verification })).toEqual(['verification']);
-    expect(pathsOf({ verification: 'github', preset: 'stripe' })).toEqual(['verification']);
-  });
+  it.each(['preset', 'stripe', 'github', 'hmac-md5', 'HMAC-SHA256', '', '__proto__'])(
+    '%j alone is refused',
+    (verification) => {
+      expect(pathsOf({ verification })).toEqual(['verification']);
+      expect(pathsOf({ verification: 'github', preset: 'stripe' })).toEqual(['verification']);
+    },
+  );
 
   it.each(['nobody', '', 'Stripe', '__proto__', 'constructor'])('the preset %j is refused', (preset) => {
     expect(pathsOf({ preset })).toEqual(['preset']);
@@ -95,8 +118,10 @@ describe('verification', () => {
   it('has settings for the HMACs only, and loses them with them', () => {
     expect(pathsOf({ verificationConfig: { header: 'x-a' } })).toEqual(['verificationConfig']);
     expect(pathsOf({ verificationConfig: {}, preset: 'stripe' })).toEqual(['verificationConfig']);
-    expect(pathsOf({ verificationConfig: { header: 'x a', colour: 'red' }, verification: 'hmac-sha1' }))
-      .toEqual(['verificationConfig.header', 'verificationConfig.colour']);
+    expect(pathsOf({ verificationConfig: { header: 'x a', colour: 'red' }, verification: 'hmac-sha1' })).toEqual([
+      'verificationConfig.header',
+      'verificationConfig.colour',
+    ]);
     expect(changed(FULL, { verification: 'hmac-sha1' }).settings.verificationConfig).toEqual({ header: 'x-a' });
     expect(changed(FULL, { verification: 'preset' }).settings.verificationConfig).toBeNull();
   });
@@ -104,7 +129,8 @@ describe('verification', () => {
 
 describe('response', () => {
   const before: Settings = { ...NEW, response: { type: 'zoom-challenge', secret: 'kept', status: 202 } };
-  const after = (response: Settings['response']): Settings['response'] => changed(before, { response }).settings.response;
+  const after = (response: Settings['response']): Settings['response'] =>
+    changed(before, { response }).settings.response;
 
   it('of the same type keeps the secrets that it leaves out, and nothing else', () => {
     expect(after({ type: 'zoom-challenge' })).toEqual({ type: 'zoom-challenge', secret: 'kept' });
@@ -115,9 +141,15 @@ describe('response', () => {
 
   it('needs the secrets of its type only where none is kept', () => {
     expect(pathsOf({ response: { type: 'meta-challenge' } })).toEqual(['response.verifyToken']);
-    expect(pathsOf({ response: { type: 'meta-challenge' } }, { ...NEW, response: { type: 'meta-challenge', verifyToken: 'kept' } })).toEqual([]);
-    expect(pathsOf({ response: { type: 'static', status: 204, body: 'a', headers: { connection: 'close' } } }))
-      .toEqual(['response.headers.connection', 'response.body']);
+    expect(
+      pathsOf(
+        { response: { type: 'meta-challenge' } },
+        { ...NEW, response: { type: 'meta-challenge', verifyToken: 'kept' } },
+      ),
+    ).toEqual([]);
+    expect(pathsOf({ response: { type: 'static', status: 204, body: 'a', headers: { connection: 'close' } } })).toEqual(
+      ['response.headers.connection', 'response.body'],
+    );
   });
 
   it('is not judged again by a change of something else', () => {
@@ -127,7 +159,10 @@ describe('response', () => {
 
 describe('rules, proxies and transforms', () => {
   it.each<[SettingsChanges, string]>([
-    [{ responseRules: { rules: [{ when: { type: 'methud', op: 'eq' }, respond: {} }] } }, 'responseRules.rules.0.when.type'],
+    [
+      { responseRules: { rules: [{ when: { type: 'methud', op: 'eq' }, respond: {} }] } },
+      'responseRules.rules.0.when.type',
+    ],
     [{ responseRules: { rules: [{ when: { all: [] }, respond: {} }] } }, 'responseRules.rules.0.when.all'],
     [{ responseRules: { default: { status: 100 } } }, 'responseRules.default.status'],
     [{ responseRules: { fallback: {} } }, 'responseRules.fallback'],
@@ -142,9 +177,27 @@ describe('rules, proxies and transforms', () => {
   });
 
   it('say what holds for what they leave out', () => {
-    expect(proxyInForce({ target: 'managed', code: 'c' })).toEqual({ target: 'managed', code: 'c', timeoutMs: 250, onUnavailable: 'fallback' });
-    expect(proxyInForce({ target: 'url', timeoutMs: 50, onUnavailable: 'error' })).toEqual({ target: 'url', timeoutMs: 50, onUnavailable: 'error' });
-    expect(transformInForce({ engine: 'url', url: 'u' })).toEqual({ engine: 'url', url: 'u', timeoutMs: 3000, failMode: 'closed' });
-    expect(transformInForce({ engine: 'managed', failMode: 'open' })).toEqual({ engine: 'managed', timeoutMs: 250, failMode: 'open' });
+    expect(proxyInForce({ target: 'managed', code: 'c' })).toEqual({
+      target: 'managed',
+      code: 'c',
+      timeoutMs: 250,
+      onUnavailable: 'fallback',
+    });
+    expect(proxyInForce({ target: 'url', timeoutMs: 50, onUnavailable: 'error' })).toEqual({
+      target: 'url',
+      timeoutMs: 50,
+      onUnavailable: 'error',
+    });
+    expect(transformInForce({ engine: 'url', url: 'u' })).toEqual({
+      engine: 'url',
+      url: 'u',
+      timeoutMs: 3000,
+      failMode: 'closed',
+    });
+    expect(transformInForce({ engine: 'managed', failMode: 'open' })).toEqual({
+      engine: 'managed',
+      timeoutMs: 250,
+      failMode: 'open',
+    });
   });
 });

@@ -1,24 +1,45 @@
 import { compileRules } from '#engine/conditions/rules.js';
 import { deduplicationFaults, type DeduplicationSettings, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
-import { genericFaults, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
+import { GENERIC_SCHEMES, genericFaults, type GenericSchemeName } from '#engine/inbound/generic.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { ruleHeaders, steeringPaths } from '#engine/inbound/steering-headers.js';
 import type { Fault } from '#kernel/errors.js';
 import { isSensitive, placeholderFaults } from '#kernel/sensitive-headers.js';
-import { hostFaults, PROXY_TIMEOUT_MS, type ResponseProxySettings, schemeOf, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
+import {
+  hostFaults,
+  PROXY_TIMEOUT_MS,
+  type ResponseProxySettings,
+  schemeOf,
+  TRANSFORM_TIMEOUT_MS,
+  type TransformSettings,
+} from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
 
-type Columns = Pick<EndpointEntity,
-  'name' | 'preset' | 'verification' | 'verificationConfig' | 'responseRules' | 'responseProxy' | 'transform' | 'allowedMethods' | 'deduplicate'>;
+type Columns = Pick<
+  EndpointEntity,
+  | 'name'
+  | 'preset'
+  | 'verification'
+  | 'verificationConfig'
+  | 'responseRules'
+  | 'responseProxy'
+  | 'transform'
+  | 'allowedMethods'
+  | 'deduplicate'
+>;
 
 /** What a caller decides about an endpoint, apart from where it lives and where its events go; the response is open. */
 export type Settings = Columns & { response: ResponseSettings | null };
 
 /** What a caller changes: what is left out stays, null clears it, and null as `verification` is the default. */
 export type SettingsChanges = {
-  [K in keyof Settings]?: K extends 'name' ? string : K extends 'responseRules' | 'verificationConfig' ? object | null : Settings[K] | null
+  [K in keyof Settings]?: K extends 'name'
+    ? string
+    : K extends 'responseRules' | 'verificationConfig'
+      ? object | null
+      : Settings[K] | null;
 };
 
 /** The settings that hold for whatever a new endpoint leaves out. */
@@ -56,13 +77,21 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
     deduplicate: changes.deduplicate === undefined ? before.deduplicate : changes.deduplicate,
     response: changes.response === undefined ? before.response : responseAfter(before.response, changes.response),
   };
-  const faults = [...verificationFaults(changes, verification, preset), ...genericSettingsFaults(changes, settings), ...configFaults(changes, settings)];
+  const faults = [
+    ...verificationFaults(changes, verification, preset),
+    ...genericSettingsFaults(changes, settings),
+    ...configFaults(changes, settings),
+  ];
   return { settings, faults: [...faults, ...repeatFaults(changes, settings, faults.length === 0)] };
 }
 
 /** The proxy's settings with what holds for everything that is left out. */
 export function proxyInForce(settings: ResponseProxySettings): ResponseProxySettings {
-  return { ...settings, timeoutMs: settings.timeoutMs ?? PROXY_TIMEOUT_MS[settings.target], onUnavailable: settings.onUnavailable ?? 'fallback' };
+  return {
+    ...settings,
+    timeoutMs: settings.timeoutMs ?? PROXY_TIMEOUT_MS[settings.target],
+    onUnavailable: settings.onUnavailable ?? 'fallback',
+  };
 }
 
 /** What repeats are told by, with the window in force. */
@@ -72,7 +101,11 @@ export function deduplicationInForce(settings: DeduplicationSettings): Deduplica
 
 /** The transform's settings with what holds for everything that is left out. */
 export function transformInForce(settings: TransformSettings): TransformSettings {
-  return { ...settings, failMode: settings.failMode ?? 'closed', timeoutMs: settings.timeoutMs ?? TRANSFORM_TIMEOUT_MS[settings.engine] };
+  return {
+    ...settings,
+    failMode: settings.failMode ?? 'closed',
+    timeoutMs: settings.timeoutMs ?? TRANSFORM_TIMEOUT_MS[settings.engine],
+  };
 }
 
 /**
@@ -82,7 +115,9 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
     if (before.verification === BY_PRESET && preset === null) return UNVERIFIED;
-    return before.verification === UNVERIFIED && before.preset === null && preset !== null ? BY_PRESET : before.verification;
+    return before.verification === UNVERIFIED && before.preset === null && preset !== null
+      ? BY_PRESET
+      : before.verification;
   }
   if (asked === null) return preset === null ? UNVERIFIED : BY_PRESET;
   if (asked === UNVERIFIED || genericOf(asked) !== null) return asked;
@@ -106,14 +141,23 @@ function verificationFaults(changes: SettingsChanges, verification: string | nul
 function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
   const name = genericOf(verification);
   if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
-  return verificationConfig === null && name !== 'jwt' ? [] : genericFaults(verificationConfig, 'verificationConfig', name);
+  return verificationConfig === null && name !== 'jwt'
+    ? []
+    : genericFaults(verificationConfig, 'verificationConfig', name);
 }
 
 /** What was set for a scheme of another kind goes with it. */
-function configAfter(before: Settings, { verificationConfig }: SettingsChanges, verification: string | null): Record<string, unknown> | null {
+function configAfter(
+  before: Settings,
+  { verificationConfig }: SettingsChanges,
+  verification: string | null,
+): Record<string, unknown> | null {
   const name = genericOf(verification);
-  const isKept = verificationConfig === undefined && name !== null && before.verificationConfig !== null
-    && (before.verification === verification || genericFaults(before.verificationConfig, '', name).length === 0);
+  const isKept =
+    verificationConfig === undefined &&
+    name !== null &&
+    before.verificationConfig !== null &&
+    (before.verification === verification || genericFaults(before.verificationConfig, '', name).length === 0);
   return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
@@ -122,11 +166,19 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
   return [
-    ...(rules && 'faults' in rules ? rules.faults : steeringPaths(responseRules ?? {}, 'responseRules').map(refusedHeader)),
-    ...(rules && 'faults' in rules ? [] : ruleHeaders(responseRules ?? {}, 'responseRules').flatMap(([path, headers]) => placeholderFaults(headers, path))),
+    ...(rules && 'faults' in rules
+      ? rules.faults
+      : steeringPaths(responseRules ?? {}, 'responseRules').map(refusedHeader)),
+    ...(rules && 'faults' in rules
+      ? []
+      : ruleHeaders(responseRules ?? {}, 'responseRules').flatMap(([path, headers]) =>
+          placeholderFaults(headers, path),
+        )),
     ...(responseProxy ? hostFaults(responseProxy, responseProxy.target, 'responseProxy') : []),
     ...(transform ? hostFaults(transform, transform.engine, 'transform') : []),
-    ...(changes.response ? [...responseFaults(response), ...placeholderFaults(changes.response.headers, 'response.headers')] : []),
+    ...(changes.response
+      ? [...responseFaults(response), ...placeholderFaults(changes.response.headers, 'response.headers')]
+      : []),
   ];
 }
 
@@ -138,10 +190,15 @@ function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: 
   const name = deduplicate.name?.toLowerCase() ?? '';
   // Raw requests show the id.
   const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings)).has(name));
-  return isSecret ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates, which is no id' }] : faults;
+  return isSecret
+    ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates, which is no id' }]
+    : faults;
 }
 
-const refusedHeader = (path: string): Fault => ({ path, message: 'This header is set by the service or by the connection and can\'t be part of an answer.' });
+const refusedHeader = (path: string): Fault => ({
+  path,
+  message: "This header is set by the service or by the connection and can't be part of an answer.",
+});
 
 /** Of the same type it keeps the secrets that it leaves out: nobody can have read them back. */
 function responseAfter(before: ResponseSettings | null, given: ResponseSettings | null): ResponseSettings | null {
@@ -155,8 +212,11 @@ function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }
 
-function objectAfter(before: Record<string, unknown> | null, given: object | null | undefined): Record<string, unknown> | null {
-  return given === undefined ? before : given as Record<string, unknown> | null;
+function objectAfter(
+  before: Record<string, unknown> | null,
+  given: object | null | undefined,
+): Record<string, unknown> | null {
+  return given === undefined ? before : (given as Record<string, unknown> | null);
 }
 
 /** Kept and shown in the form in which it is called; what can't be parsed is refused by the checks. */

@@ -8,8 +8,17 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointRegistration } from './endpoint-registration.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import {
-  endpointChanges, EndpointChangesBody, EndpointDetail, endpointId, EndpointListQuery, EndpointPage, EndpointSecretBody, newEndpoint,
-  NewEndpointBody, presentEndpoint, presentPage,
+  endpointChanges,
+  EndpointChangesBody,
+  EndpointDetail,
+  endpointId,
+  EndpointListQuery,
+  EndpointPage,
+  EndpointSecretBody,
+  newEndpoint,
+  NewEndpointBody,
+  presentEndpoint,
+  presentPage,
 } from './endpoints.dto.js';
 import { EndpointsService } from './endpoints.service.js';
 
@@ -17,7 +26,10 @@ const ID = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8
 const GRACE_SECONDS_DEFAULT = 86_400;
 
 /** URLs that providers send to. */
-@Section('Endpoints', 'URLs that providers send webhooks to: how they are verified, answered, transformed, and where they go.')
+@Section(
+  'Endpoints',
+  'URLs that providers send webhooks to: how they are verified, answered, transformed, and where they go.',
+)
 @Controller('v1/endpoints')
 export class EndpointsController {
   constructor(
@@ -40,7 +52,8 @@ export class EndpointsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create an endpoint',
-    description: 'It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there.',
+    description:
+      'It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there.',
   })
   @ApiCreatedResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async createEndpoint(@CurrentTenant() tenant: Tenant, @Body() body: NewEndpointBody): Promise<EndpointDetail> {
@@ -60,18 +73,28 @@ export class EndpointsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an endpoint',
-    description: 'What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there.',
+    description:
+      'What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint with the changes.' })
-  async updateEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: EndpointChangesBody): Promise<EndpointDetail> {
-    return presentEndpoint(await this.endpoints.view(await this.changes.update(tenant, endpointId(id), endpointChanges(body))));
+  async updateEndpoint(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: EndpointChangesBody,
+  ): Promise<EndpointDetail> {
+    return presentEndpoint(
+      await this.endpoints.view(await this.changes.update(tenant, endpointId(id), endpointChanges(body))),
+    );
   }
 
   @Delete(':id')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an endpoint', description: 'Its URL is free at once; its events stay until their retention ends.' })
+  @ApiOperation({
+    summary: 'Delete an endpoint',
+    description: 'Its URL is free at once; its events stay until their retention ends.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @TryAfter('Replay')
@@ -82,10 +105,17 @@ export class EndpointsController {
   @Put(':id/secret')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: "Set the provider's secret", description: 'Secrets before it go on verifying until the grace ends; at most five are kept.' })
+  @ApiOperation({
+    summary: "Set the provider's secret",
+    description: 'Secrets before it go on verifying until the grace ends; at most five are kept.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Stored; it is never returned.' })
-  async setEndpointSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: EndpointSecretBody): Promise<void> {
+  async setEndpointSecret(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: EndpointSecretBody,
+  ): Promise<void> {
     const graceMs = (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000;
     await this.secrets.put(tenant, endpointId(id), body.secret, graceMs);
   }

@@ -1,16 +1,31 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { ListCount, listCount } from '#http/list-count.dto.js';
-import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
-import { Examples } from '#http/openapi-examples.js';
-import type { ResponseSettings } from '#engine/inbound/response.js';
 import { RECEIVED_METHODS, type ReceivedMethod } from '#engine/inbound/methods.js';
+import type { ResponseSettings } from '#engine/inbound/response.js';
+import { ListCount, listCount } from '#http/list-count.dto.js';
+import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
-import { DeduplicationConfig, ResponseConfig, ResponseProxyConfig, ResponseRules, ResponseView, TransformConfig, VerificationConfig, VERIFICATIONS } from './endpoint-config.dto.js';
+import {
+  DeduplicationConfig,
+  ResponseConfig,
+  ResponseProxyConfig,
+  ResponseRules,
+  ResponseView,
+  TransformConfig,
+  VerificationConfig,
+  VERIFICATIONS,
+} from './endpoint-config.dto.js';
 import type { NewEndpoint } from './endpoint-registration.js';
-import { deduplicationInForce, proxyInForce, RESPONSE_SECRETS, type SettingsChanges, transformInForce } from './endpoint-settings.js';
+import {
+  deduplicationInForce,
+  proxyInForce,
+  RESPONSE_SECRETS,
+  type SettingsChanges,
+  transformInForce,
+} from './endpoint-settings.js';
 import type { EndpointListing, EndpointListings, EndpointView } from './endpoints.service.js';
 import { IngestDomainItem, presentDomain } from './ingest-domains.dto.js';
 import { askedRoute, presentRoute, RouteConfig, RouteItem } from './routes.dto.js';
@@ -18,9 +33,18 @@ import { askedRoute, presentRoute, RouteConfig, RouteItem } from './routes.dto.j
 const STATUSES = ['active', 'paused', 'disabled'] as const;
 const ROUTES_MAX = 100;
 const METHODS = {
-  type: 'array', items: { type: 'string', enum: [...RECEIVED_METHODS] as string[] }, uniqueItems: true, nullable: true, example: ['POST'],
+  type: 'array',
+  items: { type: 'string', enum: [...RECEIVED_METHODS] as string[] },
+  uniqueItems: true,
+  nullable: true,
+  example: ['POST'],
 } satisfies ApiPropertyOptions;
-const DESTINATIONS = { type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: ROUTES_MAX, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } as const;
+const DESTINATIONS = {
+  type: 'array',
+  items: { type: 'string', maxLength: 64 },
+  maxItems: ROUTES_MAX,
+  example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+} as const;
 
 /** Filters of the endpoints list. */
 export class EndpointListQuery {
@@ -122,13 +146,24 @@ export class EndpointSettingsBody {
   },
   filter: {
     summary: 'Only some of the events to a destination',
-    value: { slug: 'paid', routes: [{ destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } }] },
+    value: {
+      slug: 'paid',
+      routes: [
+        { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } },
+      ],
+    },
   },
   paused: { summary: 'One that parks what comes at first', value: { slug: 'later', status: 'paused' } },
 })
 export class NewEndpointBody extends EndpointSettingsBody {
   /** Its URL on an ingest domain. On the platform's host `/in` and the organization's slug may be left out; on a domain of yours it is the host and the path. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://hooks.example.com/in/acme/stripe' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://hooks.example.com/in/acme/stripe',
+  })
   url?: string | null;
 
   /** The one segment of its path behind the organization's slug: lower-case letters, digits, - and _. */
@@ -140,7 +175,13 @@ export class NewEndpointBody extends EndpointSettingsBody {
   path?: string | null;
 
   /** The ingest domain: the platform's, or a verified webhook domain of yours. Left out, the host of `url` says it, or it is the platform's. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'pdom_00000000000000000000000001' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 64,
+    nullable: true,
+    example: 'pdom_00000000000000000000000001',
+  })
   domainId?: string | null;
 }
 
@@ -165,7 +206,12 @@ export class EndpointChangesBody extends EndpointSettingsBody {
 /** The provider's secret. */
 export class EndpointSecretBody {
   /** What the provider signs with, as its console shows it; stored encrypted and never returned. */
-  @ApiProperty({ minLength: 1, maxLength: 4096, pattern: '^[^\\x00-\\x1f\\x7f]*$', example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 4096,
+    pattern: '^[^\\x00-\\x1f\\x7f]*$',
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  })
   secret: string;
 
   /** How long the secrets before go on verifying, in seconds. */
@@ -296,7 +342,11 @@ export function endpointChanges(body: EndpointChangesBody): EndpointChangesAsked
 }
 
 export function presentPage({ listings, nextCursor, count }: EndpointListings): EndpointPage {
-  return { data: listings.map(presentItem), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
+  return {
+    data: listings.map(presentItem),
+    next_cursor: nextCursor,
+    ...(count !== null && { count: listCount(count) }),
+  };
 }
 
 export function presentEndpoint(view: EndpointView): EndpointDetail {
@@ -315,8 +365,32 @@ export function presentEndpoint(view: EndpointView): EndpointDetail {
 }
 
 function settingsAndRoutes(body: EndpointSettingsBody): Pick<NewEndpoint, 'settings' | 'routes'> {
-  const { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig, allowed_methods: allowedMethods, deduplicate, destinations, routes } = body;
-  const settings: SettingsChanges = { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig, allowedMethods, deduplicate };
+  const {
+    name,
+    preset,
+    responseRules,
+    responseProxy,
+    transform,
+    response,
+    verification,
+    verificationConfig,
+    allowed_methods: allowedMethods,
+    deduplicate,
+    destinations,
+    routes,
+  } = body;
+  const settings: SettingsChanges = {
+    name,
+    preset,
+    responseRules,
+    responseProxy,
+    transform,
+    response,
+    verification,
+    verificationConfig,
+    allowedMethods,
+    deduplicate,
+  };
   return { settings, routes: { destinations, routes: routes?.map(askedRoute) } };
 }
 

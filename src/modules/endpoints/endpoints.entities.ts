@@ -80,7 +80,10 @@ export class EndpointEntity {
 @Entity('routes')
 @Index('routes_endpoint_id_idx', ['environmentId', 'endpointId', 'position'])
 @Index('routes_destination_id_idx', ['environmentId', 'destinationId'])
-@ForeignKey(() => EndpointEntity, ['environmentId', 'endpointId'], ['environmentId', 'id'], { name: 'routes_endpoint_fkey', onDelete: 'CASCADE' })
+@ForeignKey(() => EndpointEntity, ['environmentId', 'endpointId'], ['environmentId', 'id'], {
+  name: 'routes_endpoint_fkey',
+  onDelete: 'CASCADE',
+})
 export class RouteEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'routes_pkey' })
   environmentId: number;

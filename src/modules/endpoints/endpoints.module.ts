@@ -4,8 +4,8 @@ import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { CodeSecrets } from './code-secrets.js';
-import { EndpointConfigurations } from './contract.js';
 import { ConfigurationsStore } from './configurations.store.js';
+import { EndpointConfigurations } from './contract.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointDomains } from './endpoint-domains.js';
 import { EndpointRecords } from './endpoint-records.js';
@@ -15,12 +15,12 @@ import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsController } from './endpoints.controller.js';
 import { EndpointsService } from './endpoints.service.js';
 import { EndpointsStore } from './endpoints.store.js';
+import { EndpointTools } from './endpoints.tools.js';
 import { IngestDomainsController } from './ingest-domains.controller.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
 import { PresetsController } from './presets.controller.js';
 import { SealedConfigurations } from './sealed-configurations.js';
-import { EndpointTools } from './endpoints.tools.js';
 
 /** URLs that providers send to: how they are set up. */
 @Module({

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DestinationUsers, type DestinationUser } from '#modules/destinations/destination-users.contract.js';
-import { EventSources } from '#modules/events/event-sources.contract.js';
-import type { ResponseSettings } from '#engine/inbound/response.js';
 import { presetOf } from '#engine/inbound/presets.js';
+import type { ResponseSettings } from '#engine/inbound/response.js';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
-import { showId, type Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type DestinationUser, DestinationUsers } from '#modules/destinations/destination-users.contract.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 import { EndpointsStore, type ListedEndpoint } from './endpoints.store.js';
@@ -68,7 +68,9 @@ export class EndpointsService {
     sources: EventSources,
     users: DestinationUsers,
   ) {
-    users.attach(async (environmentId, destinationId, max) => (await this.store.routesTo(environmentId, destinationId, max)).map(shownUser));
+    users.attach(async (environmentId, destinationId, max) =>
+      (await this.store.routesTo(environmentId, destinationId, max)).map(shownUser),
+    );
     sources.attach(async (environmentId, path) => {
       const endpointId = await this.store.idAt(environmentId, path);
       return endpointId === null ? null : { endpointId, applicationId: null };
@@ -76,7 +78,8 @@ export class EndpointsService {
   }
 
   async list(tenant: Tenant, query: EndpointQuery): Promise<EndpointListings> {
-    if (query.preset !== undefined && presetOf(query.preset) === null) throw badRequest(`preset: "${query.preset}" is not known.`);
+    if (query.preset !== undefined && presetOf(query.preset) === null)
+      throw badRequest(`preset: "${query.preset}" is not known.`);
     const { cursor, limit = LIMIT_DEFAULT, count = false, ...filters } = query;
     const list: CursorQuery = { list: 'endpoints', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
@@ -85,11 +88,24 @@ export class EndpointsService {
       count ? this.store.countListed(tenant.environmentId, filters, COUNTED_MAX) : null,
     ]);
     const page = rows.slice(0, limit);
-    const routes = await this.store.routes(tenant.environmentId, page.map(({ id }) => id));
+    const routes = await this.store.routes(
+      tenant.environmentId,
+      page.map(({ id }) => id),
+    );
     const last = page.at(-1);
-    const domains = await this.domains.of(tenant.environmentId, page.map(({ domainId }) => domainId));
+    const domains = await this.domains.of(
+      tenant.environmentId,
+      page.map(({ domainId }) => domainId),
+    );
     return {
-      listings: page.map((row) => ({ row, ...this.surroundings(row, domains, routes.filter(({ endpointId }) => endpointId === row.id)) })),
+      listings: page.map((row) => ({
+        row,
+        ...this.surroundings(
+          row,
+          domains,
+          routes.filter(({ endpointId }) => endpointId === row.id),
+        ),
+      })),
       nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
       count: counted,
     };
@@ -108,10 +124,18 @@ export class EndpointsService {
     return { row, response: this.vault.openResponse(row), ...this.surroundings(row, domains, routes) };
   }
 
-  private surroundings({ path, domainId }: ListedEndpoint, domains: ReadonlyMap<Id, IngestDomain>, routes: readonly RouteEntity[]): EndpointSurroundings {
+  private surroundings(
+    { path, domainId }: ListedEndpoint,
+    domains: ReadonlyMap<Id, IngestDomain>,
+    routes: readonly RouteEntity[],
+  ): EndpointSurroundings {
     const domain = (domainId === null ? undefined : domains.get(domainId)) ?? this.domains.platform();
     return { routes, url: this.domains.urlOf(domain, path), domain };
   }
 }
 
-const shownUser = ({ id, endpointId }: RouteEntity): DestinationUser => ({ kind: 'route', id: showId('rte', id), endpoint: showId('ep', endpointId) });
+const shownUser = ({ id, endpointId }: RouteEntity): DestinationUser => ({
+  kind: 'route',
+  id: showId('rte', id),
+  endpoint: showId('ep', endpointId),
+});

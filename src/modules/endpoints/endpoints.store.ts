@@ -1,11 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { And, type FindOperator, type FindOptionsSelect, type FindOptionsWhere, In, LessThan, Raw, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import {
+  And,
+  type FindOperator,
+  type FindOptionsSelect,
+  type FindOptionsWhere,
+  In,
+  LessThan,
+  type QueryDeepPartialEntity,
+  Raw,
+  type Repository,
+} from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
 /** Which endpoints a list shows. */
@@ -24,8 +34,18 @@ export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
 
 const LISTED = {
-  environmentId: true, id: true, name: true, domainId: true, path: true, preset: true, verification: true, secrets: true, status: true, version: true,
-  createdAt: true, updatedAt: true,
+  environmentId: true,
+  id: true,
+  name: true,
+  domainId: true,
+  path: true,
+  preset: true,
+  verification: true,
+  secrets: true,
+  status: true,
+  version: true,
+  createdAt: true,
+  updatedAt: true,
 } as const satisfies FindOptionsSelect<EndpointEntity>;
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -102,12 +122,18 @@ export class EndpointsStore {
 
   /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way, over the 10,000 that an environment has at most. */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
-    return this.endpoints().find({ select: LISTED, where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+    return this.endpoints().find({
+      select: LISTED,
+      where: listed(environmentId, filter),
+      order: { id: 'DESC' },
+      take: rowsMax,
+    });
   }
 
   /** How many a list has, `max` at most. Index as above. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
-    return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
+    return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
+      .length;
   }
 
   /** The routes of these endpoints, each endpoint's in their order. Index routes_endpoint_id_idx. */
@@ -130,7 +156,9 @@ export class EndpointsStore {
 
   /** False when another endpoint lives at its path (endpoints_path_idx): the transaction is lost then. */
   insert(row: EndpointEntity): Promise<boolean> {
-    return this.written(row.environmentId, row.id, () => this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>));
+    return this.written(row.environmentId, row.id, () =>
+      this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>),
+    );
   }
 
   /** The row after the changes; null when another endpoint lives at its new path: the transaction is lost then. */
@@ -165,7 +193,8 @@ export class EndpointsStore {
       } catch (error) {
         if (sqlState(error) === UNIQUE_VIOLATION) return false;
         // The domain was deleted after it was chosen.
-        if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw conflict('The domain of this endpoint was deleted meanwhile. Choose another one.');
+        if (sqlState(error) === FOREIGN_KEY_VIOLATION)
+          throw conflict('The domain of this endpoint was deleted meanwhile. Choose another one.');
         throw error;
       }
       await this.announce(environmentId, id);
@@ -186,9 +215,15 @@ export class EndpointsStore {
   }
 }
 
-function listed(environmentId: number, { beforeId, status, preset, search }: EndpointFilter): FindOptionsWhere<EndpointEntity> {
+function listed(
+  environmentId: number,
+  { beforeId, status, preset, search }: EndpointFilter,
+): FindOptionsWhere<EndpointEntity> {
   const where: FindOptionsWhere<EndpointEntity> = { environmentId };
-  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(search === undefined ? [] : [beginningWith(environmentId, search)])];
+  const ids = [
+    ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
+    ...(search === undefined ? [] : [beginningWith(environmentId, search)]),
+  ];
   if (ids.length > 0) where.id = And(...ids);
   if (status !== undefined) where.status = status;
   if (preset !== undefined) where.preset = preset;
@@ -199,5 +234,8 @@ function listed(environmentId: number, { beforeId, status, preset, search }: End
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const slug = `case when e.domain_id is null then substring(e.path from position('/' in e.path) + 1) else e.path end`;
   const found = `select e.id from endpoints e where e.environment_id = :searchedIn and (lower(e.name) like :prefix or lower(${slug}) like :prefix)`;
-  return Raw((id) => `${id} in (${found})`, { searchedIn: environmentId, prefix: prefixPattern(search) }) as FindOperator<Id>;
+  return Raw((id) => `${id} in (${found})`, {
+    searchedIn: environmentId,
+    prefix: prefixPattern(search),
+  }) as FindOperator<Id>;
 }

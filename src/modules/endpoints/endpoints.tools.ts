@@ -16,7 +16,8 @@ export class EndpointTools extends AgentTools {
       input: z.object({
         status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: it parks.'),
         preset: z.string().max(64).optional().describe('`stripe`, `github`, …'),
-        cursor, limit,
+        cursor,
+        limit,
       }),
       example: { preset: 'stripe' },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/endpoints`, args) }),

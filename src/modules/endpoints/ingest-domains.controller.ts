@@ -14,7 +14,11 @@ export class IngestDomainsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List ingest domains', description: "The platform's own host, and the verified webhook domains of the environment; and the domain that their records lead to." })
+  @ApiOperation({
+    summary: 'List ingest domains',
+    description:
+      "The platform's own host, and the verified webhook domains of the environment; and the domain that their records lead to.",
+  })
   @ApiOkResponse({ type: IngestDomainList, description: 'The ingest domains.' })
   async listIngestDomains(@CurrentTenant() tenant: Tenant): Promise<IngestDomainList> {
     return presentDomains(await this.domains.list(tenant), this.domains.platformDomain);

@@ -44,5 +44,8 @@ export function presentDomain({ id, host, kind }: IngestDomain): IngestDomainIte
 }
 
 export function presentDomains(domains: readonly ListedIngestDomain[], platformDomain: string): IngestDomainList {
-  return { data: domains.map((domain) => ({ ...presentDomain(domain), default: domain.isDefault, prefix: domain.prefix })), platform_domain: platformDomain };
+  return {
+    data: domains.map((domain) => ({ ...presentDomain(domain), default: domain.isDefault, prefix: domain.prefix })),
+    platform_domain: platformDomain,
+  };
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { type CustomHost, CustomHosts } from '#modules/domains/contract.js';
 import { Config } from '#kernel/config.js';
 import type { Fault } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Environments } from '#modules/auth/contract.js';
+import { type CustomHost, CustomHosts } from '#modules/domains/contract.js';
 import { type AddressBase, customUrl, ingestHost, receiveUrl } from './receive-url.js';
 
 /** A host on which an environment's endpoints receive. */
@@ -74,18 +74,36 @@ export class IngestDomains {
    * The domain that a caller chose by its id, or by the host of a URL; the platform's where neither says anything. One of its
    * own must be verified: nothing would arrive on it.
    */
-  async choose(tenant: Tenant, { domainId, url }: { domainId?: string | null; url?: string | null }): Promise<ChosenDomain> {
+  async choose(
+    tenant: Tenant,
+    { domainId, url }: { domainId?: string | null; url?: string | null },
+  ): Promise<ChosenDomain> {
     const base = await this.addressBase(tenant);
     const isPlatform = domainId !== undefined && domainId !== null && parseId('pdom', domainId) === PLATFORM_ID;
     const host = hostIn(url);
     const isNamed = domainId !== undefined && domainId !== null;
-    if (isPlatform || (!isNamed && (host === null || host === ingestHost(this.config.baseUrl)))) return { domainId: null, base, faults: [] };
+    if (isPlatform || (!isNamed && (host === null || host === ingestHost(this.config.baseUrl))))
+      return { domainId: null, base, faults: [] };
     const hosts = await this.customHosts.ofEnvironment(tenant.environmentId);
-    const found = isNamed ? hosts.find((each) => each.domainId === parseId('dom', domainId)) : hosts.find((each) => each.host === host);
+    const found = isNamed
+      ? hosts.find((each) => each.domainId === parseId('dom', domainId))
+      : hosts.find((each) => each.host === host);
     // A host that is nobody's is a fault of the URL, and said where that is read.
-    if (found === undefined) return { domainId: null, base, faults: isNamed ? [{ path: 'domainId', message: 'There is no such domain.' }] : [] };
+    if (found === undefined)
+      return {
+        domainId: null,
+        base,
+        faults: isNamed ? [{ path: 'domainId', message: 'There is no such domain.' }] : [],
+      };
     const path = isNamed ? 'domainId' : 'url';
-    const faults = found.isServing ? [] : [{ path, message: `${found.host} is not verified: publish its records first, see GET /v1/domains/${showId('dom', found.domainId)}` }];
+    const faults = found.isServing
+      ? []
+      : [
+          {
+            path,
+            message: `${found.host} is not verified: publish its records first, see GET /v1/domains/${showId('dom', found.domainId)}`,
+          },
+        ];
     return { domainId: found.domainId, base: { ...base, customHost: found.host }, faults };
   }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { CustomHosts } from '#modules/domains/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
 import { EgressGate } from '#egress/gate.js';
 import { Config } from '#kernel/config.js';
 import { type Fault, invalid } from '#kernel/errors.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Targets } from '#modules/destinations/contract.js';
+import { CustomHosts } from '#modules/domains/contract.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import type { SettingsChanges } from './endpoint-settings.js';
 import { isReceiveUrl } from './receive-url.js';
@@ -29,7 +29,10 @@ export class OutsideChecks {
   ) {}
 
   /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
-  async pass(environmentId: number, { settings: { responseProxy, transform, verificationConfig, deduplicate } = {}, drafts }: OutsideParts): Promise<void> {
+  async pass(
+    environmentId: number,
+    { settings: { responseProxy, transform, verificationConfig, deduplicate } = {}, drafts }: OutsideParts,
+  ): Promise<void> {
     const asked = await Promise.all([
       this.hostFaults(environmentId, responseProxy ?? {}, 'responseProxy'),
       this.hostFaults(environmentId, transform ?? {}, 'transform'),
@@ -46,17 +49,31 @@ export class OutsideChecks {
   }
 
   /** What was received longer ago is forgotten, its id too. */
-  private async windowFaults(environmentId: number, { window_hours: hours = 0 }: { window_hours?: number }): Promise<Fault[]> {
+  private async windowFaults(
+    environmentId: number,
+    { window_hours: hours = 0 }: { window_hours?: number },
+  ): Promise<Fault[]> {
     const { retentionDays } = await this.environments.get(environmentId);
     const hoursMax = retentionDays * 24;
-    return hours > hoursMax ? [{ path: 'deduplicate.window_hours', message: `must be at most ${hoursMax}, which is how long this environment keeps events` }] : [];
+    return hours > hoursMax
+      ? [
+          {
+            path: 'deduplicate.window_hours',
+            message: `must be at most ${hoursMax}, which is how long this environment keeps events`,
+          },
+        ]
+      : [];
   }
 
   private jwksFaults({ jwksUrl }: { jwksUrl?: unknown }): Fault[] {
     return typeof jwksUrl === 'string' ? this.urlFaults(jwksUrl, 'verificationConfig.jwksUrl') : [];
   }
 
-  private async hostFaults(environmentId: number, { code, url }: { code?: string; url?: string }, at: string): Promise<Fault[]> {
+  private async hostFaults(
+    environmentId: number,
+    { code, url }: { code?: string; url?: string },
+    at: string,
+  ): Promise<Fault[]> {
     const codeFault = code === undefined ? null : await this.codeFault(environmentId, code);
     return [
       ...(codeFault === null ? [] : [{ path: `${at}.code`, message: codeFault }]),
@@ -72,8 +89,15 @@ export class OutsideChecks {
   private urlFaults(url: string, path: string): Fault[] {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return [{ path, message: verdict.reason, check: verdict.check }];
-    const isOwn = isReceiveUrl(verdict.url, this.config.baseUrl) || this.customHosts.serving(verdict.url.hostname) !== null;
+    const isOwn =
+      isReceiveUrl(verdict.url, this.config.baseUrl) || this.customHosts.serving(verdict.url.hostname) !== null;
     if (!isOwn) return [];
-    return [{ path, message: 'The URL is where this service receives: it would ask itself without an end.', check: 'connectivity' }];
+    return [
+      {
+        path,
+        message: 'The URL is where this service receives: it would ask itself without an end.',
+        check: 'connectivity',
+      },
+    ];
   }
 }

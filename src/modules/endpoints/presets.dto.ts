@@ -48,5 +48,13 @@ export function presentPresets(presets: Iterable<Preset>): PresetPage {
 }
 
 function presentPreset({ id, title, secret, response, urlCheck, dedupeId, retry }: Preset): PresetItem {
-  return { id, name: title, secret, response: response?.type ?? null, checks_url: urlCheck !== undefined, has_id: dedupeId.length > 0, retries: retry.note };
+  return {
+    id,
+    name: title,
+    secret,
+    response: response?.type ?? null,
+    checks_url: urlCheck !== undefined,
+    has_id: dedupeId.length > 0,
+    retries: retry.note,
+  };
 }

@@ -51,10 +51,16 @@ describe('resolveAddress', () => {
   });
 
   it.each<[GivenAddress]>([
-    [{ url: 'https://hooks.example.com/stripe' }], [{ url: 'https://hooks.customer.example:8443/stripe' }], [{ url: 'https://hooks.customer.example/a?b' }],
-    [{ path: '' }], [{ path: 'a/b/c/d/e/f/g/h/i' }], [{ url: 'https://hooks.customer.example/../a' }],
+    [{ url: 'https://hooks.example.com/stripe' }],
+    [{ url: 'https://hooks.customer.example:8443/stripe' }],
+    [{ url: 'https://hooks.customer.example/a?b' }],
+    [{ path: '' }],
+    [{ path: 'a/b/c/d/e/f/g/h/i' }],
+    [{ url: 'https://hooks.customer.example/../a' }],
   ])("on a customer's own host, refuses %j", (given) => {
-    expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({ faults: [expect.anything()] });
+    expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({
+      faults: [expect.anything()],
+    });
   });
 
   it.each([
@@ -145,21 +151,31 @@ describe('resolveAddress', () => {
   });
 
   it('says of everything that is given what is wrong with it', () => {
-    expect(pathOf({ url: 'x', slug: 'X', path: '%' })).toMatchObject([{ path: 'url' }, { path: 'slug' }, { path: 'path' }]);
+    expect(pathOf({ url: 'x', slug: 'X', path: '%' })).toMatchObject([
+      { path: 'url' },
+      { path: 'slug' },
+      { path: 'path' },
+    ]);
   });
 
   it('never throws, and what it takes is a path of its own organization that stays the same when read again', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.webUrl(),
-      fc.array(fc.constantFrom('/', 'in', 'acme', '..', 'a', '%2e', '?', '//', 'https://hooks.example.com'), { maxLength: 12 }).map((parts) => parts.join('')),
+      fc
+        .array(fc.constantFrom('/', 'in', 'acme', '..', 'a', '%2e', '?', '//', 'https://hooks.example.com'), {
+          maxLength: 12,
+        })
+        .map((parts) => parts.join('')),
     );
-    fc.assert(fc.property(fc.record({ url: texts, path: texts }, { requiredKeys: [] }), (given) => {
-      const resolved = resolveAddress(given, BASE);
-      if ('faults' in resolved) return expect(resolved.faults.length).toBeGreaterThan(0);
-      expect(resolved.path).toMatch(/^acme(?:\/[A-Za-z0-9._~-]{1,64}){0,7}$/);
-      expect(pathOf({ url: receiveUrl(BASE.baseUrl, resolved.path), path: resolved.path })).toBe(resolved.path);
-    }));
+    fc.assert(
+      fc.property(fc.record({ url: texts, path: texts }, { requiredKeys: [] }), (given) => {
+        const resolved = resolveAddress(given, BASE);
+        if ('faults' in resolved) return expect(resolved.faults.length).toBeGreaterThan(0);
+        expect(resolved.path).toMatch(/^acme(?:\/[A-Za-z0-9._~-]{1,64}){0,7}$/);
+        expect(pathOf({ url: receiveUrl(BASE.baseUrl, resolved.path), path: resolved.path })).toBe(resolved.path);
+      }),
+    );
   });
 });
 

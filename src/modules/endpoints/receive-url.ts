@@ -40,8 +40,11 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
     const text = given[field] ?? null;
     return text === null ? [] : [{ field, reading: READERS[field](text, base) }];
   });
-  if (readings.length === 0) return { faults: [{ path: 'url', message: 'is required, or slug or path instead of it' }] };
-  const faults = readings.flatMap(({ field, reading }) => (typeof reading === 'string' ? [{ path: field, message: reading }] : []));
+  if (readings.length === 0)
+    return { faults: [{ path: 'url', message: 'is required, or slug or path instead of it' }] };
+  const faults = readings.flatMap(({ field, reading }) =>
+    typeof reading === 'string' ? [{ path: field, message: reading }] : [],
+  );
   if (faults.length > 0) return { faults };
   const paths = readings.map(({ field, reading }) => ({ field, path: (reading as string[]).join('/') }));
   const path = paths[0]?.path ?? '';
@@ -75,16 +78,18 @@ type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
   url: readUrl,
-  slug: (text, { organizationSlug, customHost }) => SLUG.test(text)
-    ? [...(customHost === undefined ? [organizationSlug] : []), text]
-    : 'must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or a digit',
+  slug: (text, { organizationSlug, customHost }) =>
+    SLUG.test(text)
+      ? [...(customHost === undefined ? [organizationSlug] : []), text]
+      : 'must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or a digit',
   path: (text, base) => readSegments(text, base),
 };
 
 function readUrl(text: string, base: AddressBase): Reading {
   const { scheme = '', host = '', path = '' } = URL_PARTS.exec(text)?.groups ?? {};
   const origin = `${scheme}://${host}`;
-  if (host === '' || !URL.canParse(origin)) return 'must be an absolute http or https URL without user name and password';
+  if (host === '' || !URL.canParse(origin))
+    return 'must be an absolute http or https URL without user name and password';
   const expected = base.customHost ?? ingestHost(base.baseUrl);
   if (new URL(origin).host !== expected) return `must be on ${expected}, where this service receives`;
   if (/[?#]/.test(path)) return 'must have no query and no fragment';
@@ -103,10 +108,13 @@ function readSegments(text: string, { organizationSlug, currentPath, customHost 
   const given = text.replace(/^\//, '').replace(/\/$/, '').split('/');
   if (given.includes('')) return 'must have no empty segment (//)';
   if (given.includes('.') || given.includes('..')) return 'must have no segment . or ..';
-  if (!given.every((segment) => SEGMENT.test(segment))) return 'must consist of segments of 1 to 64 letters, digits, ., _, ~ and -';
+  if (!given.every((segment) => SEGMENT.test(segment)))
+    return 'must consist of segments of 1 to 64 letters, digits, ., _, ~ and -';
   const isWhole = customHost !== undefined || given[0] === organizationSlug || given.join('/') === currentPath;
   const segments = isWhole ? given : [organizationSlug, ...given];
-  return segments.length > SEGMENTS_MAX ? `must have at most ${SEGMENTS_MAX} segments${customHost === undefined ? ", the organization's slug included" : ''}` : segments;
+  return segments.length > SEGMENTS_MAX
+    ? `must have at most ${SEGMENTS_MAX} segments${customHost === undefined ? ", the organization's slug included" : ''}`
+    : segments;
 }
 
 function nameOf(path: string): string {
@@ -115,7 +123,10 @@ function nameOf(path: string): string {
 }
 
 function disagreement(field: string, path: string, first: string): Fault {
-  return { path: field, message: `leads to ${path}, and what is given beside it to ${first}: give one of url, slug and path` };
+  return {
+    path: field,
+    message: `leads to ${path}, and what is given beside it to ${first}: give one of url, slug and path`,
+  };
 }
 
 function basePath(baseUrl: string): string {

@@ -5,7 +5,12 @@ const uuid = (n: number): string => `01563e3a-b5d3-d676-4c61-efb9930000${String(
 const dst = (n: number): string => showId('dst', uuid(n));
 const rte = (n: number): string => showId('rte', uuid(n));
 const FILTER = { path: '$.type', op: 'eq', value: 'a' };
-const route = (destination: number, more: Partial<AskedRoute> = {}): AskedRoute => ({ id: null, destination: dst(destination), filter: null, ...more });
+const route = (destination: number, more: Partial<AskedRoute> = {}): AskedRoute => ({
+  id: null,
+  destination: dst(destination),
+  filter: null,
+  ...more,
+});
 
 /** Route 11 leads to destination 1 with a filter, route 12 to destination 2. */
 const BEFORE = [
@@ -20,20 +25,34 @@ describe('draftRoutes', () => {
 
   it.each<[string, AskedRoutes, object[]]>([
     ['no destinations', { destinations: [] }, []],
-    ['destinations: those that stay keep id and filter', { destinations: [dst(3), dst(1)] }, [
-      { id: null, destinationId: uuid(3), filter: null, at: 'destinations.0' },
-      { id: uuid(11), destinationId: uuid(1), filter: FILTER, at: 'destinations.1' },
-    ]],
-    ['routes: with an id they stay, and only what is said holds', { routes: [route(1, { id: rte(11) })] }, [
-      { id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' },
-    ]],
-    ['routes: an id can lead elsewhere', { routes: [route(3, { id: rte(12), filter: FILTER })] }, [
-      { id: uuid(12), destinationId: uuid(3), filter: FILTER, at: 'routes.0.destination' },
-    ]],
-    ['routes: without an id they are new', { routes: [route(1)] }, [{ id: null, destinationId: uuid(1), filter: null, at: 'routes.0.destination' }]],
-    ['both, when they agree', { destinations: [dst(1)], routes: [route(1, { id: rte(11) })] }, [
-      { id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' },
-    ]],
+    [
+      'destinations: those that stay keep id and filter',
+      { destinations: [dst(3), dst(1)] },
+      [
+        { id: null, destinationId: uuid(3), filter: null, at: 'destinations.0' },
+        { id: uuid(11), destinationId: uuid(1), filter: FILTER, at: 'destinations.1' },
+      ],
+    ],
+    [
+      'routes: with an id they stay, and only what is said holds',
+      { routes: [route(1, { id: rte(11) })] },
+      [{ id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
+    ],
+    [
+      'routes: an id can lead elsewhere',
+      { routes: [route(3, { id: rte(12), filter: FILTER })] },
+      [{ id: uuid(12), destinationId: uuid(3), filter: FILTER, at: 'routes.0.destination' }],
+    ],
+    [
+      'routes: without an id they are new',
+      { routes: [route(1)] },
+      [{ id: null, destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
+    ],
+    [
+      'both, when they agree',
+      { destinations: [dst(1)], routes: [route(1, { id: rte(11) })] },
+      [{ id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
+    ],
   ])('takes %s', (_what, asked, drafts) => {
     expect(draftRoutes(BEFORE, asked)).toEqual({ drafts, faults: [] });
   });
@@ -48,8 +67,14 @@ describe('draftRoutes', () => {
     [{ routes: [route(1, { id: rte(13) })] }, ['routes.0.id']],
     [{ routes: [route(1, { id: 'mine' })] }, ['routes.0.id']],
     [{ routes: [route(1, { filter: {} })] }, ['routes.0.filter.path', 'routes.0.filter.op']],
-    [{ routes: [route(1, { filter: { any: [FILTER, { not: { ...FILTER, op: 'like' } }] } })] }, ['routes.0.filter.any.1.not.op']],
-    [{ routes: [route(1, { id: 'x', destination: 'y', filter: { all: [] } })] }, ['routes.0.id', 'routes.0.destination', 'routes.0.filter.all']],
+    [
+      { routes: [route(1, { filter: { any: [FILTER, { not: { ...FILTER, op: 'like' } }] } })] },
+      ['routes.0.filter.any.1.not.op'],
+    ],
+    [
+      { routes: [route(1, { id: 'x', destination: 'y', filter: { all: [] } })] },
+      ['routes.0.id', 'routes.0.destination', 'routes.0.filter.all'],
+    ],
     [{ destinations: [dst(1)], routes: [route(2)] }, ['destinations']],
     [{ destinations: [dst(1), dst(2)], routes: [route(1)] }, ['destinations']],
     [{ destinations: [], routes: [route(1)] }, ['destinations']],

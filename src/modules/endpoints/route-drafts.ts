@@ -39,7 +39,11 @@ export function draftRoutes(before: Before, { destinations, routes }: AskedRoute
   if (routes !== undefined) {
     const drafted = routes.map((route, index) => draftRoute(before, route, `routes.${index}.`));
     const drafts = drafted.flatMap(({ draft }) => draft ?? []);
-    const faults = [...drafted.flatMap((each) => each.faults), ...repetitions(drafts, routes), ...disagreement(destinations, routes)];
+    const faults = [
+      ...drafted.flatMap((each) => each.faults),
+      ...repetitions(drafts, routes),
+      ...disagreement(destinations, routes),
+    ];
     return { drafts, faults };
   }
   if (destinations === undefined) return { drafts: null, faults: [] };
@@ -55,7 +59,11 @@ export function draftRoutes(before: Before, { destinations, routes }: AskedRoute
 }
 
 /** One route; `at` is what stands before the names of its fields in the request, dot included. */
-export function draftRoute(before: Before, { id, destination, filter }: AskedRoute, at: string): { draft: RouteDraft | null; faults: Fault[] } {
+export function draftRoute(
+  before: Before,
+  { id, destination, filter }: AskedRoute,
+  at: string,
+): { draft: RouteDraft | null; faults: Fault[] } {
   const faults: Fault[] = [];
   const routeId = id === null ? null : parseId('rte', id);
   if (id !== null && !before.some((route) => route.id === routeId)) {
@@ -80,8 +88,12 @@ export function repeatedDestination(path: string): Fault {
 }
 
 function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[]): Fault[] {
-  const twice = drafts.filter(({ destinationId }, index) => drafts.findIndex((other) => other.destinationId === destinationId) < index);
-  const sameIds = routes.flatMap(({ id }, index) => (id !== null && routes.findIndex((other) => other.id === id) < index ? [index] : []));
+  const twice = drafts.filter(
+    ({ destinationId }, index) => drafts.findIndex((other) => other.destinationId === destinationId) < index,
+  );
+  const sameIds = routes.flatMap(({ id }, index) =>
+    id !== null && routes.findIndex((other) => other.id === id) < index ? [index] : [],
+  );
   return [
     ...twice.map(({ at }) => repeatedDestination(at)),
     ...sameIds.map((index) => ({ path: `routes.${index}.id`, message: 'The same route occurs twice.' })),
@@ -91,6 +103,8 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
 /** Both may be given, as in what a GET answered, when they say the same. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
-  const agree = destinations === undefined || (destinations.length === routes.length && destinations.every((destination) => named.has(destination)));
+  const agree =
+    destinations === undefined ||
+    (destinations.length === routes.length && destinations.every((destination) => named.has(destination)));
   return agree ? [] : [{ path: 'destinations', message: 'names other destinations than routes: give one of them' }];
 }

@@ -1,11 +1,28 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EndpointRoutes } from './endpoint-routes.js';
 import { endpointId } from './endpoints.dto.js';
-import { askedRoute, NewRouteBody, presentRoute, presentRoutes, RouteChangesBody, routeChanges, routeId, RouteItem, RoutePage } from './routes.dto.js';
+import {
+  askedRoute,
+  NewRouteBody,
+  presentRoute,
+  presentRoutes,
+  routeChanges,
+  RouteChangesBody,
+  routeId,
+  RouteItem,
+  RoutePage,
+} from './routes.dto.js';
 
 const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ROUTE = { name: 'routeId', description: 'The route.', example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -18,7 +35,10 @@ export class RoutesController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List the routes of an endpoint', description: 'All of them, in the order in which they are tried.' })
+  @ApiOperation({
+    summary: 'List the routes of an endpoint',
+    description: 'All of them, in the order in which they are tried.',
+  })
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: RoutePage, description: 'The routes.' })
   async listRoutes(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<RoutePage> {
@@ -28,21 +48,34 @@ export class RoutesController {
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Add a route to an endpoint', description: 'Behind the others. An endpoint has at most 100, one to each destination.' })
+  @ApiOperation({
+    summary: 'Add a route to an endpoint',
+    description: 'Behind the others. An endpoint has at most 100, one to each destination.',
+  })
   @ApiParam(ENDPOINT)
   @ApiCreatedResponse({ type: RouteItem, description: 'The route.' })
-  async addRoute(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: NewRouteBody): Promise<RouteItem> {
+  async addRoute(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: NewRouteBody,
+  ): Promise<RouteItem> {
     return presentRoute(await this.routes.add(tenant, endpointId(id), askedRoute(body)));
   }
 
   @Patch(':routeId')
   @Scope('write')
-  @ApiOperation({ summary: 'Change a route', description: 'What is left out stays; a filter of null lets everything through.' })
+  @ApiOperation({
+    summary: 'Change a route',
+    description: 'What is left out stays; a filter of null lets everything through.',
+  })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
   @ApiOkResponse({ type: RouteItem, description: 'The route with the changes.' })
   async updateRoute(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('routeId') route: string, @Body() body: RouteChangesBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Param('routeId') route: string,
+    @Body() body: RouteChangesBody,
   ): Promise<RouteItem> {
     return presentRoute(await this.routes.change(tenant, endpointId(id), routeId(route), routeChanges(body)));
   }
@@ -54,7 +87,11 @@ export class RoutesController {
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
   @ApiNoContentResponse({ description: 'Deleted.' })
-  async deleteRoute(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('routeId') route: string): Promise<void> {
+  async deleteRoute(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Param('routeId') route: string,
+  ): Promise<void> {
     await this.routes.remove(tenant, endpointId(id), routeId(route));
   }
 }

@@ -36,7 +36,10 @@ export class NewRouteBody {
 
 /** What to change of a route: what is left out stays. */
 @Examples({
-  filter: { summary: 'Only some of the events', value: { filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } } },
+  filter: {
+    summary: 'Only some of the events',
+    value: { filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } },
+  },
   all: { summary: 'All events', value: { filter: null } },
 })
 export class RouteChangesBody {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
 import { ConfigurationsStore } from './configurations.store.js';
+import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
 /** Endpoints as they are set up, with what is sealed in the database open. */

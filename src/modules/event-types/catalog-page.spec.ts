@@ -1,44 +1,72 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import { html } from '#http/pages/html.js';
 import { CATALOG_POLICY, catalogPage } from './catalog-page.js';
 import type { CatalogRow } from './event-types.store.js';
-import { html } from '#http/pages/html.js';
 import { fieldsOf } from './schema-table.js';
 
 const ATTACK = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&lt;`;
 
 function row(fields: Partial<CatalogRow> = {}): CatalogRow {
-  return { name: 'a', version: 1, description: null, group: null, enforce: false, schema: null, example: null, hasSchema: false, isComplete: true, ...fields };
+  return {
+    name: 'a',
+    version: 1,
+    description: null,
+    group: null,
+    enforce: false,
+    schema: null,
+    example: null,
+    hasSchema: false,
+    isComplete: true,
+    ...fields,
+  };
 }
 
 /** The names of all tags of a page. */
-const tagsOf = (page: string): Set<string> => new Set([...page.matchAll(/<([a-z][^\s>/]*)/gi)].map(([, name = '']) => name));
+const tagsOf = (page: string): Set<string> =>
+  new Set([...page.matchAll(/<([a-z][^\s>/]*)/gi)].map(([, name = '']) => name));
 
 describe('html', () => {
   it('escapes values, in lists too, and nothing that html made', () => {
-    expect(String(html`<p title="${'a"b'}">${['<', '&', `'`, 5, null, html`<b>${'>'}</b>`]}</p>`)).toBe('<p title="a&quot;b">&lt;&amp;&#39;5<b>&gt;</b></p>');
+    expect(String(html`<p title="${'a"b'}">${['<', '&', `'`, 5, null, html`<b>${'>'}</b>`]}</p>`)).toBe(
+      '<p title="a&quot;b">&lt;&amp;&#39;5<b>&gt;</b></p>',
+    );
   });
 
   it('lets no text become markup', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', `'`, '&', 'a', ';', '/', '\0', 'é') }), (text) => {
-      const escaped = String(html`${text}`);
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', `'`, '&', 'a', ';', '/', '\0', 'é') }), (text) => {
+        const escaped = String(html`${text}`);
 
-      expect(escaped).not.toMatch(/[<>"']/);
-      expect(escaped.replace(/&(?:amp|lt|gt|quot|#39);/g, '')).not.toContain('&');
-    }));
+        expect(escaped).not.toMatch(/[<>"']/);
+        expect(escaped.replace(/&(?:amp|lt|gt|quot|#39);/g, '')).not.toContain('&');
+      }),
+    );
   });
 });
 
 describe('catalogPage', () => {
   it('escapes every text that a tenant can write', () => {
     const hostile = {
-      [ATTACK]: ATTACK, type: 'object', required: [ATTACK],
-      properties: { [ATTACK]: { type: [ATTACK], format: ATTACK, enum: [ATTACK], description: ATTACK, properties: { [ATTACK]: {} } } },
+      [ATTACK]: ATTACK,
+      type: 'object',
+      required: [ATTACK],
+      properties: {
+        [ATTACK]: { type: [ATTACK], format: ATTACK, enum: [ATTACK], description: ATTACK, properties: { [ATTACK]: {} } },
+      },
     };
 
-    const clean = catalogPage({ organization: 'a', mode: 'live', types: [row({ group: 'a', description: 'a', schema: hostileOf('a'), example: { a: 'a' } })] });
+    const clean = catalogPage({
+      organization: 'a',
+      mode: 'live',
+      types: [row({ group: 'a', description: 'a', schema: hostileOf('a'), example: { a: 'a' } })],
+    });
     const page = catalogPage({
-      organization: ATTACK, mode: 'test', types: [row({ name: ATTACK, group: ATTACK, description: ATTACK, schema: hostile, example: { [ATTACK]: ATTACK } })],
+      organization: ATTACK,
+      mode: 'test',
+      types: [
+        row({ name: ATTACK, group: ATTACK, description: ATTACK, schema: hostile, example: { [ATTACK]: ATTACK } }),
+      ],
     });
 
     expect(tagsOf(page)).toEqual(tagsOf(clean));
@@ -60,7 +88,8 @@ describe('catalogPage', () => {
 
   it('shows groups in their order, and says what it does not show', () => {
     const page = catalogPage({
-      organization: 'Acme', mode: 'live',
+      organization: 'Acme',
+      mode: 'live',
       types: [row({ name: 'a.b', group: 'Billing' }), row({ name: 'c', isComplete: false, hasSchema: true })],
     });
 
@@ -76,15 +105,21 @@ describe('catalogPage', () => {
 
 describe('fieldsOf', () => {
   it('follows objects, lists, parts and references', () => {
-    expect(fieldsOf({
-      required: ['id'], allOf: [{ properties: { extra: { enum: ['a', 1] } } }],
-      properties: {
-        id: { type: 'string', format: 'uuid', description: 'Its id.' },
-        customer: { $ref: '#/$defs/customer', description: 'Who pays.' },
-        lines: { type: 'array', items: { type: 'object', required: ['sku'], properties: { sku: { type: ['string', 'null'] } } } },
-      },
-      $defs: { customer: { type: 'object', properties: { name: {} } } },
-    })).toEqual([
+    expect(
+      fieldsOf({
+        required: ['id'],
+        allOf: [{ properties: { extra: { enum: ['a', 1] } } }],
+        properties: {
+          id: { type: 'string', format: 'uuid', description: 'Its id.' },
+          customer: { $ref: '#/$defs/customer', description: 'Who pays.' },
+          lines: {
+            type: 'array',
+            items: { type: 'object', required: ['sku'], properties: { sku: { type: ['string', 'null'] } } },
+          },
+        },
+        $defs: { customer: { type: 'object', properties: { name: {} } } },
+      }),
+    ).toEqual([
       { path: 'id', type: 'string (uuid)', required: true, description: 'Its id.' },
       { path: 'customer', type: 'object', required: false, description: 'Who pays.' },
       { path: 'customer.name', type: 'any', required: false, description: null },
@@ -95,14 +130,22 @@ describe('fieldsOf', () => {
   });
 
   it('ends with schemas that contain themselves, and at two hundred rows', () => {
-    const tree = { $defs: { a: { properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, { $ref: '#/$defs/a' }])) } }, $ref: '#/$defs/a' };
+    const tree = {
+      $defs: {
+        a: { properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, { $ref: '#/$defs/a' }])) },
+      },
+      $ref: '#/$defs/a',
+    };
 
     expect(fieldsOf(tree)).toHaveLength(200);
     expect(fieldsOf({ $ref: '#' })).toEqual([]);
   });
 
   it('looks at the parts of a place once each, however they refer to each other', () => {
-    const self = { allOf: Array.from({ length: 64 }, () => ({ $ref: '#/$defs/d' })), properties: { a: { type: 'string' } } };
+    const self = {
+      allOf: Array.from({ length: 64 }, () => ({ $ref: '#/$defs/d' })),
+      properties: { a: { type: 'string' } },
+    };
     const d = reads(self);
 
     expect(fieldsOf({ ...self, $defs: { d: d.value } })).toEqual([
@@ -114,7 +157,8 @@ describe('fieldsOf', () => {
 
   it('stops where a thousand schemas show no field', () => {
     const leaf = reads({});
-    const parts = (level: number): unknown => (level === 0 ? Object.create(leaf.value) : { allOf: Array.from({ length: 16 }, () => parts(level - 1)) });
+    const parts = (level: number): unknown =>
+      level === 0 ? Object.create(leaf.value) : { allOf: Array.from({ length: 16 }, () => parts(level - 1)) };
 
     expect(fieldsOf(parts(3) as Record<string, unknown>)).toEqual([]);
     expect(leaf.count()).toBeGreaterThan(500);
@@ -134,8 +178,16 @@ describe('fieldsOf', () => {
   }
 
   it('never throws, whatever a schema holds', () => {
-    fc.assert(fc.property(fc.dictionary(fc.constantFrom('properties', 'items', '$ref', 'allOf', '$defs', 'type', 'enum', 'required'), fc.jsonValue()), (schema) => {
-      expect(fieldsOf(schema).length).toBeLessThanOrEqual(200);
-    }));
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom('properties', 'items', '$ref', 'allOf', '$defs', 'type', 'enum', 'required'),
+          fc.jsonValue(),
+        ),
+        (schema) => {
+          expect(fieldsOf(schema).length).toBeLessThanOrEqual(200);
+        },
+      ),
+    );
   });
 });

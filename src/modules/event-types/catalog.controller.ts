@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '#http/access.js';
-import { CATALOG_POLICY } from './catalog-page.js';
 import { Catalog } from './catalog.js';
+import { CATALOG_POLICY } from './catalog-page.js';
 
 /** Served from the origin of Swagger UI, which keeps keys: nothing that a tenant wrote may run here. */
 const HEADERS: readonly [string, string][] = [

@@ -1,11 +1,17 @@
-import type { Environments } from '#modules/auth/contract.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/notifications.js';
+import type { Environments } from '#modules/auth/contract.js';
 import type { Judge } from '#sandbox/judge.js';
 import { Enforcement } from './enforcement.js';
 import type { EventTypesStore } from './event-types.store.js';
 
-interface World { nowMs: number; isEnforced: boolean; loads: number; schema: object; judged: string[] }
+interface World {
+  nowMs: number;
+  isEnforced: boolean;
+  loads: number;
+  schema: object;
+  judged: string[];
+}
 
 /** A storage where one type is enforced once `world.isEnforced`, and notifications that come when `announce` says so. */
 function arrange(): { enforcement: Enforcement; announce: (id: string) => void; world: World } {
@@ -18,7 +24,11 @@ function arrange(): { enforcement: Enforcement; announce: (id: string) => void; 
     find: async () => ({ id: '1', name: 'a', version: 1, bytes: 10, enforce: true, schema: world.schema }),
   } as unknown as EventTypesStore;
   let announce = (_id: string): void => undefined;
-  const notifications = { on: (_topic: string, listener: (id: string) => void) => { announce = listener; } } as unknown as Notifications;
+  const notifications = {
+    on: (_topic: string, listener: (id: string) => void) => {
+      announce = listener;
+    },
+  } as unknown as Notifications;
   const environments = { get: async () => ({ organizationId: 'o' }) } as unknown as Environments;
   const judge = {
     schema: async (_owner: object, _schema: string, value: string) => {
@@ -57,11 +67,29 @@ describe('Enforcement.check', () => {
   });
 
   it.each<[string, object, object]>([
-    ['a value that needs more than a moment', { properties: { list: { uniqueItems: true } } }, { list: Array.from({ length: 50_000 }, (_, i) => `${i}`) }],
-    ['alternatives within alternatives', {
-      $ref: '#/$defs/a0', $defs: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, i === 19 ? { type: 'string' } : { anyOf: [{ $ref: `#/$defs/a${i + 1}` }, { $ref: `#/$defs/a${i + 1}` }] }])),
-    }, {}],
-    ['a schema that takes long to compile', { properties: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, { type: 'string' }])) }, {}],
+    [
+      'a value that needs more than a moment',
+      { properties: { list: { uniqueItems: true } } },
+      { list: Array.from({ length: 50_000 }, (_, i) => `${i}`) },
+    ],
+    [
+      'alternatives within alternatives',
+      {
+        $ref: '#/$defs/a0',
+        $defs: Object.fromEntries(
+          Array.from({ length: 20 }, (_, i) => [
+            `a${i}`,
+            i === 19 ? { type: 'string' } : { anyOf: [{ $ref: `#/$defs/a${i + 1}` }, { $ref: `#/$defs/a${i + 1}` }] },
+          ]),
+        ),
+      },
+      {},
+    ],
+    [
+      'a schema that takes long to compile',
+      { properties: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, { type: 'string' }])) },
+      {},
+    ],
   ])('has %s judged off the event loop', async (_what, schema, payload) => {
     const { enforcement, world } = arrange();
     Object.assign(world, { isEnforced: true, schema });

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { EventTypes } from '#modules/event-types/contract.js';
 import { compilesAtOnce, compileSchema, TOO_MUCH } from '#engine/json-schema/json-schema.js';
 import { Cache, STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Notifications } from '#kernel/notifications.js';
+import { Environments } from '#modules/auth/contract.js';
+import { EventTypes } from '#modules/event-types/contract.js';
 import { Judge } from '#sandbox/judge.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
 import { below } from './drafts.js';
@@ -75,29 +75,47 @@ export class Enforcement extends EventTypes {
     if (!row?.enforce || row.schema === null) return;
     const text = JSON.stringify(row.schema);
     const compiled = this.compiled.get(keyOf(row)) ?? (compilesAtOnce(text) ? compileSchema(row.schema) : { text });
-    if ('faults' in compiled) throw new Error(`The stored schema of event type ${name} does not compile: ${compiled.faults[0]?.message}`);
-    const known: KnownSchema = 'validateAtOnce' in compiled ? { text, validateAtOnce: (value) => compiled.validateAtOnce?.(value) ?? null } : { text };
+    if ('faults' in compiled)
+      throw new Error(`The stored schema of event type ${name} does not compile: ${compiled.faults[0]?.message}`);
+    const known: KnownSchema =
+      'validateAtOnce' in compiled
+        ? { text, validateAtOnce: (value) => compiled.validateAtOnce?.(value) ?? null }
+        : { text };
     this.compiled.keep(keyOf(row), known, row.bytes);
     await this.hold(environmentId, row, known, payload);
   }
 
   /** Throws 422 for a payload that breaks the schema. What takes more than a moment is judged where nothing else waits for it. */
-  private hold(environmentId: number, { id }: Pick<EnforcedType, 'id'>, schema: KnownSchema, payload: unknown): void | Promise<void> {
+  private hold(
+    environmentId: number,
+    { id }: Pick<EnforcedType, 'id'>,
+    schema: KnownSchema,
+    payload: unknown,
+  ): void | Promise<void> {
     const faults = schema.validateAtOnce?.(payload) ?? null;
     if (faults === null) return this.judged(environmentId, id, schema, payload);
     refuse(faults);
   }
 
-  private async judged(environmentId: number, endpoint: string, { text }: KnownSchema, payload: unknown): Promise<void> {
+  private async judged(
+    environmentId: number,
+    endpoint: string,
+    { text }: KnownSchema,
+    payload: unknown,
+  ): Promise<void> {
     const { organizationId } = await this.environments.get(environmentId);
     const value = jsonOf(payload);
-    const judged = value === null ? null : await this.judge.schema({ organization: organizationId, endpoint }, text, value);
+    const judged =
+      value === null ? null : await this.judge.schema({ organization: organizationId, endpoint }, text, value);
     refuse(judged?.valueFaults ?? [TOO_MUCH]);
   }
 
   private async load(environmentId: number): Promise<Known> {
     const freshUntilMs = this.clock.nowMs() + STALENESS_MAX_MS;
-    return { types: new Map((await this.store.enforced(environmentId)).map((type) => [type.name, type])), freshUntilMs };
+    return {
+      types: new Map((await this.store.enforced(environmentId)).map((type) => [type.name, type])),
+      freshUntilMs,
+    };
   }
 
   private remember(environmentId: number, known: Known): void {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Environments } from '#modules/auth/contract.js';
 import { Judge } from '#sandbox/judge.js';
 import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
@@ -60,7 +60,9 @@ export class EventTypeKeeper {
   /** What is wrong with a draft. Throws 503 when there is no room to look at it. */
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
-    return draftFaults(draft, before, (schema, example) => this.judge.schema({ organization: organizationId, endpoint: 'event types' }, schema, example));
+    return draftFaults(draft, before, (schema, example) =>
+      this.judge.schema({ organization: organizationId, endpoint: 'event types' }, schema, example),
+    );
   }
 
   /** Throws 404, also the second time. */
@@ -74,17 +76,31 @@ export class EventTypeKeeper {
     if (!rows.some(({ enforce }) => enforce)) return;
     const enforced = await this.store.enforced(environmentId);
     if (enforced.reduce((sum, { bytes }) => sum + bytes, 0) <= ENFORCED_BYTES_MAX) return;
-    throw conflict('The schemas of all types that are enforced have at most 1 MB together. Enforce fewer, or make them smaller.', {
-      limit: ENFORCED_BYTES_MAX,
-    });
+    throw conflict(
+      'The schemas of all types that are enforced have at most 1 MB together. Enforce fewer, or make them smaller.',
+      {
+        limit: ENFORCED_BYTES_MAX,
+      },
+    );
   }
 
   row(environmentId: number, name: string, draft: TypeDraft): EventTypeEntity {
     const now = this.clock.now();
-    return { environmentId, name, id: this.ids.next(), version: 1, ...columnsOf(draft), createdAt: now, updatedAt: now };
+    return {
+      environmentId,
+      name,
+      id: this.ids.next(),
+      version: 1,
+      ...columnsOf(draft),
+      createdAt: now,
+      updatedAt: now,
+    };
   }
 
-  changed(before: EventTypeEntity, { description, group, schema, example, enforce, archived }: TypeDraft): EventTypeEntity {
+  changed(
+    before: EventTypeEntity,
+    { description, group, schema, example, enforce, archived }: TypeDraft,
+  ): EventTypeEntity {
     const version = isDeepStrictEqual(schema, before.schema) ? before.version : before.version + 1;
     const columns = columnsOf({ description, group, schema, example, enforce, archived });
     return { ...before, ...columns, version, updatedAt: this.clock.now() };

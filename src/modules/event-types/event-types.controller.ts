@@ -2,14 +2,24 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventTypeKeeper } from './event-type-keeper.js';
 import {
-  EventTypeChangesBody, EventTypeDetail, EventTypeListQuery, EventTypePage, EventTypeVersionPage, EventTypeVersionsQuery, NewEventTypeBody,
-  presentType, presentTypes, presentVersions, typeChanges, typeDraft,
+  EventTypeChangesBody,
+  EventTypeDetail,
+  EventTypeListQuery,
+  EventTypePage,
+  EventTypeVersionPage,
+  EventTypeVersionsQuery,
+  NewEventTypeBody,
+  presentType,
+  presentTypes,
+  presentVersions,
+  typeChanges,
+  typeDraft,
 } from './event-types.dto.js';
 import { EventTypesService } from './event-types.service.js';
 import { importOptions, OpenApiImportBody, OpenApiImported, presentImport } from './import.dto.js';
@@ -18,7 +28,10 @@ import { OpenApiImport } from './import.js';
 const NAME = { name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' };
 
 /** What the events of an environment are called, and what is in them. */
-@Section('Event types', 'A catalogue of what is sent: names, schemas with versions, examples. A type can be enforced when it is sent.')
+@Section(
+  'Event types',
+  'A catalogue of what is sent: names, schemas with versions, examples. A type can be enforced when it is sent.',
+)
 @Controller('v1/event-types')
 export class EventTypesController {
   constructor(
@@ -50,9 +63,17 @@ export class EventTypesController {
   @Scope('write')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Import event types', description: 'From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`.' })
+  @ApiOperation({
+    summary: 'Import event types',
+    description:
+      'From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`.',
+  })
   @ApiOkResponse({ type: OpenApiImported, description: 'What became of each type.' })
-  async importEventTypes(@CurrentTenant() tenant: Tenant, @Body() body: OpenApiImportBody, @Req() { bodyText }: FastifyRequest): Promise<OpenApiImported> {
+  async importEventTypes(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: OpenApiImportBody,
+    @Req() { bodyText }: FastifyRequest,
+  ): Promise<OpenApiImported> {
     const options = importOptions(body, bodyText ?? '');
     return presentImport(await this.imports.run(tenant, options), options.dryRun);
   }
@@ -69,11 +90,16 @@ export class EventTypesController {
 
   @Patch(':name')
   @Scope('write')
-  @ApiOperation({ summary: 'Change an event type', description: 'A schema that differs is a new version, in force on every node within five seconds.' })
+  @ApiOperation({
+    summary: 'Change an event type',
+    description: 'A schema that differs is a new version, in force on every node within five seconds.',
+  })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeDetail, description: 'The event type with the changes.' })
   async updateEventType(
-    @CurrentTenant() tenant: Tenant, @Param('name') name: string, @Body() body: EventTypeChangesBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('name') name: string,
+    @Body() body: EventTypeChangesBody,
   ): Promise<EventTypeDetail> {
     return presentType(await this.keeper.change(tenant, name, typeChanges(body)));
   }
@@ -90,11 +116,16 @@ export class EventTypesController {
 
   @Get(':name/versions')
   @Scope('read')
-  @ApiOperation({ summary: 'List the versions of an event type', description: 'Every schema that it has had, newest first.' })
+  @ApiOperation({
+    summary: 'List the versions of an event type',
+    description: 'Every schema that it has had, newest first.',
+  })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeVersionPage, description: 'One page of versions.' })
   async listEventTypeVersions(
-    @CurrentTenant() tenant: Tenant, @Param('name') name: string, @Query() query: EventTypeVersionsQuery,
+    @CurrentTenant() tenant: Tenant,
+    @Param('name') name: string,
+    @Query() query: EventTypeVersionsQuery,
   ): Promise<EventTypeVersionPage> {
     return presentVersions(await this.types.versions(tenant, name, query));
   }

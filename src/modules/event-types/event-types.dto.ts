@@ -48,7 +48,13 @@ export class EventTypeVersionsQuery {
 })
 export class EventTypeChangesBody {
   /** What it says and when it is sent; null takes it away. */
-  @ApiProperty({ required: false, type: String, maxLength: 2000, nullable: true, example: 'An invoice was paid in full.' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2000,
+    nullable: true,
+    example: 'An invoice was paid in full.',
+  })
   description?: string | null;
 
   /** The heading under which the catalogue shows it; null takes it away. */
@@ -76,7 +82,12 @@ export class EventTypeChangesBody {
 @Examples({
   described: {
     summary: 'A type with a schema',
-    value: { name: 'invoice.paid', description: 'An invoice was paid in full.', schema: SCHEMA_EXAMPLE, example: { amount: 4200 } },
+    value: {
+      name: 'invoice.paid',
+      description: 'An invoice was paid in full.',
+      schema: SCHEMA_EXAMPLE,
+      example: { amount: 4200 },
+    },
   },
   name: { summary: 'A name alone', value: { name: 'customer.created' } },
 })
@@ -178,7 +189,14 @@ export function typeDraft(body: EventTypeChangesBody): TypeDraft {
   return { description, group, schema, example, enforce, archived };
 }
 
-export function typeChanges({ description, group, schema, example, enforce, archived }: EventTypeChangesBody): Partial<TypeDraft> {
+export function typeChanges({
+  description,
+  group,
+  schema,
+  example,
+  enforce,
+  archived,
+}: EventTypeChangesBody): Partial<TypeDraft> {
   return { description, group, schema, example, enforce, archived };
 }
 

@@ -31,7 +31,10 @@ export class EventTypesService {
     private readonly cursors: Cursors,
   ) {}
 
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT, group, archived = false }: TypeQuery): Promise<Page<ListedType>> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT, group, archived = false }: TypeQuery,
+  ): Promise<Page<ListedType>> {
     const list: CursorQuery = { list: 'event-types', filters: { group, archived } };
     const beforeId = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, { group: group ?? null, archived }, beforeId, limit + 1);
@@ -46,7 +49,11 @@ export class EventTypesService {
   }
 
   /** Throws 404. */
-  async versions(tenant: Tenant, name: string, { cursor, limit = VERSIONS_LIMIT_DEFAULT }: TypeQuery): Promise<Page<TypeVersion>> {
+  async versions(
+    tenant: Tenant,
+    name: string,
+    { cursor, limit = VERSIONS_LIMIT_DEFAULT }: TypeQuery,
+  ): Promise<Page<TypeVersion>> {
     const { id } = await this.find(tenant, name);
     const list: CursorQuery = { list: `versions of ${id}`, filters: {} };
     const before = cursor === undefined ? null : Number(this.cursors.read(tenant, list, cursor));
@@ -54,9 +61,18 @@ export class EventTypesService {
     return this.page(tenant, list, rows, limit, ({ version }) => String(version));
   }
 
-  private page<Row>(tenant: Tenant, list: CursorQuery, rows: Row[], limit: number, keyOf: (row: Row) => string): Page<Row> {
+  private page<Row>(
+    tenant: Tenant,
+    list: CursorQuery,
+    rows: Row[],
+    limit: number,
+    keyOf: (row: Row) => string,
+  ): Page<Row> {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, keyOf(last)) : null };
+    return {
+      rows: page,
+      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, keyOf(last)) : null,
+    };
   }
 }

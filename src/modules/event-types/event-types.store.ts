@@ -88,7 +88,10 @@ const CATALOG: Statement = {
 };
 
 /** A type as customers may see it. Without schema and example when it is not complete. */
-export interface CatalogRow extends Pick<EventTypeEntity, 'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'> {
+export interface CatalogRow extends Pick<
+  EventTypeEntity,
+  'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'
+> {
   hasSchema: boolean;
   isComplete: boolean;
 }
@@ -121,7 +124,12 @@ export class EventTypesStore {
   }
 
   /** Newest first. */
-  page(environmentId: number, { group, archived }: TypeFilter, beforeId: Id | null, rowsMax: number): Promise<ListedType[]> {
+  page(
+    environmentId: number,
+    { group, archived }: TypeFilter,
+    beforeId: Id | null,
+    rowsMax: number,
+  ): Promise<ListedType[]> {
     return this.database.query<ListedType>(PAGE, [environmentId, beforeId, group, archived, rowsMax]);
   }
 

@@ -6,7 +6,9 @@ import type { Imported, ImportOptions } from './import.js';
 
 const SPEC_EXAMPLE = {
   openapi: '3.1.0',
-  webhooks: { 'invoice.paid': { post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } } } },
+  webhooks: {
+    'invoice.paid': { post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } } },
+  },
 };
 
 /** An OpenAPI document whose webhooks become event types; `spec` or `text`, one of the two. */
@@ -44,7 +46,9 @@ export class ChangedNumber {
   path: string;
 
   /** What it is kept as. */
-  @ApiProperty({ example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits' })
+  @ApiProperty({
+    example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits',
+  })
   message: string;
 }
 
@@ -79,9 +83,18 @@ export class OpenApiImported {
 export function importOptions(body: OpenApiImportBody, bodyText: string): ImportOptions {
   const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;
   const span = memberSpan(bodyText, 'spec');
-  return { spec: spec && { document: spec, text: bodyText.slice(span?.start, span?.end) }, text, replaceAll, dryRun, enforce };
+  return {
+    spec: spec && { document: spec, text: bodyText.slice(span?.start, span?.end) },
+    text,
+    replaceAll,
+    dryRun,
+    enforce,
+  };
 }
 
-export function presentImport({ created, updated, unchanged, archived, changedNumbers }: Imported, dryRun: boolean): OpenApiImported {
+export function presentImport(
+  { created, updated, unchanged, archived, changedNumbers }: Imported,
+  dryRun: boolean,
+): OpenApiImported {
   return { created, updated, unchanged, archived, changed_numbers: changedNumbers, dry_run: dryRun };
 }

@@ -52,7 +52,7 @@ export class OpenApiImport {
   async run(tenant: Tenant, options: ImportOptions): Promise<Imported> {
     const { webhooks, changedNumbers } = await this.read(options);
     const { environmentId } = tenant;
-    if (options.dryRun) return { ...await this.plan(environmentId, webhooks, options), changedNumbers };
+    if (options.dryRun) return { ...(await this.plan(environmentId, webhooks, options)), changedNumbers };
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
       const { rows, ...imported } = await this.plan(environmentId, webhooks, options);
@@ -65,7 +65,10 @@ export class OpenApiImport {
     if ((spec === undefined) === (text === undefined)) {
       throw invalid([{ path: 'spec', message: 'give the document as spec or as text, one of the two' }]);
     }
-    const { document, changedNumbers } = spec === undefined ? await this.texts.read(text ?? '') : { document: spec.document, changedNumbers: changedIn(spec.text) };
+    const { document, changedNumbers } =
+      spec === undefined
+        ? await this.texts.read(text ?? '')
+        : { document: spec.document, changedNumbers: changedIn(spec.text) };
     const root = spec === undefined ? 'text' : 'spec';
     const found = await webhooksOf(document, root);
     if ('faults' in found) throw invalid(found.faults);
@@ -113,7 +116,11 @@ export class OpenApiImport {
 }
 
 /** The document is the truth about what it says; whether a type is enforced is not in it. */
-function draftOf({ description, group, schema, example }: Webhook, before: EventTypeEntity | null, enforce: boolean | undefined): TypeDraft {
+function draftOf(
+  { description, group, schema, example }: Webhook,
+  before: EventTypeEntity | null,
+  enforce: boolean | undefined,
+): TypeDraft {
   const enforced = enforce === undefined ? (before?.enforce ?? false) : enforce && schema !== null;
   return { description, group, schema, example, enforce: enforced, archived: false };
 }

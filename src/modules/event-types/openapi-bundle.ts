@@ -19,7 +19,10 @@ export class OpenApiReader {
   private readonly is30: boolean;
   private valuesLeft = VALUES_MAX;
 
-  constructor(readonly document: Json, private readonly root: string) {
+  constructor(
+    readonly document: Json,
+    private readonly root: string,
+  ) {
     this.is30 = String(document['openapi']).startsWith('3.0');
   }
 
@@ -58,7 +61,8 @@ export class OpenApiReader {
     const schema = bundle.converted(root, path, 0) as Json;
     const definitions = bundle.definitions();
     this.valuesLeft = Math.max(0, this.valuesLeft - bundle.valuesUsed);
-    if (bundle.isTooLarge) this.fault(path, this.isSpent ? `has more than is left of the ${VALUES_MAX} values for all webhooks` : TOO_LARGE);
+    if (bundle.isTooLarge)
+      this.fault(path, this.isSpent ? `has more than is left of the ${VALUES_MAX} values for all webhooks` : TOO_LARGE);
     return definitions === null ? schema : { ...schema, $defs: definitions };
   }
 
@@ -144,7 +148,8 @@ class Bundle {
 
   private keyword(keyword: string, value: unknown, path: readonly string[], depth: number): unknown {
     const each = (inner: unknown, name: string): unknown => this.converted(inner, [...path, name], depth);
-    if (Array.isArray(value) && (SCHEMA_LIST.has(keyword) || SCHEMA.has(keyword))) return this.all(value, each).map(([, inner]) => inner);
+    if (Array.isArray(value) && (SCHEMA_LIST.has(keyword) || SCHEMA.has(keyword)))
+      return this.all(value, each).map(([, inner]) => inner);
     if (SCHEMA.has(keyword)) return this.converted(value, path, depth);
     if (!isObject(value) || !(SCHEMA_MAP.has(keyword) || DEFINITIONS.has(keyword))) return this.counted(value);
     return Object.fromEntries(this.all(value, each));
@@ -186,7 +191,8 @@ class Bundle {
   }
 
   private freeName(reference: string): string {
-    const last = (decoded(reference.slice(reference.lastIndexOf('/') + 1)) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_') || 'schema';
+    const last =
+      (decoded(reference.slice(reference.lastIndexOf('/') + 1)) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_') || 'schema';
     let name = last;
     let number = this.lastNumbers.get(last) ?? 1;
     while (this.taken.has(name)) {
@@ -232,7 +238,9 @@ function exclusive(schema: Json, bound: string, exclusiveBound: string): void {
 
 function orNull(schema: Json): Json {
   if (typeof schema['type'] !== 'string') return { anyOf: [schema, { type: 'null' }] };
-  const alternatives = Array.isArray(schema['enum']) ? { enum: [...new Set([...(schema['enum'] as unknown[]), null])] } : {};
+  const alternatives = Array.isArray(schema['enum'])
+    ? { enum: [...new Set([...(schema['enum'] as unknown[]), null])] }
+    : {};
   return { ...schema, type: [schema['type'], 'null'], ...alternatives };
 }
 
@@ -247,5 +255,7 @@ function decoded(part: string): string | null {
 
 function refersToNothing(reference: unknown): string {
   const text = String(reference).slice(0, 200);
-  return text.startsWith('#/') ? `leads to nothing: ${text}` : `leads out of this document, where nothing is read: ${text}`;
+  return text.startsWith('#/')
+    ? `leads to nothing: ${text}`
+    : `leads out of this document, where nothing is read: ${text}`;
 }

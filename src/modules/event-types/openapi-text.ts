@@ -26,7 +26,8 @@ export class DocumentTexts {
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
-    const { document, changedNumbers } = value === undefined ? await this.yaml(text) : { document: value, changedNumbers: changedIn(text) };
+    const { document, changedNumbers } =
+      value === undefined ? await this.yaml(text) : { document: value, changedNumbers: changedIn(text) };
     if (!isObject(document)) throw fault('must be an OpenAPI document');
     return { document, changedNumbers };
   }
@@ -51,7 +52,8 @@ export class DocumentTexts {
       this.threads += 1;
       return;
     }
-    if (this.waiting.length >= WAITING_MAX) throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
+    if (this.waiting.length >= WAITING_MAX)
+      throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }
@@ -74,7 +76,9 @@ function readOnThread(text: string): Promise<YamlAnswer> {
   const worker = new Worker(new URL('./yaml-thread.js', import.meta.url), {
     workerData: text,
     // Nothing of ours goes in: no environment, no flags, no input.
-    env: {}, argv: [], execArgv: [],
+    env: {},
+    argv: [],
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: YAML_HEAP_MB_MAX },
   });
   return new Promise<YamlAnswer>((resolve) => {

@@ -29,57 +29,127 @@ describe('webhooksOf', () => {
   it('takes name, description, group, schema and example', async () => {
     const schema = { type: 'object', properties: { id: { type: 'string' } } };
 
-    expect(await read({
-      openapi: '3.1.0',
-      webhooks: {
-        'invoice.paid': operation(schema, { summary: 'Short', description: ' Paid. ', tags: ['Billing', 'Other'] }, { example: { id: 'in_1' } }),
-        invoiceVoid: operation(schema, { 'x-event-type': 'invoice.void', summary: 'Void' }, { examples: { one: { $ref: '#/components/examples/one' } } }),
-        ping: { get: {} },
+    expect(
+      await read({
+        openapi: '3.1.0',
+        webhooks: {
+          'invoice.paid': operation(
+            schema,
+            { summary: 'Short', description: ' Paid. ', tags: ['Billing', 'Other'] },
+            { example: { id: 'in_1' } },
+          ),
+          invoiceVoid: operation(
+            schema,
+            { 'x-event-type': 'invoice.void', summary: 'Void' },
+            { examples: { one: { $ref: '#/components/examples/one' } } },
+          ),
+          ping: { get: {} },
+        },
+        'x-webhooks': { later: { $ref: '#/components/pathItems/later' } },
+        components: {
+          examples: { one: { value: { id: 'in_2' } } },
+          pathItems: { later: operation({ ...schema, examples: [{ id: 'in_3' }] }) },
+        },
+      }),
+    ).toEqual([
+      {
+        path: 'spec.webhooks.invoice.paid.post',
+        name: 'invoice.paid',
+        description: 'Paid.',
+        group: 'Billing',
+        schema,
+        example: { id: 'in_1' },
       },
-      'x-webhooks': { later: { $ref: '#/components/pathItems/later' } },
-      components: { examples: { one: { value: { id: 'in_2' } } }, pathItems: { later: operation({ ...schema, examples: [{ id: 'in_3' }] }) } },
-    })).toEqual([
-      { path: 'spec.webhooks.invoice.paid.post', name: 'invoice.paid', description: 'Paid.', group: 'Billing', schema, example: { id: 'in_1' } },
-      { path: 'spec.webhooks.invoiceVoid.post', name: 'invoice.void', description: 'Void', group: null, schema, example: { id: 'in_2' } },
+      {
+        path: 'spec.webhooks.invoiceVoid.post',
+        name: 'invoice.void',
+        description: 'Void',
+        group: null,
+        schema,
+        example: { id: 'in_2' },
+      },
       { path: 'spec.webhooks.ping.get', name: 'ping', description: null, group: null, schema: null, example: null },
-      { path: 'spec.x-webhooks.later.post', name: 'later', description: null, group: null, schema: { ...schema, examples: [{ id: 'in_3' }] }, example: { id: 'in_3' } },
+      {
+        path: 'spec.x-webhooks.later.post',
+        name: 'later',
+        description: null,
+        group: null,
+        schema: { ...schema, examples: [{ id: 'in_3' }] },
+        example: { id: 'in_3' },
+      },
     ]);
   });
 
   it('bundles what is referred to, once, also where it contains itself', async () => {
-    const schema = await only({ $ref: '#/components/schemas/Tree' }, {
-      Tree: { type: 'object', properties: { left: { $ref: '#/components/schemas/Tree' }, leaf: { $ref: '#/components/schemas/Leaf~1a' } } },
-      'Leaf/a': { type: 'integer' },
-    });
+    const schema = await only(
+      { $ref: '#/components/schemas/Tree' },
+      {
+        Tree: {
+          type: 'object',
+          properties: { left: { $ref: '#/components/schemas/Tree' }, leaf: { $ref: '#/components/schemas/Leaf~1a' } },
+        },
+        'Leaf/a': { type: 'integer' },
+      },
+    );
 
     expect(schema).toEqual({
-      type: 'object', properties: { left: { $ref: '#/$defs/Tree' }, leaf: { $ref: '#/$defs/Leaf_a' } },
+      type: 'object',
+      properties: { left: { $ref: '#/$defs/Tree' }, leaf: { $ref: '#/$defs/Leaf_a' } },
       $defs: {
         Tree: { type: 'object', properties: { left: { $ref: '#/$defs/Tree' }, leaf: { $ref: '#/$defs/Leaf_a' } } },
         Leaf_a: { type: 'integer' },
       },
     });
     const compiled = compileSchema(schema);
-    expect('validate' in compiled && compiled.validate({ left: { leaf: 'x' } })).toEqual([{ path: 'left.leaf', message: 'must be a whole number' }]);
+    expect('validate' in compiled && compiled.validate({ left: { leaf: 'x' } })).toEqual([
+      { path: 'left.leaf', message: 'must be a whole number' },
+    ]);
   });
 
   it('gives names of their own to what has the same last name', async () => {
-    const document = { openapi: '3.1.0', webhooks: { a: operation({ anyOf: [{ $ref: '#/components/schemas/A' }, { $ref: '#/x-more/A' }] }) }, components: { schemas: { A: { type: 'null' } } }, 'x-more': { A: { type: 'string' } } };
+    const document = {
+      openapi: '3.1.0',
+      webhooks: { a: operation({ anyOf: [{ $ref: '#/components/schemas/A' }, { $ref: '#/x-more/A' }] }) },
+      components: { schemas: { A: { type: 'null' } } },
+      'x-more': { A: { type: 'string' } },
+    };
 
-    expect((await read(document))[0]?.schema).toEqual({ anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A2' }], $defs: { A: { type: 'null' }, A2: { type: 'string' } } });
+    expect((await read(document))[0]?.schema).toEqual({
+      anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A2' }],
+      $defs: { A: { type: 'null' }, A2: { type: 'string' } },
+    });
   });
 
   it.each<[string, unknown, unknown]>([
     ['nullable', { type: 'string', nullable: true }, { type: ['string', 'null'] }],
-    ['nullable with an enum', { type: 'string', enum: ['a'], nullable: true }, { type: ['string', 'null'], enum: ['a', null] }],
-    ['nullable without a type', { allOf: [{ $ref: '#/components/schemas/A' }], nullable: true }, { anyOf: [{ allOf: [{ $ref: '#/$defs/A' }] }, { type: 'null' }], $defs: { A: {} } }],
+    [
+      'nullable with an enum',
+      { type: 'string', enum: ['a'], nullable: true },
+      { type: ['string', 'null'], enum: ['a', null] },
+    ],
+    [
+      'nullable without a type',
+      { allOf: [{ $ref: '#/components/schemas/A' }], nullable: true },
+      { anyOf: [{ allOf: [{ $ref: '#/$defs/A' }] }, { type: 'null' }], $defs: { A: {} } },
+    ],
     ['exclusiveMinimum: true', { minimum: 1, exclusiveMinimum: true }, { exclusiveMinimum: 1 }],
     ['exclusiveMaximum: false', { maximum: 1, exclusiveMaximum: false }, { maximum: 1 }],
     ['example', { type: 'integer', example: 5 }, { type: 'integer', examples: [5] }],
-    ['siblings of $ref', { properties: { a: { $ref: '#/components/schemas/A', nullable: true } } }, { properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: {} } }],
-    ['properties with the names of keywords', { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } },
-      { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } }],
-    ['what is no schema', { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } }, { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } }],
+    [
+      'siblings of $ref',
+      { properties: { a: { $ref: '#/components/schemas/A', nullable: true } } },
+      { properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: {} } },
+    ],
+    [
+      'properties with the names of keywords',
+      { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } },
+      { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } },
+    ],
+    [
+      'what is no schema',
+      { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } },
+      { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } },
+    ],
   ])('3.0: %s', async (_what, schema, converted) => {
     expect(await only(schema, { A: {} }, '3.0.3')).toEqual(converted);
   });
@@ -95,20 +165,83 @@ describe('webhooksOf', () => {
     ['Swagger 2', { swagger: '2.0' }, /^spec\.openapi: /],
     ['no webhooks', { openapi: '3.1.0', paths: {} }, /^spec\.webhooks: has none/],
     ['webhooks that are a list', { openapi: '3.1.0', webhooks: [] }, /^spec\.webhooks: must be an object/],
-    ['a webhook without an operation', { openapi: '3.1.0', webhooks: { a: {} } }, /^spec\.webhooks\.a: must be a path item/],
-    ['a name that cannot be', { openapi: '3.1.0', webhooks: { 'a b': operation({}) } }, /^spec\.webhooks\.a b: must be a name/],
-    ['a name that cannot be, in x-event-type', { openapi: '3.1.0', webhooks: { a: operation({}, { 'x-event-type': 5 }) } }, /^spec\.webhooks\.a\.post\.x-event-type: /],
-    ['one name twice', { openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}, { 'x-event-type': 'a' }) } }, /^spec\.webhooks\.b\.post: has the name a/],
-    ['a reference to nothing', { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: '#/components/schemas/B' } }) } }, /schema\.items\.\$ref: leads to nothing/],
-    ['a reference to a file', { openapi: '3.1.0', webhooks: { a: operation({ $ref: 'b.yaml#/B' }) } }, /schema\.\$ref: leads out of this document/],
-    ['references in a circle', { openapi: '3.1.0', webhooks: { a: { $ref: '#/webhooks/a' } } }, /^spec\.webhooks\.a\.\$ref: leads to nothing/],
-    ['a description that cannot be stored', { openapi: '3.1.0', webhooks: { a: operation({}, { description: 'a\0' }) } }, /cannot be stored/],
-    ['too much in one schema', { openapi: '3.1.0', webhooks: { a: operation({ enum: Array.from({ length: 30_000 }, (_, i) => i) }) } }, /is too large/],
-    ['too many references in one schema', { openapi: '3.1.0', webhooks: { a: operation({ allOf: many(10_000, () => ({ $ref: '#/webhooks' })) }) } }, /is too large/],
-    ['too many references to different places', { openapi: '3.1.0', webhooks: { a: operation({ allOf: many(9_000, (i) => ({ $ref: `#/x-all/${i}/A` })) }) }, 'x-all': many(9_000, () => ({ A: {} })) }, /is too large/],
-    ['too many entries of a list', { openapi: '3.1.0', webhooks: { a: operation({ prefixItems: many(30_000, () => true) }) } }, /is too large/],
-    ['too many entries of a map', { openapi: '3.1.0', webhooks: { a: operation({ $defs: Object.fromEntries(many(30_000, (i) => [`a${i}`, {}] as const)) }) } }, /is too large/],
-    ['a reference that is too long', { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: `#${'/a'.repeat(1_000)}` } }) } }, /leads to nothing/],
+    [
+      'a webhook without an operation',
+      { openapi: '3.1.0', webhooks: { a: {} } },
+      /^spec\.webhooks\.a: must be a path item/,
+    ],
+    [
+      'a name that cannot be',
+      { openapi: '3.1.0', webhooks: { 'a b': operation({}) } },
+      /^spec\.webhooks\.a b: must be a name/,
+    ],
+    [
+      'a name that cannot be, in x-event-type',
+      { openapi: '3.1.0', webhooks: { a: operation({}, { 'x-event-type': 5 }) } },
+      /^spec\.webhooks\.a\.post\.x-event-type: /,
+    ],
+    [
+      'one name twice',
+      { openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}, { 'x-event-type': 'a' }) } },
+      /^spec\.webhooks\.b\.post: has the name a/,
+    ],
+    [
+      'a reference to nothing',
+      { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: '#/components/schemas/B' } }) } },
+      /schema\.items\.\$ref: leads to nothing/,
+    ],
+    [
+      'a reference to a file',
+      { openapi: '3.1.0', webhooks: { a: operation({ $ref: 'b.yaml#/B' }) } },
+      /schema\.\$ref: leads out of this document/,
+    ],
+    [
+      'references in a circle',
+      { openapi: '3.1.0', webhooks: { a: { $ref: '#/webhooks/a' } } },
+      /^spec\.webhooks\.a\.\$ref: leads to nothing/,
+    ],
+    [
+      'a description that cannot be stored',
+      { openapi: '3.1.0', webhooks: { a: operation({}, { description: 'a\0' }) } },
+      /cannot be stored/,
+    ],
+    [
+      'too much in one schema',
+      { openapi: '3.1.0', webhooks: { a: operation({ enum: Array.from({ length: 30_000 }, (_, i) => i) }) } },
+      /is too large/,
+    ],
+    [
+      'too many references in one schema',
+      { openapi: '3.1.0', webhooks: { a: operation({ allOf: many(10_000, () => ({ $ref: '#/webhooks' })) }) } },
+      /is too large/,
+    ],
+    [
+      'too many references to different places',
+      {
+        openapi: '3.1.0',
+        webhooks: { a: operation({ allOf: many(9_000, (i) => ({ $ref: `#/x-all/${i}/A` })) }) },
+        'x-all': many(9_000, () => ({ A: {} })),
+      },
+      /is too large/,
+    ],
+    [
+      'too many entries of a list',
+      { openapi: '3.1.0', webhooks: { a: operation({ prefixItems: many(30_000, () => true) }) } },
+      /is too large/,
+    ],
+    [
+      'too many entries of a map',
+      {
+        openapi: '3.1.0',
+        webhooks: { a: operation({ $defs: Object.fromEntries(many(30_000, (i) => [`a${i}`, {}] as const)) }) },
+      },
+      /is too large/,
+    ],
+    [
+      'a reference that is too long',
+      { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: `#${'/a'.repeat(1_000)}` } }) } },
+      /leads to nothing/,
+    ],
   ])('refuses %s', async (_what, document, fault) => {
     expect((await faultsOf(document))[0]).toMatch(fault);
   });
@@ -116,20 +249,34 @@ describe('webhooksOf', () => {
   it('stops at what all webhooks have together, with one fault', async () => {
     const item = operation({ allOf: many(4_000, () => ({ $ref: '#/x-a' })) });
 
-    const faults = await faultsOf({ openapi: '3.1.0', webhooks: Object.fromEntries(many(1_000, (i) => [`w${i}`, item] as const)), 'x-a': {} });
+    const faults = await faultsOf({
+      openapi: '3.1.0',
+      webhooks: Object.fromEntries(many(1_000, (i) => [`w${i}`, item] as const)),
+      'x-a': {},
+    });
 
-    expect(faults).toEqual([expect.stringMatching(/^spec\.webhooks\.w\d+\..*more than is left of the 400000 values for all webhooks$/)]);
+    expect(faults).toEqual([
+      expect.stringMatching(/^spec\.webhooks\.w\d+\..*more than is left of the 400000 values for all webhooks$/),
+    ]);
   });
 
   it('numbers those of one name in their order', async () => {
-    const schema = (await read({ openapi: '3.1.0', webhooks: { a: operation({ allOf: many(4, (i) => ({ $ref: `#/x-all/${i}/A${i === 1 ? '2' : ''}` })) }) }, 'x-all': many(4, () => ({ A: {}, A2: {} })) }))[0]?.schema;
+    const schema = (
+      await read({
+        openapi: '3.1.0',
+        webhooks: { a: operation({ allOf: many(4, (i) => ({ $ref: `#/x-all/${i}/A${i === 1 ? '2' : ''}` })) }) },
+        'x-all': many(4, () => ({ A: {}, A2: {} })),
+      })
+    )[0]?.schema;
 
     expect(schema?.['allOf']).toEqual(['A', 'A2', 'A3', 'A4'].map((name) => ({ $ref: `#/$defs/${name}` })));
   });
 
   it('lets others go on between two webhooks', async () => {
     let isDone = false;
-    const reading = read({ openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}) } }).then(() => { isDone = true; });
+    const reading = read({ openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}) } }).then(() => {
+      isDone = true;
+    });
     await setImmediate();
 
     expect(isDone).toBe(false);
@@ -138,10 +285,12 @@ describe('webhooksOf', () => {
 
   it('never throws, whatever a document holds', async () => {
     const webhooks = fc.dictionary(fc.constantFrom('a', 'b', 'post', '$ref'), fc.jsonValue());
-    await fc.assert(fc.asyncProperty(webhooks, fc.jsonValue(), fc.constantFrom('3.0.0', '3.1.1'), async (items, schema, openapi) => {
-      const found = await webhooksOf({ openapi, webhooks: { ...items, c: operation(schema) } }, 'spec');
+    await fc.assert(
+      fc.asyncProperty(webhooks, fc.jsonValue(), fc.constantFrom('3.0.0', '3.1.1'), async (items, schema, openapi) => {
+        const found = await webhooksOf({ openapi, webhooks: { ...items, c: operation(schema) } }, 'spec');
 
-      expect('faults' in found ? found.faults.length : found.webhooks.length).toBeGreaterThan(0);
-    }));
+        expect('faults' in found ? found.faults.length : found.webhooks.length).toBeGreaterThan(0);
+      }),
+    );
   });
 });

@@ -33,7 +33,8 @@ export async function webhooksOf(document: Json, root: string): Promise<{ webhoo
     reader.fault(['openapi'], 'must be 3.0 or 3.1');
   } else {
     for (const section of ['webhooks', 'x-webhooks']) await readSection(reader, section, webhooks);
-    if (webhooks.length === 0 && reader.faults.length === 0) reader.fault(['webhooks'], 'has none: there is nothing to import');
+    if (webhooks.length === 0 && reader.faults.length === 0)
+      reader.fault(['webhooks'], 'has none: there is nothing to import');
     refuseTwins(reader, webhooks, root);
   }
   return reader.faults.length > 0 ? { faults: reader.faults.slice(0, FAULTS_MAX) } : { webhooks };
@@ -66,14 +67,20 @@ function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: s
   const name = operation['x-event-type'] ?? key;
   if (typeof name !== 'string' || !NAME.test(name)) {
     const where = operation['x-event-type'] === undefined ? path : [...at, 'x-event-type'];
-    reader.fault(where, 'must be a name of up to 256 letters, digits and . _ - : /; x-event-type of the operation can say another one than its key');
+    reader.fault(
+      where,
+      'must be a name of up to 256 letters, digits and . _ - : /; x-event-type of the operation can say another one than its key',
+    );
     return null;
   }
-  const description = text(operation['description']) ?? text(operation['summary']) ?? text(item['description']) ?? text(item['summary']);
+  const description =
+    text(operation['description']) ?? text(operation['summary']) ?? text(item['description']) ?? text(item['summary']);
   const group = Array.isArray(operation['tags']) ? text(operation['tags'][0]) : null;
-  if (UNSTORABLE.test(`${description}${group}`)) reader.fault(at, 'has a description or a tag with a character that cannot be stored');
+  if (UNSTORABLE.test(`${description}${group}`))
+    reader.fault(at, 'has a description or a tag with a character that cannot be stored');
   return {
-    path: reader.pathTo(at), name,
+    path: reader.pathTo(at),
+    name,
     description: description && description.slice(0, DESCRIPTION_LENGTH_MAX),
     group: group && group.slice(0, GROUP_LENGTH_MAX),
     ...body,
@@ -99,9 +106,11 @@ function refuseTwins(reader: OpenApiReader, webhooks: readonly Webhook[], root: 
   const seen = new Map<string, string>();
   for (const { name, path } of webhooks) {
     const first = seen.get(name);
-    if (first !== undefined) reader.fault(path.slice(root.length + 1).split('.'), `has the name ${name}, which ${first} has too`);
+    if (first !== undefined)
+      reader.fault(path.slice(root.length + 1).split('.'), `has the name ${name}, which ${first} has too`);
     seen.set(name, path);
   }
 }
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null);
+const text = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null;

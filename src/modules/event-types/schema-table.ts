@@ -43,8 +43,15 @@ class Table {
     for (const [name, field] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
       if (this.rows.length >= ROWS_MAX) return;
       const own = resolved(this.root, field) ?? {};
-      const description = [isObject(field) ? field['description'] : null, own['description']].find((each) => typeof each === 'string');
-      this.rows.push({ path: prefix + name, type: typeOf(own), required: required.includes(name), description: description ?? null });
+      const description = [isObject(field) ? field['description'] : null, own['description']].find(
+        (each) => typeof each === 'string',
+      );
+      this.rows.push({
+        path: prefix + name,
+        type: typeOf(own),
+        required: required.includes(name),
+        description: description ?? null,
+      });
       this.add(own, `${prefix}${name}.`, depth + 1, new Set());
       if (own['items'] !== undefined) this.add(own['items'], `${prefix}${name}[].`, depth + 1, new Set());
     }
@@ -70,7 +77,12 @@ function resolved(root: Json, value: unknown): Json | null {
 function typeOf(schema: Json): string {
   const types = [schema['type'] ?? []].flat().map(String);
   const format = typeof schema['format'] === 'string' ? ` (${schema['format']})` : '';
-  const values = Array.isArray(schema['enum']) ? `one of ${schema['enum'].slice(0, 20).map((each) => JSON.stringify(each)).join(', ')}` : '';
+  const values = Array.isArray(schema['enum'])
+    ? `one of ${schema['enum']
+        .slice(0, 20)
+        .map((each) => JSON.stringify(each))
+        .join(', ')}`
+    : '';
   const text = [types.join(' or ') + format, values].filter((part) => part !== '').join(', ');
   if (text === '' && (schema['anyOf'] ?? schema['oneOf'])) return 'one of several';
   return (text || 'any').slice(0, TYPE_LENGTH_MAX);

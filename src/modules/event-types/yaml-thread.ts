@@ -18,9 +18,14 @@ function answer(text: string): YamlAnswer {
     // With `uniqueKeys` every key is compared with every other one.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' });
     if (document.errors[0] !== undefined) throw document.errors[0];
-    return { json: JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX }) ?? null), changedNumbers: changedIn(document) };
+    return {
+      json: JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX }) ?? null),
+      changedNumbers: changedIn(document),
+    };
   } catch (error) {
-    return { reason: error instanceof RangeError ? 'it is too deep' : ((error as Error).message.split('\n', 1)[0] ?? '') };
+    return {
+      reason: error instanceof RangeError ? 'it is too deep' : ((error as Error).message.split('\n', 1)[0] ?? ''),
+    };
   }
 }
 
@@ -39,10 +44,13 @@ function changedIn(document: Document): Fault[] {
 
 /** The names and numbers that lead to a value: `key` is its own in what `path` ends with. */
 function placeOf(key: number | string | null, path: readonly unknown[]): string {
-  return path.flatMap((step, at) => {
-    if (isPair(step)) return [nameOf(step.key)];
-    return isSeq(step) ? [at + 1 < path.length ? step.items.indexOf(path[at + 1]) : key] : [];
-  }).join('.').slice(0, 500);
+  return path
+    .flatMap((step, at) => {
+      if (isPair(step)) return [nameOf(step.key)];
+      return isSeq(step) ? [at + 1 < path.length ? step.items.indexOf(path[at + 1]) : key] : [];
+    })
+    .join('.')
+    .slice(0, 500);
 }
 
 function nameOf(key: unknown): string {

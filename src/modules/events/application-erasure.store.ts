@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import { idAfter, type Id } from '#kernel/ids.js';
+import { type Id, idAfter } from '#kernel/ids.js';
 import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { ErasureRange } from './erasure.contract.js';
@@ -95,12 +95,21 @@ const WAITING: Statement = {
 export class ApplicationErasureStore {
   constructor(private readonly database: Database) {}
 
-  page({ environmentId, applicationId, beforeId, fromId }: ErasureRange, limit: number): Promise<(Placed & { fanout: number; isErased: boolean })[]> {
+  page(
+    { environmentId, applicationId, beforeId, fromId }: ErasureRange,
+    limit: number,
+  ): Promise<(Placed & { fanout: number; isErased: boolean })[]> {
     return this.database.read(PAGE, [environmentId, applicationId, beforeId, fromId, limit]);
   }
 
   async count({ environmentId, applicationId, beforeId, fromId }: ErasureRange, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(COUNT, [environmentId, applicationId, beforeId, fromId, max]);
+    const [row] = await this.database.read<{ count: number }>(COUNT, [
+      environmentId,
+      applicationId,
+      beforeId,
+      fromId,
+      max,
+    ]);
     return row?.count ?? 0;
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { ApplicationErasureStore } from './application-erasure.store.js';
 import { ApplicationErasures, type ErasedStretch, type ErasurePreview, type ErasureRange } from './erasure.contract.js';
@@ -21,7 +21,9 @@ export class ApplicationErasure extends ApplicationErasures {
   }
 
   override async hasMessages(environmentId: number, applicationId: Id): Promise<boolean> {
-    return (await this.count({ environmentId, applicationId, fromId: lowestIdAt(0), beforeId: lowestIdAt(Infinity) }, 1)) > 0;
+    return (
+      (await this.count({ environmentId, applicationId, fromId: lowestIdAt(0), beforeId: lowestIdAt(Infinity) }, 1)) > 0
+    );
   }
 
   override count(range: ErasureRange, max: number): Promise<number> {
@@ -35,7 +37,7 @@ export class ApplicationErasure extends ApplicationErasures {
   override async preview(range: ErasureRange): Promise<ErasurePreview> {
     const { environmentId } = range;
     const found: ErasurePreview = { messages: 0, attempts: 0, isCapped: false };
-    for (let looked = 0, { beforeId } = range; ; ) {
+    for (let looked = 0, { beforeId } = range; ;) {
       const messages = stretchOf(await this.store.page({ ...range, beforeId }, MESSAGES_MAX));
       const last = messages.at(-1);
       if (last === undefined) return found;
@@ -58,7 +60,12 @@ export class ApplicationErasure extends ApplicationErasures {
     if (messages.length === 0) return { scanned: 0, messages: 0, attempts: 0, lastId: null, isPending: false };
     const erased = await this.store.erase(environmentId, messages);
     const events = await this.store.events(environmentId, messages);
-    if (events.length > 0) await this.cancellations.ofEvents(environmentId, events.map(({ id }) => id), 'erased');
+    if (events.length > 0)
+      await this.cancellations.ofEvents(
+        environmentId,
+        events.map(({ id }) => id),
+        'erased',
+      );
     const isPending = events.length > 0 && (await this.store.isOpen(environmentId, events));
     const attempts = events.length === 0 || isPending ? 0 : await this.store.eraseExcerpts(environmentId, events);
     return { scanned: messages.length, messages: erased, attempts, lastId: messages.at(-1)?.id ?? null, isPending };

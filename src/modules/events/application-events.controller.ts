@@ -6,10 +6,20 @@ import { notFound } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { EventSources } from '#modules/events/event-sources.contract.js';
-import { ApplicationEventQuery, EventDetailItem, EventPage, presentEventDetail, presentEventPage } from './events.dto.js';
+import {
+  ApplicationEventQuery,
+  EventDetailItem,
+  EventPage,
+  presentEventDetail,
+  presentEventPage,
+} from './events.dto.js';
 import { EventsService } from './events.service.js';
 
-const APPLICATION = { name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' };
+const APPLICATION = {
+  name: 'app',
+  description: 'The application: its `app_` id, or your own id of it.',
+  example: 'customer-42',
+};
 const EVENT = { name: 'event', description: 'The event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** What was sent to one application, and what became of it. */
@@ -26,11 +36,16 @@ export class ApplicationEventsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the events of an application',
-    description: 'Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded.',
+    description:
+      'Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
-  async listApplicationEvents(@CurrentTenant() tenant: Tenant, @Param('app') name: string, @Query() query: ApplicationEventQuery): Promise<EventPage> {
+  async listApplicationEvents(
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') name: string,
+    @Query() query: ApplicationEventQuery,
+  ): Promise<EventPage> {
     const application = showId('app', await this.sources.existingApplication(tenant.environmentId, name));
     return presentEventPage(await this.events.list(tenant, { ...query, application }));
   }
@@ -40,11 +55,18 @@ export class ApplicationEventsController {
   @Scope('read')
   @TakesPortalToken('view')
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ summary: 'Get an event of an application', description: 'With its payload, its deliveries and every attempt. 404 for an event of anybody else.' })
+  @ApiOperation({
+    summary: 'Get an event of an application',
+    description: 'With its payload, its deliveries and every attempt. 404 for an event of anybody else.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
-  async getApplicationEvent(@CurrentCaller() caller: Caller, @Param('app') name: string, @Param('event') event: string): Promise<string> {
+  async getApplicationEvent(
+    @CurrentCaller() caller: Caller,
+    @Param('app') name: string,
+    @Param('event') event: string,
+  ): Promise<string> {
     const application = await this.sources.existingApplication(caller.tenant.environmentId, name);
     if (parseId('evt', event) === null) throw notFound('event');
     const found = await this.events.find(caller.tenant, event);

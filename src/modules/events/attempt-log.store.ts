@@ -75,12 +75,31 @@ export class AttemptLogStore {
 
   /** The last of the `events` first events of a range, or null when there are fewer. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
-    const [row] = await this.database.read<{ id: Id }>(FLOOR, [environmentId, targetId, before.eventId, fromId, events]);
+    const [row] = await this.database.read<{ id: Id }>(FLOOR, [
+      environmentId,
+      targetId,
+      before.eventId,
+      fromId,
+      events,
+    ]);
     return row?.id ?? null;
   }
 
-  page({ environmentId, targetId, before, fromId, status, eventType }: AttemptRange, limit: number): Promise<LoggedAttempt[]> {
-    return this.database.read(PAGE, [environmentId, targetId, before.eventId, fromId, before.ordinal, before.number, status, eventType, limit]);
+  page(
+    { environmentId, targetId, before, fromId, status, eventType }: AttemptRange,
+    limit: number,
+  ): Promise<LoggedAttempt[]> {
+    return this.database.read(PAGE, [
+      environmentId,
+      targetId,
+      before.eventId,
+      fromId,
+      before.ordinal,
+      before.number,
+      status,
+      eventType,
+      limit,
+    ]);
   }
 
   /** The first attempt that was made of an event, or null. */

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
-import { AttemptLog, type AttemptRow, type AttemptQuery, type LoggedAttempt } from './attempts.contract.js';
+import { AttemptLog, type AttemptQuery, type AttemptRow, type LoggedAttempt } from './attempts.contract.js';
 import { timeMs } from './events.service.js';
 import { EventsStore } from './events.store.js';
 
@@ -25,7 +25,11 @@ export class PagedAttemptLog extends AttemptLog {
     super();
   }
 
-  override async page(tenant: Tenant, targetId: Id, query: AttemptQuery): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }> {
+  override async page(
+    tenant: Tenant,
+    targetId: Id,
+    query: AttemptQuery,
+  ): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: `attempts of ${targetId}`, filters };
     const range = this.range(tenant, targetId, filters);
@@ -49,12 +53,20 @@ export class PagedAttemptLog extends AttemptLog {
     }
   }
 
-  private range({ environmentId }: Tenant, targetId: Id, { status, event_type: eventType, since, until }: AttemptQuery): AttemptRange {
+  private range(
+    { environmentId }: Tenant,
+    targetId: Id,
+    { status, event_type: eventType, since, until }: AttemptQuery,
+  ): AttemptRange {
     const untilMs = until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', until);
     const sinceMs = since === undefined ? 0 : timeMs('since', since);
     return {
-      environmentId, targetId, status: status ?? null, eventType: eventType ?? null,
-      before: { eventId: lowestIdAt(untilMs + 1), ordinal: 0, number: 0 }, fromId: lowestIdAt(sinceMs),
+      environmentId,
+      targetId,
+      status: status ?? null,
+      eventType: eventType ?? null,
+      before: { eventId: lowestIdAt(untilMs + 1), ordinal: 0, number: 0 },
+      fromId: lowestIdAt(sinceMs),
     };
   }
 }

@@ -1,5 +1,5 @@
-import { showId, type Id } from '#kernel/ids.js';
 import type { PageQuery } from '#kernel/cursors.js';
+import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
 /** An attempt as it is stored. */
@@ -44,7 +44,11 @@ export abstract class AttemptLog {
    * Of the events of a destination, an ad-hoc URL or an application's endpoint; the newest event first. Every page looks at a
    * bounded number of events, so that it may be short and not the last. Throws 400 for a bad time or cursor.
    */
-  abstract page(tenant: Tenant, targetId: Id, query: AttemptQuery): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
+  abstract page(
+    tenant: Tenant,
+    targetId: Id,
+    query: AttemptQuery,
+  ): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
 
   /** Every attempt of one event, oldest first; `expiresOn` is the day of its partition. */
   abstract ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]>;

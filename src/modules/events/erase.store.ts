@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import { idAfter, type Id } from '#kernel/ids.js';
+import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 
 /** An event, and the message of a fan-out that it belongs to. */
@@ -39,7 +39,10 @@ const ERASE_EVENT: Statement = {
 };
 
 /** requests_duplicate_of_idx, in each partition: what repeated the event holds the same. Without a body it is erased. */
-const ERASE_REPEATS: Statement = { name: 'erase_repeats', text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2` };
+const ERASE_REPEATS: Statement = {
+  name: 'erase_repeats',
+  text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
+};
 
 /** messages_pkey, in each partition. */
 const ERASE_MESSAGE: Statement = {

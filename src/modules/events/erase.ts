@@ -21,7 +21,13 @@ export class Erase extends Erasures {
   /** Cancels what waits of an event, or of all events of the message that the id names; null when there is none in this environment. */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
     const members = await this.store.members(environmentId, id);
-    return members.length === 0 ? null : this.cancellations.ofEvents(environmentId, members.map((member) => member.id), 'cancelled');
+    return members.length === 0
+      ? null
+      : this.cancellations.ofEvents(
+          environmentId,
+          members.map((member) => member.id),
+          'cancelled',
+        );
   }
 
   /**
@@ -32,12 +38,19 @@ export class Erase extends Erasures {
     const named = await this.store.members(environmentId, id);
     const [first] = named;
     if (first === undefined) return false;
-    const members = first.messageId === null || first.messageId === id ? named : await this.store.members(environmentId, first.messageId);
+    const members =
+      first.messageId === null || first.messageId === id
+        ? named
+        : await this.store.members(environmentId, first.messageId);
     // Files are in no transaction: that it was asked for is stored before anything goes.
     await this.database.commitEarly();
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);
-    await this.cancellations.ofEvents(environmentId, members.map((member) => member.id), 'erased');
+    await this.cancellations.ofEvents(
+      environmentId,
+      members.map((member) => member.id),
+      'erased',
+    );
     if (first.messageId === null) await this.contents.erase(environmentId, id);
     return true;
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { ErasedContents, type EraseContent } from './erasure.contract.js';
+import { type EraseContent, ErasedContents } from './erasure.contract.js';
 
 /** Asks every context that keeps content of events. */
 @Injectable()

@@ -1,9 +1,9 @@
-import { ATTEMPT_ERRORS } from '#engine/outcome.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
+import { ATTEMPT_ERRORS } from '#engine/outcome.js';
 import type { Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
-import { COLUMNS, LAST_ATTEMPT, STATUS, type DeliveryStatus, type EventStatus } from './event-rows.js';
+import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } from './event-rows.js';
 
 /** How an attempt ended that did not succeed: why there was no answer, or the class of the answer's status. */
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
@@ -59,39 +59,85 @@ export function listStatement(filter: Conditions): Statement {
 
 /** Counts what the list would show, up to its limit. */
 export function countStatement(filter: Conditions): Statement {
-  return { name: `events_count_${nameOf(filter)}`, text: `select count(*)::int as count from (${TYPES} ${listText(filter)}) counted` };
+  return {
+    name: `events_count_${nameOf(filter)}`,
+    text: `select count(*)::int as count from (${TYPES} ${listText(filter)}) counted`,
+  };
 }
 
 /** The casts give the parameters a type also where they are not used. */
-const TYPES = 'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
+const TYPES =
+  'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
 
 function nameOf(filter: Conditions): string {
-  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const {
+    status,
+    statuses,
+    eventType,
+    targetId,
+    endpointId,
+    messageId,
+    destinationId,
+    applicationId,
+    direction,
+    error,
+  } = filter;
   const isAimed = targetId !== undefined || endpointId !== undefined;
-  const kinds = [eventType, isAimed || undefined, endpointId, messageId, destinationId, applicationId, direction, error];
+  const kinds = [
+    eventType,
+    isAimed || undefined,
+    endpointId,
+    messageId,
+    destinationId,
+    applicationId,
+    direction,
+    error,
+  ];
   const rare = isUndelivered(filter) ? 'some' : 'mixed';
   const several = statuses && (statuses.includes('delivered') ? 'many' : rare);
   return `${status ?? several ?? 'any'}_${kinds.map((kind) => (kind === undefined ? 0 : 1)).join('')}`;
 }
 
 function listText(filter: Conditions): string {
-  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const {
+    status,
+    statuses,
+    eventType,
+    targetId,
+    endpointId,
+    messageId,
+    destinationId,
+    applicationId,
+    direction,
+    error,
+  } = filter;
   const isAimed = targetId !== undefined || endpointId !== undefined;
   const own = [
-    eventType === undefined ? '' : 'and e.event_type = $5', applicationId === undefined ? '' : OF_APPLICATION,
-    direction === undefined ? '' : 'and e.direction = $10', error === undefined ? '' : ENDED_SO,
+    eventType === undefined ? '' : 'and e.event_type = $5',
+    applicationId === undefined ? '' : OF_APPLICATION,
+    direction === undefined ? '' : 'and e.direction = $10',
+    error === undefined ? '' : ENDED_SO,
   ].join(' ');
   const conditions = `${isAimed ? 'and e.target_id = $6' : ''} ${own}`;
   const state = statuses ? 'several' : status;
-  if (messageId !== undefined) return fromEvents(`and (e.id = $7 or e.message_id = $7) ${conditions} ${destinationId === undefined ? '' : ROUTED}`, state);
+  if (messageId !== undefined)
+    return fromEvents(
+      `and (e.id = $7 or e.message_id = $7) ${conditions} ${destinationId === undefined ? '' : ROUTED}`,
+      state,
+    );
   const isOfDelivery = isUndelivered(filter);
   if (destinationId !== undefined) {
     if (!isOfDelivery) return fromRouted(conditions, state);
-    return statuses ? fromSome(conditions, 'and d.target_id = $8', null) : fromDeliveries(status as DeliveryStatus, conditions, 'and d.target_id = $8');
+    return statuses
+      ? fromSome(conditions, 'and d.target_id = $8', null)
+      : fromDeliveries(status as DeliveryStatus, conditions, 'and d.target_id = $8');
   }
-  if (applicationId !== undefined && !isAimed && !isOfDelivery) return fromMessages(conditions, state, eventType === undefined ? '' : 'and m.event_type = $5');
+  if (applicationId !== undefined && !isAimed && !isOfDelivery)
+    return fromMessages(conditions, state, eventType === undefined ? '' : 'and m.event_type = $5');
   if (isDisposition(status)) return fromDispositions(status, conditions);
-  const isCommon = statuses ? statuses.includes('delivered') : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
+  const isCommon = statuses
+    ? statuses.includes('delivered')
+    : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
   // The delivery says whose it is: the event need not be asked, which would only lead the planner to another index.
@@ -150,18 +196,29 @@ function fromEvents(conditions: string, status?: State): string {
 
 /** An event can have several deliveries of one status: the last one stands for it. */
 function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
-  return eventsOf(`${SOURCES[status]}
-    and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded ${aimed}`, conditions, status);
+  return eventsOf(
+    `${SOURCES[status]}
+    and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded ${aimed}`,
+    conditions,
+    status,
+  );
 }
 
 /** A state that was not asked for costs nothing: its condition is looked at before its rows. */
 function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
   const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
   const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
-  const deliveries = UNDELIVERED.map((status) =>
-    `select d.event_id, d.expires_on from ${SOURCES[status]} and ${asked(status)} and ${range('d', 'd.event_id')} and not d.superseded ${aimed}`);
-  const aside = ofEndpoint === null ? [] : DISPOSITIONS.map((status) =>
-    `select e.id, e.expires_on from events e where e.disposition = '${status}' and ${asked(status)} and ${range('e', 'e.id')} ${ofEndpoint}`);
+  const deliveries = UNDELIVERED.map(
+    (status) =>
+      `select d.event_id, d.expires_on from ${SOURCES[status]} and ${asked(status)} and ${range('d', 'd.event_id')} and not d.superseded ${aimed}`,
+  );
+  const aside =
+    ofEndpoint === null
+      ? []
+      : DISPOSITIONS.map(
+          (status) =>
+            `select e.id, e.expires_on from events e where e.disposition = '${status}' and ${asked(status)} and ${range('e', 'e.id')} ${ofEndpoint}`,
+        );
   return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
 }
 
@@ -226,7 +283,10 @@ export const NARROW_WINDOW_ROWS = 3_000;
 /** How many rows, of one index, one page may look through at most. */
 export function windowRows(filter: Conditions): number {
   const { error, statuses, applicationId } = filter;
-  const isNarrow = error !== undefined || (statuses !== undefined && !statuses.includes('delivered')) || (applicationId !== undefined && isUndelivered(filter));
+  const isNarrow =
+    error !== undefined ||
+    (statuses !== undefined && !statuses.includes('delivered')) ||
+    (applicationId !== undefined && isUndelivered(filter));
   return isNarrow ? NARROW_WINDOW_ROWS : WINDOW_ROWS;
 }
 
@@ -262,7 +322,18 @@ const MESSAGES_END = `
   ) m where events > $4::int order by id desc limit 1`;
 
 function leadsOf(filter: Conditions): string[] {
-  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const {
+    status,
+    statuses,
+    eventType,
+    targetId,
+    endpointId,
+    messageId,
+    destinationId,
+    applicationId,
+    direction,
+    error,
+  } = filter;
   const isGiven = (...given: unknown[]): boolean => given.some((each) => each !== undefined);
   const isAimed = isGiven(targetId, endpointId);
   const isOfDelivery = isUndelivered(filter);
@@ -270,25 +341,36 @@ function leadsOf(filter: Conditions): string[] {
   const asked = statuses ?? (status === undefined ? [] : [status]);
   if (destinationId !== undefined && !isOfDelivery) {
     const isSearched = isAimed || isGiven(eventType, status, statuses, direction, error, applicationId);
-    const settled = [endOf('events', 'id', 'and target_id = $6'), endOf('deliveries', 'event_id', 'and target_id = $6 and endpoint_id is not null')];
+    const settled = [
+      endOf('events', 'id', 'and target_id = $6'),
+      endOf('deliveries', 'event_id', 'and target_id = $6 and endpoint_id is not null'),
+    ];
     return isSearched ? [OPEN_END, ...settled] : [OPEN_END];
   }
-  if (applicationId !== undefined && !isAimed && !isOfDelivery) return isGiven(eventType, status, statuses) ? [MESSAGES_END] : [];
+  if (applicationId !== undefined && !isAimed && !isOfDelivery)
+    return isGiven(eventType, status, statuses) ? [MESSAGES_END] : [];
   const byType = isGiven(eventType) ? [endOf('events', 'id', 'and event_type = $5')] : [];
   const byTarget = isAimed ? [endOf('events', 'id', 'and target_id = $6')] : [];
   if (asked.length === 0 || asked.includes('delivered')) {
-    const isSearched = asked.length > 0 || isGiven(direction, applicationId) || (byType.length > 0 && byTarget.length > 0);
+    const isSearched =
+      asked.length > 0 || isGiven(direction, applicationId) || (byType.length > 0 && byTarget.length > 0);
     if (!isSearched) return [];
     if (byType.length + byTarget.length > 0) return [...byType, ...byTarget];
     return [asked.length === 1 ? endOf('deliveries', 'event_id') : endOf('events', 'id')];
   }
   const isSearched = isGiven(eventType, applicationId, direction, error, statuses);
   const leadOf = (each: EventStatus, gate: string): string[] => {
-    if (each === 'retrying') return isSearched || isAimed || isGiven(destinationId) ? [endOf('due_deliveries', 'event_id', gate)] : [];
-    if (isDisposition(each)) return isSearched ? [endOf('events', 'id', `and disposition = '${each}' ${isAimed ? 'and target_id = $6' : ''} ${gate}`)] : [];
+    if (each === 'retrying')
+      return isSearched || isAimed || isGiven(destinationId) ? [endOf('due_deliveries', 'event_id', gate)] : [];
+    if (isDisposition(each))
+      return isSearched
+        ? [endOf('events', 'id', `and disposition = '${each}' ${isAimed ? 'and target_id = $6' : ''} ${gate}`)]
+        : [];
     // Settled ones have an index by target, and none by endpoint.
     const ofTarget = isGiven(targetId, destinationId) ? 'and target_id = $6' : '';
-    return isSearched || isGiven(endpointId) ? [endOf('deliveries', 'event_id', `and status = '${each}' and not superseded ${ofTarget} ${gate}`)] : [];
+    return isSearched || isGiven(endpointId)
+      ? [endOf('deliveries', 'event_id', `and status = '${each}' and not superseded ${ofTarget} ${gate}`)]
+      : [];
   };
   if (status !== undefined) return leadOf(status, '');
   const gated = isOfDelivery ? UNDELIVERED : [...UNDELIVERED, ...DISPOSITIONS];

@@ -11,7 +11,9 @@ const FOUND = { id: ID } as FoundEvent;
 /** An event that expires on `day`, or is not there, in an environment whose retention says day 30. */
 function arrange(day: number | null) {
   const store = {
-    findOn: jest.fn((_tenant: Tenant, _id: Id, expiresOnDay: number) => Promise.resolve(expiresOnDay === day ? FOUND : null)),
+    findOn: jest.fn((_tenant: Tenant, _id: Id, expiresOnDay: number) =>
+      Promise.resolve(expiresOnDay === day ? FOUND : null),
+    ),
     find: jest.fn(() => Promise.resolve(day === null ? null : FOUND)),
   };
   return { store, lookup: new EventLookup(store as unknown as EventsStore, { expiresOnDay: () => 30 }) };

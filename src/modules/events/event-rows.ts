@@ -6,7 +6,12 @@ export type DeliveryStatus = 'delivered' | 'failed' | 'retrying' | 'dlq';
 export type EventStatus = DeliveryStatus | Disposition;
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const satisfies readonly DeliveryStatus[];
-export const EVENT_STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const satisfies readonly EventStatus[];
+export const EVENT_STATUSES = [
+  ...DELIVERY_STATUSES,
+  'quarantined',
+  'parked',
+  'ignored',
+] as const satisfies readonly EventStatus[];
 
 /** An event without its payload, and its status as its deliveries make it. */
 export interface EventRow {

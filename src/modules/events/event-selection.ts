@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Tenant } from '#kernel/tenant.js';
 import type { EventFilter } from './event-lists.js';
-import { EventSelections, type EventSelection, type SelectedEvents, type SelectionCount, type SelectionQuery } from './event-selection.contract.js';
-import { EventsService, type EventQuery } from './events.service.js';
+import {
+  type EventSelection,
+  EventSelections,
+  type SelectedEvents,
+  type SelectionCount,
+  type SelectionQuery,
+} from './event-selection.contract.js';
+import { type EventQuery, EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 
 /** Reads what the list shows, by the list's own statements. */
@@ -26,7 +32,11 @@ export class ListedSelections extends EventSelections {
   override async page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents> {
     const filter: EventFilter = selection;
     const windowEnd = await this.store.windowEnd({ environmentId }, filter);
-    const events = await this.store.list({ environmentId }, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, limit);
+    const events = await this.store.list(
+      { environmentId },
+      windowEnd === null ? filter : { ...filter, fromId: windowEnd },
+      limit,
+    );
     return { events, beforeId: events.length === limit ? (events.at(-1)?.id ?? null) : windowEnd };
   }
 }

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
-import { EventSources, type EventAim, type FindAim, type FindApplication, type RequireApplication } from './event-sources.contract.js';
+import { type Id, parseId } from '#kernel/ids.js';
+import {
+  type EventAim,
+  EventSources,
+  type FindAim,
+  type FindApplication,
+  type RequireApplication,
+} from './event-sources.contract.js';
 
 /** Asks every context that has endpoints. */
 @Injectable()

@@ -1,5 +1,12 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConflictResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
@@ -9,7 +16,16 @@ import { notFound } from '#kernel/errors.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Cancelled } from './contract.dto.js';
 import { Erase } from './erase.js';
-import { EventCountItem, EventDetailItem, EventFilterQuery, EventListQuery, EventPage, presentCount, presentEventDetail, presentEventPage } from './events.dto.js';
+import {
+  EventCountItem,
+  EventDetailItem,
+  EventFilterQuery,
+  EventListQuery,
+  EventPage,
+  presentCount,
+  presentEventDetail,
+  presentEventPage,
+} from './events.dto.js';
 import { eventId, EventsService } from './events.service.js';
 import { ExchangeList, presentExchanges } from './exchanges.dto.js';
 import { Exchanges } from './exchanges.js';
@@ -17,7 +33,11 @@ import { Payloads } from './payload.js';
 import { presentSigned, SignBody, SignedRequestItem } from './signing.dto.js';
 import { Signing } from './signing.js';
 
-const EVENT = { name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const EVENT = {
+  name: 'id',
+  description: 'An `evt_` id, or the `msg_` id that a send returned.',
+  example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
 
 /** What was accepted, and what became of it. */
 @Section('Events', 'What was accepted, and what became of it.')
@@ -46,7 +66,10 @@ export class EventsController {
 
   @Get('count')
   @Scope('read')
-  @ApiOperation({ summary: 'Count events', description: 'How many events the list with the same filters has, up to 10,000.' })
+  @ApiOperation({
+    summary: 'Count events',
+    description: 'How many events the list with the same filters has, up to 10,000.',
+  })
   @ApiOkResponse({ type: EventCountItem, description: 'The count.' })
   async countEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventFilterQuery): Promise<EventCountItem> {
     return presentCount(await this.events.count(tenant, query));
@@ -56,7 +79,11 @@ export class EventsController {
   @HoldsContent()
   @Scope('read')
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ summary: 'Get an event', description: 'With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed.' })
+  @ApiOperation({
+    summary: 'Get an event',
+    description:
+      'With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed.',
+  })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
   async getEvent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<string> {
@@ -84,7 +111,11 @@ export class EventsController {
       '*/*': { schema: { type: 'string', format: 'binary' }, example: 'amount=4200' },
     },
   })
-  async getEventPayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+  async getEventPayload(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
     const { contentType, bytes } = await this.payloads.find(tenant, eventId(id));
     void reply.header('content-type', contentType);
     return bytes;
@@ -119,8 +150,15 @@ export class EventsController {
   @ApiParam(EVENT)
   @ApiBody({ type: SignBody, required: false })
   @ApiOkResponse({ type: SignedRequestItem, description: 'The request, less its body.' })
-  @ApiConflictResponse({ description: 'Deliveries to this destination are no signed requests, or it is gone.', schema: { $ref: '#/components/schemas/Error' } })
-  async signEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: SignBody): Promise<SignedRequestItem> {
+  @ApiConflictResponse({
+    description: 'Deliveries to this destination are no signed requests, or it is gone.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
+  async signEvent(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body?: SignBody,
+  ): Promise<SignedRequestItem> {
     return presentSigned(await this.signing.sign(tenant, eventId(id), body?.delivery));
   }
 
@@ -130,7 +168,8 @@ export class EventsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Cancel what waits of an event',
-    description: 'Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events.',
+    description:
+      'Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })

@@ -7,19 +7,28 @@ import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from './attempts.contract.js';
 import { ERROR_CLASSES } from './event-lists.js';
 import { EVENT_STATUSES, type EventRow } from './event-rows.js';
-import type { DeliveryRow, EventProgress } from './events.store.js';
 import type { EventCount, EventDetail, ListedEvents } from './events.service.js';
+import type { DeliveryRow, EventProgress } from './events.store.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const ONE_STATUS = { type: 'string', enum: [...EVENT_STATUSES] };
 /** Any JSON: the type of a received body is its provider's business. */
-const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
+const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
+  type === 'array' ? { type, items: {} } : { type },
+);
 
 /** Which events to look at. */
 export class EventFilterQuery {
   /** Only events in one of these states: the parameter several times, or once with commas. */
-  @ApiProperty({ required: false, type: 'array', items: ONE_STATUS, minItems: 1, maxItems: 20, example: ['dlq', 'failed'] })
+  @ApiProperty({
+    required: false,
+    type: 'array',
+    items: ONE_STATUS,
+    minItems: 1,
+    maxItems: 20,
+    example: ['dlq', 'failed'],
+  })
   status?: (typeof EVENT_STATUSES)[number][];
 
   /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
@@ -139,7 +148,11 @@ export class ListedEventItem extends EventItem {
   attempt_count: number;
 
   /** The last attempt of the delivery that gives the event its status; null while it has none. */
-  @ApiProperty({ type: LastAttemptItem, nullable: true, example: { status: 503, error: null, at: '2026-11-21T09:30:00.120Z' } })
+  @ApiProperty({
+    type: LastAttemptItem,
+    nullable: true,
+    example: { status: 503, error: null, at: '2026-11-21T09:30:00.120Z' },
+  })
   last_attempt: LastAttemptItem | null;
 
   /** When the next attempt of any of its deliveries is due; null when none is. Behind an open circuit it is later: the event tells. */
@@ -306,7 +319,12 @@ export class EventDetailItem extends EventItem {
    * Of a received event: why it went nowhere, or that its transform failed and it went on as it came (`failMode: open`); null when
    * there is nothing to say.
    */
-  @ApiProperty({ required: false, type: String, nullable: true, example: 'The transform failed: timeout. It was delivered untransformed.' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    nullable: true,
+    example: 'The transform failed: timeout. It was delivered untransformed.',
+  })
   note?: string | null;
 
   /** True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it. */
@@ -323,14 +341,19 @@ export class EventDetailItem extends EventItem {
 }
 
 export function presentEventPage({ rows, nextCursor, searchedTo }: ListedEvents): EventPage {
-  return { data: rows.map(({ event, progress }) => presentListed(event, progress)), next_cursor: nextCursor, ...searched(searchedTo) };
+  return {
+    data: rows.map(({ event, progress }) => presentListed(event, progress)),
+    next_cursor: nextCursor,
+    ...searched(searchedTo),
+  };
 }
 
 export function presentCount({ count, isCapped, searchedTo }: EventCount): EventCountItem {
   return { count, is_capped: isCapped, ...searched(searchedTo) };
 }
 
-const searched = (ms: number | null): { searched_to?: string } => (ms === null ? {} : { searched_to: new Date(ms).toISOString() });
+const searched = (ms: number | null): { searched_to?: string } =>
+  ms === null ? {} : { searched_to: new Date(ms).toISOString() };
 
 function presentListed(event: EventRow, progress: EventProgress | null): ListedEventItem {
   const { attemptCount = 0, nextAttemptAt = null, lastAt = null, lastStatus = null, lastError = null } = progress ?? {};
@@ -358,7 +381,8 @@ export function presentEvent(row: EventRow): EventItem {
 export function presentEventDetail({ event, deliveries, attempts, circuits }: EventDetail, caller: Caller): string {
   const address = isReceived(event) ? null : event.url;
   // An application's endpoint with a URL is its own destination.
-  const kindOf = (row: DeliveryRow): 'ep' | 'dst' => (event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst');
+  const kindOf = (row: DeliveryRow): 'ep' | 'dst' =>
+    event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst';
   const destination = (row: DeliveryRow): string => address ?? showId(kindOf(row), row.targetId);
   const payload = event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX ? shownPayload(event) : null;
   const detail: EventDetailItem = {
@@ -395,14 +419,22 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
 }
 
 /** When a delivery goes out, and the circuit that it waits behind. */
-function waiting({ status, nextAttemptAt }: DeliveryRow, circuit: Circuit | undefined): Pick<DeliveryItem, 'next_attempt_at' | 'circuit'> {
-  if (status !== 'retrying' || circuit === undefined || circuit.state === 'closed') return { next_attempt_at: nextAttemptAt?.toISOString() ?? null, circuit: null };
+function waiting(
+  { status, nextAttemptAt }: DeliveryRow,
+  circuit: Circuit | undefined,
+): Pick<DeliveryItem, 'next_attempt_at' | 'circuit'> {
+  if (status !== 'retrying' || circuit === undefined || circuit.state === 'closed')
+    return { next_attempt_at: nextAttemptAt?.toISOString() ?? null, circuit: null };
   // Half open, the time is that at which the prober is given up.
   const probeAt = circuit.state === 'open' ? circuit.probeAt : null;
   const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   return {
     next_attempt_at: next?.toISOString() ?? null,
-    circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null, next_probe_at: probeAt?.toISOString() ?? null },
+    circuit: {
+      state: circuit.state,
+      opened_at: circuit.openedAt?.toISOString() ?? null,
+      next_probe_at: probeAt?.toISOString() ?? null,
+    },
   };
 }
 
@@ -417,7 +449,11 @@ function isReceived({ direction }: EventRow): boolean {
 }
 
 /** The payload as JSON text. What was sent is JSON; what was received may be anything. */
-function shownPayload({ direction, payload, body }: EventDetail['event']): { encoding: 'json' | 'text' | 'base64'; json: string } | null {
+function shownPayload({
+  direction,
+  payload,
+  body,
+}: EventDetail['event']): { encoding: 'json' | 'text' | 'base64'; json: string } | null {
   if (payload === null) return body && { encoding: 'base64', json: JSON.stringify(body.toString('base64')) };
   if (direction === 'outbound' || isJson(payload)) return { encoding: 'json', json: payload };
   return { encoding: 'text', json: JSON.stringify(payload) };

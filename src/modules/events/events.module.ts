@@ -3,24 +3,26 @@ import { DestinationsModule } from '../destinations/destinations.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ApplicationErasure } from './application-erasure.js';
 import { ApplicationErasureStore } from './application-erasure.store.js';
+import { ApplicationEventsController } from './application-events.controller.js';
 import { PagedAttemptLog } from './attempt-log.js';
 import { AttemptLogStore } from './attempt-log.store.js';
 import { AttemptLog } from './attempts.contract.js';
 import { DeadLetters } from './dead-letters.contract.js';
 import { DeadLettersStore } from './dead-letters.store.js';
 import { Erase } from './erase.js';
-import { AttachedContents } from './erased-contents.js';
 import { EraseStore } from './erase.store.js';
+import { AttachedContents } from './erased-contents.js';
 import { ApplicationErasures, ErasedContents, Erasures } from './erasure.contract.js';
-import { AttachedEventSources } from './event-sources.js';
-import { EventSources } from './event-sources.contract.js';
+import { EventLookup } from './event-lookup.js';
 import { EventSelections } from './event-selection.contract.js';
 import { ListedSelections } from './event-selection.js';
-import { ApplicationEventsController } from './application-events.controller.js';
+import { EventSources } from './event-sources.contract.js';
+import { AttachedEventSources } from './event-sources.js';
 import { EventsController } from './events.controller.js';
-import { EventLookup } from './event-lookup.js';
 import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
+import { EventTools } from './events.tools.js';
+import { Exchanges } from './exchanges.js';
 import { Messages } from './messages.contract.js';
 import { MessagesStore } from './messages.store.js';
 import { Payloads } from './payload.js';
@@ -33,14 +35,12 @@ import { SentEvents } from './sent.contract.js';
 import { SentStore } from './sent.store.js';
 import { SetAsideRequests } from './set-aside.contract.js';
 import { SetAsideStore } from './set-aside.store.js';
+import { Signing } from './signing.js';
 import { StreamController } from './stream.controller.js';
 import { EventStream } from './stream.js';
 import { StreamStore } from './stream.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
-import { EventTools } from './events.tools.js';
-import { Exchanges } from './exchanges.js';
-import { Signing } from './signing.js';
 
 /** What people read of the ledger, and what they ask of one event. */
 @Module({
@@ -77,6 +77,20 @@ import { Signing } from './signing.js';
     { provide: SetAsideRequests, useClass: SetAsideStore },
     { provide: Waiting, useClass: WaitingStore },
   ],
-  exports: [ApplicationErasures, AttemptLog, DeadLetters, ErasedContents, Erasures, EventSelections, EventSources, Messages, ReceivedEvents, Requests, SentEvents, SetAsideRequests, Waiting],
+  exports: [
+    ApplicationErasures,
+    AttemptLog,
+    DeadLetters,
+    ErasedContents,
+    Erasures,
+    EventSelections,
+    EventSources,
+    Messages,
+    ReceivedEvents,
+    Requests,
+    SentEvents,
+    SetAsideRequests,
+    Waiting,
+  ],
 })
 export class EventsModule {}

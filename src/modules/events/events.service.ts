@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { ApiError, badRequest, notFound } from '#kernel/errors.js';
-import { idAfter, idTimeMs, lowestIdAt, parseId, showId, type Id } from '#kernel/ids.js';
+import { type Id, idAfter, idTimeMs, lowestIdAt, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Circuits, Targets } from '#modules/destinations/contract.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
-import type { AttemptRow } from './attempts.contract.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
-import { Messages } from './messages.contract.js';
-import { EventSources, type EventAim } from './event-sources.contract.js';
-import { isDisposition, UNDELIVERED, windowRows, type ErrorClass, type EventFilter } from './event-lists.js';
-import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
+import type { AttemptRow } from './attempts.contract.js';
+import { type ErrorClass, type EventFilter, isDisposition, UNDELIVERED, windowRows } from './event-lists.js';
 import { EventLookup } from './event-lookup.js';
-import { EventsStore, type DeliveryRow, type EventContent, type EventProgress } from './events.store.js';
+import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
+import { type EventAim, EventSources } from './event-sources.contract.js';
+import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } from './events.store.js';
+import { Messages } from './messages.contract.js';
 
 /** What a caller filters the list by, as given. */
 export interface EventQuery {
@@ -83,17 +83,26 @@ export class EventsService {
 
   async list(tenant: Tenant, query: EventQuery): Promise<ListedEvents> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
-    const list: CursorQuery = { list: 'events', filters: { ...filters, ...(filters.status !== undefined && { status: statusesOf(filters.status) }) } };
+    const list: CursorQuery = {
+      list: 'events',
+      filters: { ...filters, ...(filters.status !== undefined && { status: statusesOf(filters.status) }) },
+    };
     const filter = await this.filter(tenant, filters);
     if (filter === null) return { rows: [], nextCursor: null, searchedTo: null };
     if (cursor !== undefined) filter.beforeId = this.cursors.read(tenant, list, cursor);
     const windowEnd = await this.store.windowEnd(tenant, filter);
-    const rows = await this.store.list(tenant, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, limit + 1);
+    const rows = await this.store.list(
+      tenant,
+      windowEnd === null ? filter : { ...filter, fromId: windowEnd },
+      limit + 1,
+    );
     const page = rows.slice(0, limit);
     // A page that ends with its window can be short, and even empty: there may be more behind it.
     const isFull = rows.length > limit;
     const reached = isFull ? page.at(-1)?.id : windowEnd;
-    const progress = new Map(page.length === 0 ? [] : (await this.store.progress(tenant, page)).map((each) => [each.id, each]));
+    const progress = new Map(
+      page.length === 0 ? [] : (await this.store.progress(tenant, page)).map((each) => [each.id, each]),
+    );
     return {
       rows: page.map((event) => ({ event, progress: progress.get(event.id) ?? null })),
       nextCursor: reached ? this.cursors.issue(tenant, list, reached) : null,
@@ -106,7 +115,11 @@ export class EventsService {
     const filter = await this.filter(tenant, query);
     if (filter === null) return { count: 0, isCapped: false, searchedTo: null };
     const windowEnd = await this.store.windowEnd(tenant, filter, COUNT_WINDOWS * windowRows(filter));
-    const count = await this.store.count(tenant, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, COUNT_MAX + 1);
+    const count = await this.store.count(
+      tenant,
+      windowEnd === null ? filter : { ...filter, fromId: windowEnd },
+      COUNT_MAX + 1,
+    );
     const searchedTo = count > COUNT_MAX || windowEnd === null ? null : idTimeMs(windowEnd);
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
@@ -120,12 +133,18 @@ export class EventsService {
     const attempts = await this.store.attempts(tenant, event);
     const deliveries = await this.store.deliveries(tenant, event);
     const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
-    const circuits = open.length === 0 ? new Map<Id, Circuit>() : await this.circuits.findAll(tenant.environmentId, open);
+    const circuits =
+      open.length === 0 ? new Map<Id, Circuit>() : await this.circuits.findAll(tenant.environmentId, open);
     const byOrdinal = new Map(deliveries.map((delivery) => [delivery.ordinal, delivery]));
-    return { event, deliveries, circuits, attempts: attempts.flatMap((row) => {
-      const delivery = byOrdinal.get(row.ordinal);
-      return delivery ? [{ ...row, delivery }] : [];
-    }) };
+    return {
+      event,
+      deliveries,
+      circuits,
+      attempts: attempts.flatMap((row) => {
+        const delivery = byOrdinal.get(row.ordinal);
+        return delivery ? [{ ...row, delivery }] : [];
+      }),
+    };
   }
 
   /** What is there in place of an event. */
@@ -144,14 +163,19 @@ export class EventsService {
     const named = query.q === undefined ? undefined : namedBy(query.q.trim());
     const aim = query.endpoint === undefined ? {} : await this.aim(tenant, query.endpoint);
     if (message === null || named === null || aim === null) return null;
-    const destinationId = query.destination === undefined ? aim.destinationId : await this.destination(tenant, query.destination);
+    const destinationId =
+      query.destination === undefined ? aim.destinationId : await this.destination(tenant, query.destination);
     if (aim.destinationId !== undefined && aim.destinationId !== destinationId) {
       throw badRequest('endpoint is the id of a destination, and destination another one: leave one of them out.');
     }
-    const applicationId = query.application === undefined ? undefined : await this.sources.application(tenant.environmentId, query.application);
+    const applicationId =
+      query.application === undefined
+        ? undefined
+        : await this.sources.application(tenant.environmentId, query.application);
     if (destinationId === null || applicationId === null) return null;
     // What was received by an endpoint, or sent to another application, is of none or of another one.
-    if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId) return null;
+    if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
+      return null;
     if (applicationId !== undefined && query.direction === 'inbound') return null;
     const statuses = possible(query, destinationId !== undefined, applicationId !== undefined);
     if (statuses?.length === 0) return null;
@@ -167,7 +191,11 @@ export class EventsService {
     ];
     return {
       beforeId: ranges.map(({ beforeId }) => beforeId).sort()[0] ?? '',
-      fromId: ranges.map(({ fromId }) => fromId).sort().at(-1) ?? '',
+      fromId:
+        ranges
+          .map(({ fromId }) => fromId)
+          .sort()
+          .at(-1) ?? '',
       messageId,
       ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }),
       eventType: query.event_type,
@@ -181,7 +209,7 @@ export class EventsService {
   }
 
   /** What an `ep_` or `dst_` id, or the path of an endpoint, stands for; null for what is nothing here. */
-  private async aim(tenant: Tenant, text: string): Promise<EventAim & { destinationId?: Id } | null> {
+  private async aim(tenant: Tenant, text: string): Promise<(EventAim & { destinationId?: Id }) | null> {
     const destinationId = parseId('dst', text);
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
@@ -204,14 +232,20 @@ function statusesOf(given: unknown): EventStatus[] {
 }
 
 /** The states that what is asked for can be in; undefined for any. */
-function possible({ status, error }: EventQuery, hasDestination: boolean, hasApplication: boolean): EventStatus[] | undefined {
+function possible(
+  { status, error }: EventQuery,
+  hasDestination: boolean,
+  hasApplication: boolean,
+): EventStatus[] | undefined {
   if (status === undefined && error === undefined) return undefined;
   const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
   const rest = asked.filter((each) => {
     // Whose last attempt failed is not delivered, and what went nowhere had none.
     if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
     // What went nowhere went to no destination, and what is sent to an application is never quarantined or parked.
-    return !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'));
+    return (
+      !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'))
+    );
   });
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { KeptExchange } from '#engine/told-exchange.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { dateArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Vault } from '#kernel/vault.js';
-import { dateArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { AttemptRow } from './attempts.contract.js';
-import { countStatement, listStatement, windowRows, windowStatement, type EventFilter } from './event-lists.js';
-import { COLUMNS, LAST_ATTEMPT, STATUS, type DeliveryStatus, type EventRow } from './event-rows.js';
+import { countStatement, type EventFilter, listStatement, windowRows, windowStatement } from './event-lists.js';
+import { COLUMNS, type DeliveryStatus, type EventRow, LAST_ATTEMPT, STATUS } from './event-rows.js';
 
 const DAY_MS = 86_400_000;
 
@@ -131,12 +131,22 @@ export class EventsStore {
   ) {}
 
   /** The oldest id that one page may look at, which is made of `rows` at most; null when it may look at everything. */
-  async windowEnd(tenant: Pick<Tenant, 'environmentId'>, filter: EventFilter, rows = windowRows(filter)): Promise<Id | null> {
+  async windowEnd(
+    tenant: Pick<Tenant, 'environmentId'>,
+    filter: EventFilter,
+    rows = windowRows(filter),
+  ): Promise<Id | null> {
     const statement = windowStatement(filter);
     if (statement === null) return null;
     const { beforeId, fromId, eventType, targetId, endpointId, destinationId, applicationId, statuses } = filter;
     const [end] = await this.database.read<{ id: Id }>(statement, [
-      tenant.environmentId, beforeId, fromId, rows, eventType ?? null, destinationId ?? targetId ?? endpointId ?? null, applicationId ?? null,
+      tenant.environmentId,
+      beforeId,
+      fromId,
+      rows,
+      eventType ?? null,
+      destinationId ?? targetId ?? endpointId ?? null,
+      applicationId ?? null,
       textArray(statuses ?? []),
     ]);
     return end?.id ?? null;
@@ -168,10 +178,22 @@ export class EventsStore {
     return this.found(tenant, id, FIND_ON, [tenant.environmentId, id, expiresOnDay]);
   }
 
-  private async found({ environmentId }: Tenant, id: Id, statement: Statement, values: unknown[]): Promise<FoundEvent | null> {
-    const [row] = await this.database.read<EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }>(statement, values);
+  private async found(
+    { environmentId }: Tenant,
+    id: Id,
+    statement: Statement,
+    values: unknown[],
+  ): Promise<FoundEvent | null> {
+    const [row] = await this.database.read<
+      EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }
+    >(statement, values);
     if (!row) return null;
-    return { ...row, headers: row.headers && openNamed(this.vault, headersPlace({ environmentId, eventId: id, messageId: row.messageId }), row.headers) };
+    return {
+      ...row,
+      headers:
+        row.headers &&
+        openNamed(this.vault, headersPlace({ environmentId, eventId: id, messageId: row.messageId }), row.headers),
+    };
   }
 
   deliveries(tenant: Tenant, event: EventRow): Promise<DeliveryRow[]> {
@@ -184,15 +206,42 @@ export class EventsStore {
 
   /** What is kept of the exchanges of its latest attempts that failed, the latest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
-    const rows = await this.database.read<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [tenant.environmentId, event.id, event.expiresOn, limit]);
+    const rows = await this.database.read<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
+      tenant.environmentId,
+      event.id,
+      event.expiresOn,
+      limit,
+    ]);
     return rows.map((row) => ({ ...row, exchange: JSON.parse(row.exchange) as KeptExchange }));
   }
 }
 
 function valuesOf({ environmentId }: Pick<Tenant, 'environmentId'>, filter: EventFilter, limit: number): unknown[] {
-  const { beforeId, fromId, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error, statuses } = filter;
+  const {
+    beforeId,
+    fromId,
+    eventType,
+    targetId,
+    endpointId,
+    messageId,
+    destinationId,
+    applicationId,
+    direction,
+    error,
+    statuses,
+  } = filter;
   return [
-    environmentId, beforeId, fromId, limit, eventType ?? null, targetId ?? endpointId ?? null, messageId ?? null, destinationId ?? null,
-    applicationId ?? null, direction ?? null, error ?? null, textArray(statuses ?? []),
+    environmentId,
+    beforeId,
+    fromId,
+    limit,
+    eventType ?? null,
+    targetId ?? endpointId ?? null,
+    messageId ?? null,
+    destinationId ?? null,
+    applicationId ?? null,
+    direction ?? null,
+    error ?? null,
+    textArray(statuses ?? []),
   ];
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { AgentTools, apiPath, type ApiObject, readTool } from '#modules/agents/contract.js';
-import { cursor, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 import { Clock } from '#kernel/clock.js';
+import { AgentTools, type ApiObject, apiPath, readTool } from '#modules/agents/contract.js';
+import { cursor, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const EVENT = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -51,8 +51,13 @@ export class EventTools extends AgentTools {
         const all = attempts as ApiObject[];
         return {
           content: {
-            ...rest, attempts: all.slice(-ATTEMPTS_SHOWN), attempts_in_all: all.length,
-            payload: rest['payload_erased_at'] === undefined ? await api.text(apiPath`/v1/events/${event}/payload`, 0, PAYLOAD_CHARACTERS) : null,
+            ...rest,
+            attempts: all.slice(-ATTEMPTS_SHOWN),
+            attempts_in_all: all.length,
+            payload:
+              rest['payload_erased_at'] === undefined
+                ? await api.text(apiPath`/v1/events/${event}/payload`, 0, PAYLOAD_CHARACTERS)
+                : null,
           },
           untrusted: ['payload.text', 'headers', 'attempts[].response_excerpt'],
         };
@@ -65,7 +70,8 @@ export class EventTools extends AgentTools {
       input: z.object({ event_id: eventId, offset: z.number().int().min(0).default(0).describe('In characters.') }),
       example: { event_id: EVENT, offset: 0 },
       run: async (api, { event_id: event, offset }) => ({
-        content: { ...await api.text(apiPath`/v1/events/${event}/payload`, offset, PAYLOAD_PAGE) }, untrusted: ['text'],
+        content: { ...(await api.text(apiPath`/v1/events/${event}/payload`, offset, PAYLOAD_PAGE)) },
+        untrusted: ['text'],
       }),
     }),
     readTool({
@@ -80,9 +86,14 @@ export class EventTools extends AgentTools {
       example: { event_id: EVENT, failed_only: true },
       run: async (api, { event_id: event, failed_only: failedOnly, page }) => {
         const { attempts } = await api.get(apiPath`/v1/events/${event}`);
-        const wanted = (attempts as { status: number | null }[]).filter(({ status }) => !failedOnly || status === null || status < 200 || status > 299);
+        const wanted = (attempts as { status: number | null }[]).filter(
+          ({ status }) => !failedOnly || status === null || status < 200 || status > 299,
+        );
         const data = wanted.slice((page - 1) * ATTEMPTS_SHOWN, page * ATTEMPTS_SHOWN);
-        return { content: { data, in_all: wanted.length, next_page: page * ATTEMPTS_SHOWN < wanted.length ? page + 1 : null }, untrusted: ['data[].response_excerpt'] };
+        return {
+          content: { data, in_all: wanted.length, next_page: page * ATTEMPTS_SHOWN < wanted.length ? page + 1 : null },
+          untrusted: ['data[].response_excerpt'],
+        };
       },
     }),
     readTool({
@@ -92,7 +103,8 @@ export class EventTools extends AgentTools {
         `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits; without \`since\` or \`message_id\` a new one. ` +
         'Empty `data`: call again with the returned `since`.',
       input: z.object({
-        ...FILTERS, since,
+        ...FILTERS,
+        since,
         timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),
       }),
       example: { event_type: 'invoice.paid', timeout_seconds: 10 },

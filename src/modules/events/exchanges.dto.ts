@@ -22,7 +22,14 @@ export class SentRequestItem {
    * authenticate, and those with a named secret in them, were never stored: `(hidden)`; the event's own ones that do are for keys that may write. Values of the event's own
    * headers are empty once it was erased. Of a mirror destination without those of the received request, which has them.
    */
-  @ApiProperty({ ...HEADERS, example: { 'content-type': 'application/json', 'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', authorization: '(hidden)' } })
+  @ApiProperty({
+    ...HEADERS,
+    example: {
+      'content-type': 'application/json',
+      'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      authorization: '(hidden)',
+    },
+  })
   headers: Record<string, string>;
 }
 
@@ -72,7 +79,10 @@ export function presentExchanges({ event, rows }: EventExchanges, caller: Caller
     data: rows.map(({ ordinal, number, startedAt, status, exchange }) => {
       const { method, url, headers, answered } = told(exchange, event.headers);
       return {
-        delivery: shownDelivery(event.id, ordinal), number, at: startedAt.toISOString(), request: { method, url, headers: shownHeaders(headers, caller) },
+        delivery: shownDelivery(event.id, ordinal),
+        number,
+        at: startedAt.toISOString(),
+        request: { method, url, headers: shownHeaders(headers, caller) },
         response: status === null ? null : { status, headers: shownHeaders(answered ?? {}, caller) },
       };
     }),

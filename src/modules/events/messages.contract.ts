@@ -1,5 +1,5 @@
-import type { Id } from '#kernel/ids.js';
 import type { PageQuery } from '#kernel/cursors.js';
+import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
 /** A message in a list. */
@@ -30,5 +30,9 @@ export abstract class Messages {
   abstract find(tenant: Tenant, id: Id): Promise<MessageContent | null>;
 
   /** Of one application, newest first. Throws 400 for a bad cursor. */
-  abstract page(tenant: Tenant, applicationId: Id, query: PageQuery): Promise<{ messages: SentMessage[]; nextCursor: string | null }>;
+  abstract page(
+    tenant: Tenant,
+    applicationId: Id,
+    query: PageQuery,
+  ): Promise<{ messages: SentMessage[]; nextCursor: string | null }>;
 }

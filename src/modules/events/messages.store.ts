@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { PageQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database, type Statement } from '#kernel/database.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
+import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Vault } from '#kernel/vault.js';
-import type { PageQuery } from '#kernel/cursors.js';
-import { Messages, PAYLOAD_SHOWN_BYTES_MAX, type MessageContent, type SentMessage } from './messages.contract.js';
+import { type MessageContent, Messages, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
 /** Behind every id that there can be. */
@@ -42,18 +42,27 @@ export class MessagesStore extends Messages {
   }
 
   override async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
-    const [row] = await this.database.read<Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }>(FIND, [environmentId, id]);
+    const [row] = await this.database.read<
+      Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }
+    >(FIND, [environmentId, id]);
     if (!row) return null;
     const headers = row.headers && openNamed(this.vault, { table: 'messages', environmentId, id }, row.headers);
     return { ...row, headers, acceptedAt: new Date(idTimeMs(row.id)) };
   }
 
   override async page(
-    tenant: Tenant, applicationId: Id, { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+    tenant: Tenant,
+    applicationId: Id,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
   ): Promise<{ messages: SentMessage[]; nextCursor: string | null }> {
     const list: CursorQuery = { list: `messages of ${applicationId}`, filters: {} };
     const beforeId = cursor === undefined ? LAST_ID : this.cursors.read(tenant, list, cursor);
-    const rows = await this.database.read<Omit<SentMessage, 'acceptedAt'>>(PAGE, [tenant.environmentId, applicationId, beforeId, limit + 1]);
+    const rows = await this.database.read<Omit<SentMessage, 'acceptedAt'>>(PAGE, [
+      tenant.environmentId,
+      applicationId,
+      beforeId,
+      limit + 1,
+    ]);
     const messages = rows.slice(0, limit).map((row) => ({ ...row, acceptedAt: new Date(idTimeMs(row.id)) }));
     const last = messages.at(-1);
     return { messages, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };

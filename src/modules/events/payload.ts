@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { PayloadStore, type PayloadRow } from './payload.store.js';
+import { type PayloadRow, PayloadStore } from './payload.store.js';
 
 /** A payload with the type that it says it is of. */
 export interface Payload {
@@ -24,7 +24,10 @@ export class Payloads {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('event');
     if (row.erasedAt !== null) {
-      throw new ApiError('not_found', 'The payload was erased.', { reason: 'erased', erased_at: row.erasedAt.toISOString() });
+      throw new ApiError('not_found', 'The payload was erased.', {
+        reason: 'erased',
+        erased_at: row.erasedAt.toISOString(),
+      });
     }
     return { contentType: contentTypeOf(row), bytes: row.body ?? Buffer.from(row.payload ?? '') };
   }
@@ -34,5 +37,7 @@ export class Payloads {
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];
-  return typeof said === 'string' && headers?.['content-encoding'] === undefined && MEDIA_TYPE.test(said) ? said : UNKNOWN;
+  return typeof said === 'string' && headers?.['content-encoding'] === undefined && MEDIA_TYPE.test(said)
+    ? said
+    : UNKNOWN;
 }

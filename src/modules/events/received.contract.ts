@@ -21,8 +21,14 @@ export interface ReceivedRow {
   inStatus: boolean;
   /** What filters see: the request with the body that the event has (its first 128 KB); null when it was not asked for. */
   request: {
-    method: string; url: string; path: string; query: string; headers: [string, string][]; ip: string;
-    verification: 'verified' | 'failed' | 'none'; body: Buffer;
+    method: string;
+    url: string;
+    path: string;
+    query: string;
+    headers: [string, string][];
+    ip: string;
+    verification: 'verified' | 'failed' | 'none';
+    body: Buffer;
   } | null;
 }
 

@@ -58,7 +58,8 @@ const ACCEPTED_SINCE: Statement = {
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
 };
 
-type PageRow = Omit<ReceivedRow, 'request'> & Omit<NonNullable<ReceivedRow['request']>, 'headers'> & { headers: StoredHeader[] };
+type PageRow = Omit<ReceivedRow, 'request'> &
+  Omit<NonNullable<ReceivedRow['request']>, 'headers'> & { headers: StoredHeader[] };
 
 /** Reads received events, inside the caller's transaction where it has one. */
 @Injectable()
@@ -72,11 +73,27 @@ export class ReceivedStore extends ReceivedEvents {
 
   override async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
-    if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
+    if (!hasRequests)
+      return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
-    return rows.map(({ id, expiresOn, isExcluded, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
-      id, expiresOn, isExcluded, inStatus, request: { method, url, path, query, headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers), ip, verification, body },
-    }));
+    return rows.map(
+      ({ id, expiresOn, isExcluded, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
+        id,
+        expiresOn,
+        isExcluded,
+        inStatus,
+        request: {
+          method,
+          url,
+          path,
+          query,
+          headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers),
+          ip,
+          verification,
+          body,
+        },
+      }),
+    );
   }
 
   override async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {

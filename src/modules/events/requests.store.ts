@@ -3,12 +3,13 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
-import { Requests, type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
+import { type RequestDetail, type RequestFilter, type RequestRow, Requests } from './requests.contract.js';
 
 const COLUMNS = `
   r.id, r.method, r.path, case when r.duplicate_of is null then coalesce(e.disposition, 'routed') else 'duplicate' end as status, r.verification, r.size_bytes as "sizeBytes",
   r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf", r.duplicate_of as "duplicateOf", r.released_at as "releasedAt"`;
-const EVENT = 'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
+const EVENT =
+  'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
 
 /** requests_endpoint_id_idx, and events_pkey for each row of the page. */
 const PAGE: Statement = {
@@ -20,10 +21,16 @@ const PAGE: Statement = {
 };
 
 /** The same; those that were set aside are passed by. */
-const PAGE_ROUTED: Statement = { name: 'requests_page_routed', text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by') };
+const PAGE_ROUTED: Statement = {
+  name: 'requests_page_routed',
+  text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by'),
+};
 
 /** requests_duplicates_idx. */
-const PAGE_DUPLICATES: Statement = { name: 'requests_page_duplicates', text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by') };
+const PAGE_DUPLICATES: Statement = {
+  name: 'requests_page_duplicates',
+  text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by'),
+};
 
 /** events_set_aside_idx, and requests_pkey of the one partition for each row of the page. */
 const PAGE_SET_ASIDE: Statement = {
@@ -55,11 +62,18 @@ export class RequestsStore extends Requests {
     super();
   }
 
-  override page(environmentId: number, endpointId: Id, { beforeId, fromId, method, status }: RequestFilter, limit: number): Promise<RequestRow[]> {
+  override page(
+    environmentId: number,
+    endpointId: Id,
+    { beforeId, fromId, method, status }: RequestFilter,
+    limit: number,
+  ): Promise<RequestRow[]> {
     const values = [environmentId, endpointId, beforeId, fromId, method ?? null, limit];
     if (status === undefined) return this.database.read(PAGE, values);
     if (status === 'routed') return this.database.read(PAGE_ROUTED, values);
-    return status === 'duplicate' ? this.database.read(PAGE_DUPLICATES, values) : this.database.read(PAGE_SET_ASIDE, [...values, status]);
+    return status === 'duplicate'
+      ? this.database.read(PAGE_DUPLICATES, values)
+      : this.database.read(PAGE_SET_ASIDE, [...values, status]);
   }
 
   override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {

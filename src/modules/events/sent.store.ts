@@ -23,7 +23,10 @@ const PAGE: Statement = {
 };
 
 /** events_target_id_idx; the limit bounds what a large range costs. */
-const COUNT: Statement = { name: 'sent_count', text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted` };
+const COUNT: Statement = {
+  name: 'sent_count',
+  text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted`,
+};
 
 /** Reads what was fanned out. */
 @Injectable()

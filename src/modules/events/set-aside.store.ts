@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { uuidArray } from '#kernel/pg-array.js';
-import { SetAsideRequests, type Released, type SetAsideRange } from './set-aside.contract.js';
+import { type Released, type SetAsideRange, SetAsideRequests } from './set-aside.contract.js';
 
 /** events_set_aside_idx, and requests_pkey of the one partition for each of them. */
 const SET_ASIDE = `
@@ -54,7 +54,11 @@ export class SetAsideStore extends SetAsideRequests {
   }
 
   override async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
-    const [row] = await this.database.hot<{ deliveries: number }>(NOTE, [environmentId, uuidArray(requestIds), madeId], this.database.isAccompanied() ? 'within' : null);
+    const [row] = await this.database.hot<{ deliveries: number }>(
+      NOTE,
+      [environmentId, uuidArray(requestIds), madeId],
+      this.database.isAccompanied() ? 'within' : null,
+    );
     return { isReleased: row !== undefined, deliveries: row?.deliveries ?? 0 };
   }
 }

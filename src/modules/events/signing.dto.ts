@@ -26,7 +26,15 @@ export class SignedRequestItem {
   url: string;
 
   /** The headers with the signature, lower-case names. `(hidden)` stands for one that a named secret is part of. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'webhook-timestamp': '1795253400', 'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: {
+      'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      'webhook-timestamp': '1795253400',
+      'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    },
+  })
   headers: Record<string, string>;
 
   /** When it was signed. */
@@ -40,6 +48,17 @@ export class SignedRequestItem {
 
 /** A signed delivery as the API shows it. */
 export function presentSigned({ delivery, request, atMs }: SignedDelivery): SignedRequestItem {
-  const { method, url: { protocol, host, pathname, search }, headers } = request;
-  return { delivery, method, url: `${protocol}//${host}${pathname}${search}`, headers, signed_at: new Date(atMs).toISOString(), expires_at: new Date(atMs + VALID_MS).toISOString() };
+  const {
+    method,
+    url: { protocol, host, pathname, search },
+    headers,
+  } = request;
+  return {
+    delivery,
+    method,
+    url: `${protocol}//${host}${pathname}${search}`,
+    headers,
+    signed_at: new Date(atMs).toISOString(),
+    expires_at: new Date(atMs + VALID_MS).toISOString(),
+  };
 }

@@ -11,16 +11,25 @@ const CHANGES = 1_000;
 
 describe('StreamListener', () => {
   /** A listener of a client over a real connection, and what the client was answered. */
-  async function connected(): Promise<{ listener: StreamListener; answered: IncomingMessage; end: () => Promise<void> }> {
+  async function connected(): Promise<{
+    listener: StreamListener;
+    answered: IncomingMessage;
+    end: () => Promise<void>;
+  }> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
     const [, answer] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
     answer.writeHead(200).flushHeaders();
     const [answered] = (await once(request, 'response')) as [IncomingMessage];
-    const listener = new StreamListener({ caller: {} as Caller, proof: { kind: 'key', value: '' }, filter: {}, resumesAt: null, follows: true }, answer, () => 0);
+    const listener = new StreamListener(
+      { caller: {} as Caller, proof: { kind: 'key', value: '' }, filter: {}, resumesAt: null, follows: true },
+      answer,
+      () => 0,
+    );
     return {
-      listener, answered,
+      listener,
+      answered,
       end: async () => {
         request.destroy();
         server.closeAllConnections();

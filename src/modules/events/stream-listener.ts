@@ -1,12 +1,15 @@
 import type { Writable } from 'node:stream';
 import type { Caller } from '#kernel/tenant.js';
 import type { EventFilter } from './event-lists.js';
-import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
+import { type GapReason, presentChange, type StreamGap } from './stream.dto.js';
 import type { ChangeRow } from './stream.store.js';
-import { presentChange, type GapReason, type StreamGap } from './stream.dto.js';
+import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
 
 /** What a listener asks for, out of everything in its environment; null matches nothing. */
-export type StreamFilter = Pick<EventFilter, 'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'> & { direction?: string };
+export type StreamFilter = Pick<
+  EventFilter,
+  'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
+> & { direction?: string };
 
 /** What let somebody in, as it came, to be asked again whether it is still good: a key, or the `Cookie` header of a session. */
 export interface Proof {
@@ -107,7 +110,9 @@ export class StreamListener {
   }
 
   end(reason: EndReason): void {
-    this.answer.end(`${reason === 'shutdown' ? 'retry: 1000\n' : ''}event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    this.answer.end(
+      `${reason === 'shutdown' ? 'retry: 1000\n' : ''}event: end\ndata: ${JSON.stringify({ reason })}\n\n`,
+    );
   }
 
   private write(event: string, place: StreamPosition, body: object): void {
@@ -119,12 +124,16 @@ export class StreamListener {
     const { filter } = this.listening;
     if (filter === null) return false;
     const aimed = filter.targetId ?? filter.endpointId;
-    return (filter.status === undefined || row.status === filter.status)
-      && (filter.eventType === undefined || row.eventType === filter.eventType)
-      && (filter.direction === undefined || row.direction === filter.direction)
-      && (aimed === undefined || row.targetId === aimed)
-      && (filter.applicationId === undefined || row.applicationId === filter.applicationId)
-      && (filter.destinationId === undefined || row.targetId === filter.destinationId || row.deliveryTargetId === filter.destinationId);
+    return (
+      (filter.status === undefined || row.status === filter.status) &&
+      (filter.eventType === undefined || row.eventType === filter.eventType) &&
+      (filter.direction === undefined || row.direction === filter.direction) &&
+      (aimed === undefined || row.targetId === aimed) &&
+      (filter.applicationId === undefined || row.applicationId === filter.applicationId) &&
+      (filter.destinationId === undefined ||
+        row.targetId === filter.destinationId ||
+        row.deliveryTargetId === filter.destinationId)
+    );
   }
 }
 

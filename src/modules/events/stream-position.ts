@@ -1,5 +1,5 @@
+import { type Id, idBytes, idFromBytes, lowestIdAt } from '#kernel/ids.js';
 import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
-import { idBytes, idFromBytes, lowestIdAt, type Id } from '#kernel/ids.js';
 
 /** What is told in a stream, in the order in which one transaction's are told. */
 export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
@@ -35,15 +35,29 @@ export const FRONT: ChangeKey = { kind: 0, eventId: lowestIdAt(0), ordinal: 0, n
 /** The wire form of a place: the `id` of an item. */
 export function showPosition({ epoch, xid, atMs, key }: StreamPosition): string {
   const front = `${epoch}.${xid}.${atMs}`;
-  return key.kind === 0 ? front : `${front}.${key.kind}.${encodeUlid(idBytes(key.eventId))}.${key.ordinal}.${key.number}`;
+  return key.kind === 0
+    ? front
+    : `${front}.${key.kind}.${encodeUlid(idBytes(key.eventId))}.${key.ordinal}.${key.number}`;
 }
 
 /** The place behind a wire form, or null for anything else. */
 export function parsePosition(text: string): StreamPosition | null {
   const [, epoch, xid, atMs, kind, ulid, ordinal, number] = FORM.exec(text) ?? [];
-  if (epoch === undefined || xid === undefined || atMs === undefined || Number(epoch) > INT_MAX || BigInt(xid) > BIGINT_MAX) return null;
+  if (
+    epoch === undefined ||
+    xid === undefined ||
+    atMs === undefined ||
+    Number(epoch) > INT_MAX ||
+    BigInt(xid) > BIGINT_MAX
+  )
+    return null;
   const place = { epoch: Number(epoch), xid: BigInt(xid), atMs: Number(atMs) };
   if (ulid === undefined) return { ...place, key: FRONT };
   const bytes = decodeUlid(ulid);
-  return bytes && { ...place, key: { kind: Number(kind), eventId: idFromBytes(bytes), ordinal: Number(ordinal), number: Number(number) } };
+  return (
+    bytes && {
+      ...place,
+      key: { kind: Number(kind), eventId: idFromBytes(bytes), ordinal: Number(ordinal), number: Number(number) },
+    }
+  );
 }

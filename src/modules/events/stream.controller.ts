@@ -9,12 +9,13 @@ import { Clock } from '#kernel/clock.js';
 import { badRequest } from '#kernel/errors.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EventsService } from './events.service.js';
-import { type Proof, StreamListener } from './stream-listener.js';
-import { parsePosition } from './stream-position.js';
 import { StreamQuery } from './stream.dto.js';
 import { EventStream } from './stream.js';
+import { type Proof, StreamListener } from './stream-listener.js';
+import { parsePosition } from './stream-position.js';
 
-const EXAMPLE = 'event: accepted\nid: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0\ndata: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}\n\n';
+const EXAMPLE =
+  'event: accepted\nid: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0\ndata: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}\n\n';
 
 /** What happens, while it happens. Before `v1/events/:id`, which would take the path. */
 @Section('Events', 'What was accepted, and what became of it.')
@@ -39,15 +40,30 @@ export class StreamController {
       'A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. ' +
       'A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`.',
   })
-  @ApiHeader({ name: 'last-event-id', required: false, description: 'The `id` of the last item that was seen.', schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' } })
-  @ApiOkResponse({ description: 'The stream.', content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } } })
+  @ApiHeader({
+    name: 'last-event-id',
+    required: false,
+    description: 'The `id` of the last item that was seen.',
+    schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' },
+  })
+  @ApiOkResponse({
+    description: 'The stream.',
+    content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } },
+  })
   @TryNeeds('a client that reads streams, such as `curl -N`: this page shows an answer when it has ended')
-  async streamEvents(@CurrentCaller() caller: Caller, @Query() query: StreamQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async streamEvents(
+    @CurrentCaller() caller: Caller,
+    @Query() query: StreamQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { direction, environment, follow = true, ...filters } = query;
-    if (environment !== undefined && environment !== caller.tenant.mode) throw badRequest(`You listen to the ${caller.tenant.mode} environment: leave out environment, or say so.`);
+    if (environment !== undefined && environment !== caller.tenant.mode)
+      throw badRequest(`You listen to the ${caller.tenant.mode} environment: leave out environment, or say so.`);
     const last = request.headers['last-event-id'];
     const resumesAt = typeof last === 'string' && last !== '' ? parsePosition(last) : null;
-    if (resumesAt === null && last !== undefined && last !== '') throw badRequest('Last-Event-ID is not an id of this stream. Start again without it.');
+    if (resumesAt === null && last !== undefined && last !== '')
+      throw badRequest('Last-Event-ID is not an id of this stream. Start again without it.');
     const found = await this.events.filter(caller.tenant, filters);
     this.stream.requireRoom(caller);
 
@@ -56,11 +72,17 @@ export class StreamController {
     const headers = Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined) as [string, string][];
     raw.writeHead(200, {
       ...Object.fromEntries(headers),
-      'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no',
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
     });
     raw.flushHeaders();
     const filter = found && { ...found, ...(direction !== undefined && { direction }) };
-    const listener = new StreamListener({ caller, proof: this.proofOf(caller, request), filter, resumesAt, follows: follow }, raw, () => this.clock.monotonicMs());
+    const listener = new StreamListener(
+      { caller, proof: this.proofOf(caller, request), filter, resumesAt, follows: follow },
+      raw,
+      () => this.clock.monotonicMs(),
+    );
     raw.on('error', () => undefined);
     raw.once('close', () => this.stream.leave(listener));
     this.stream.join(listener);

@@ -2,8 +2,8 @@ import { ApiProperty, PickType } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import { EVENT_STATUSES } from './event-rows.js';
 import { EventFilterQuery, EventItem, presentEvent } from './events.dto.js';
-import { CHANGE_KINDS } from './stream-position.js';
 import type { ChangeRow } from './stream.store.js';
+import { CHANGE_KINDS } from './stream-position.js';
 
 /** What of the environment is told: the filters that mean the same as of the list, and those that do not. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
@@ -48,7 +48,15 @@ export interface StreamItem extends EventItem {
   /** The application that it was sent to. */
   application?: string;
   payload_erased_at?: string;
-  attempt?: { destination: string | null; number: number; status: number | null; error: string | null; duration_ms: number; at: string; next_attempt_at: string | null };
+  attempt?: {
+    destination: string | null;
+    number: number;
+    status: number | null;
+    error: string | null;
+    duration_ms: number;
+    at: string;
+    next_attempt_at: string | null;
+  };
   delivery?: { destination: string | null; status: string; reason: string | null };
 }
 
@@ -59,7 +67,9 @@ export function presentChange(row: ChangeRow): StreamItem {
     ...(row.applicationId !== null && { application: showId('app', row.applicationId) }),
     ...(row.erasedAt !== null && { payload_erased_at: row.erasedAt.toISOString() }),
     ...(row.kind === CHANGE_KINDS.attempt && { attempt: presentAttempt(row) }),
-    ...(row.kind === CHANGE_KINDS.status && { delivery: { destination: placeOf(row), status: row.deliveryStatus ?? 'failed', reason: row.reason } }),
+    ...(row.kind === CHANGE_KINDS.status && {
+      delivery: { destination: placeOf(row), status: row.deliveryStatus ?? 'failed', reason: row.reason },
+    }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { intArray } from '#kernel/pg-array.js';
 import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/settled-transactions.js';
-import { STATUS, type DeliveryStatus, type EventRow } from './event-rows.js';
-import { FRONT, type ChangeKey, type StreamPosition } from './stream-position.js';
+import { type DeliveryStatus, type EventRow, STATUS } from './event-rows.js';
+import { type ChangeKey, FRONT, type StreamPosition } from './stream-position.js';
 
 /** Something that happened to an event, and the event as it is when it is read. */
 export interface ChangeRow extends EventRow, ChangeKey {
@@ -48,14 +48,23 @@ export interface Changes {
 const LOOK_BACK_MS = 90_000;
 
 /** How far behind the first transaction that is asked for a row was written: a row has the lower half of its transaction's id. */
-const distance = (row: string): string => `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
+const distance = (row: string): string =>
+  `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
 const BOUNDS = (until: string): string => `
   select ${EPOCH} as epoch, ${until} as upto, ${NEXT_TRANSACTION} as next, floor(extract(epoch from now()) * 1000)::float8 as at`;
 
-const NOW: Statement = { name: 'stream_now', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(SETTLED_BELOW)}) bounds` };
+const NOW: Statement = {
+  name: 'stream_now',
+  deadlineMs: 30_000,
+  text: `select epoch, upto::text, at from (${BOUNDS(SETTLED_BELOW)}) bounds`,
+};
 
-const NEXT: Statement = { name: 'stream_next', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(NEXT_TRANSACTION)}) bounds` };
+const NEXT: Statement = {
+  name: 'stream_next',
+  deadlineMs: 30_000,
+  text: `select epoch, upto::text, at from (${BOUNDS(NEXT_TRANSACTION)}) bounds`,
+};
 
 const branch = (columns: string, table: string, environment: string, since: string): string => `
   select ${columns}, $2::bigint + ${distance('t')} as xid from ${table} t
@@ -74,8 +83,13 @@ const READ: Statement = {
     with bounds as materialized (${BOUNDS(`coalesce($5::bigint, ${SETTLED_BELOW})`)}
     ), changed as materialized (
       select * from (
-        ${branch(`t.environment_id, t.id as event_id, t.expires_on, 1 as kind, 0::smallint as ordinal, 0::smallint as number,
-          null::smallint as http_status, null::text as error, null::int as duration_ms, null::timestamptz as started_at`, 'events', 't.environment_id', 't.id >= $3::uuid')}
+        ${branch(
+          `t.environment_id, t.id as event_id, t.expires_on, 1 as kind, 0::smallint as ordinal, 0::smallint as number,
+          null::smallint as http_status, null::text as error, null::int as duration_ms, null::timestamptz as started_at`,
+          'events',
+          't.environment_id',
+          't.id >= $3::uuid',
+        )}
         union all
         ${branch(`t.environment_id, t.event_id, t.expires_on, 2, t.ordinal, t.number, t.status, t.error, t.duration_ms, t.started_at`, 'attempts', 't.environment_id + 0', 't.started_at >= $4::timestamptz')}
         union all
@@ -118,17 +132,34 @@ export class StreamStore {
   }
 
   /** What happened in these environments behind `from`, in order, and in front of `until` when that is given: everything in front of that was settled before. */
-  async read(environmentIds: readonly number[], from: StreamPosition, until: StreamPosition | null, limit: number): Promise<Changes> {
+  async read(
+    environmentIds: readonly number[],
+    from: StreamPosition,
+    until: StreamPosition | null,
+    limit: number,
+  ): Promise<Changes> {
     const rows = await this.rows(environmentIds, from, until, limit);
     const [first] = rows;
     const upto = BigInt(first.upto);
-    const through: StreamPosition = upto > from.xid ? { epoch: first.epoch, xid: upto, atMs: first.at, key: FRONT } : { ...from, epoch: first.epoch, atMs: first.at };
-    if (first.epoch !== from.epoch || BigInt(first.next) < from.xid) return { rows: [], from, through, isEnd: true, isOther: true };
-    const found = rows.filter((row): row is Row & { xid: string } => row.xid !== null).map((row) => ({ ...row, xid: BigInt(row.xid) }));
+    const through: StreamPosition =
+      upto > from.xid
+        ? { epoch: first.epoch, xid: upto, atMs: first.at, key: FRONT }
+        : { ...from, epoch: first.epoch, atMs: first.at };
+    if (first.epoch !== from.epoch || BigInt(first.next) < from.xid)
+      return { rows: [], from, through, isEnd: true, isOther: true };
+    const found = rows
+      .filter((row): row is Row & { xid: string } => row.xid !== null)
+      .map((row) => ({ ...row, xid: BigInt(row.xid) }));
     const last = found.at(-1);
     if (last !== undefined && found.length >= limit) {
       const { kind, eventId, ordinal, number } = last;
-      return { rows: present(found), from, through: { epoch: from.epoch, xid: last.xid, atMs: from.atMs, key: { kind, eventId, ordinal, number } }, isEnd: false, isOther: false };
+      return {
+        rows: present(found),
+        from,
+        through: { epoch: from.epoch, xid: last.xid, atMs: from.atMs, key: { kind, eventId, ordinal, number } },
+        isEnd: false,
+        isOther: false,
+      };
     }
     return { rows: present(found), from, through, isEnd: true, isOther: false };
   }
@@ -138,19 +169,35 @@ export class StreamStore {
     return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
   }
 
-  private async rows(environmentIds: readonly number[], from: StreamPosition, until: StreamPosition | null, limit: number): Promise<[Row, ...Row[]]> {
+  private async rows(
+    environmentIds: readonly number[],
+    from: StreamPosition,
+    until: StreamPosition | null,
+    limit: number,
+  ): Promise<[Row, ...Row[]]> {
     const sinceMs = Math.max(from.atMs - LOOK_BACK_MS, 0);
     const { kind, eventId, ordinal, number } = from.key;
     const rows = await this.database.read<Row>(READ, [
-      intArray(environmentIds), String(from.xid), lowestIdAt(sinceMs), new Date(sinceMs), until === null ? null : String(until.xid), limit,
-      kind, eventId, ordinal, number,
+      intArray(environmentIds),
+      String(from.xid),
+      lowestIdAt(sinceMs),
+      new Date(sinceMs),
+      until === null ? null : String(until.xid),
+      limit,
+      kind,
+      eventId,
+      ordinal,
+      number,
     ]);
     return rows as [Row, ...Row[]];
   }
 }
 
 /** Right behind a change. */
-export function placeOf({ xid, kind, eventId, ordinal, number }: ChangeRow, { from: { epoch, atMs } }: Changes): StreamPosition {
+export function placeOf(
+  { xid, kind, eventId, ordinal, number }: ChangeRow,
+  { from: { epoch, atMs } }: Changes,
+): StreamPosition {
   return { epoch, xid, atMs, key: { kind, eventId, ordinal, number } };
 }
 

@@ -6,10 +6,10 @@ import { ApiError } from '#kernel/errors.js';
 import { Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { Caller } from '#kernel/tenant.js';
+import type { GapReason } from './stream.dto.js';
+import { type Changes, placeOf, StreamStore } from './stream.store.js';
 import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
-import type { GapReason } from './stream.dto.js';
-import { placeOf, StreamStore, type Changes } from './stream.store.js';
 
 const POLL_MS = 250;
 /** A read rests at least three times as long as it took: listening never takes more than a quarter of one connection. */
@@ -53,9 +53,19 @@ export class EventStream implements OnModuleDestroy {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.reader = new Loop('EventStream', () => this.turn(), () => clock.nowMs());
-    this.pulse = new Loop('EventStreamPulse', () => this.beat(), () => clock.nowMs());
-    metrics.gauge('event_stream_listeners', 'Clients that listen to the stream of events.', [], (gauge: Gauge) => gauge.set(this.listening.size + this.behind.size));
+    this.reader = new Loop(
+      'EventStream',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
+    this.pulse = new Loop(
+      'EventStreamPulse',
+      () => this.beat(),
+      () => clock.nowMs(),
+    );
+    metrics.gauge('event_stream_listeners', 'Clients that listen to the stream of events.', [], (gauge: Gauge) =>
+      gauge.set(this.listening.size + this.behind.size),
+    );
   }
 
   /** Throws 429 where too many listen already: of the key, of its organization, or to this process. */
@@ -64,8 +74,18 @@ export class EventStream implements OnModuleDestroy {
     const ofKey = all.filter(({ caller }) => caller.keyId === keyId).length;
     const ofOrganization = all.filter(({ caller }) => caller.tenant.organizationId === tenant.organizationId).length;
     if (ofKey < PER_KEY_MAX && ofOrganization < PER_ORGANIZATION_MAX && all.length < PER_PROCESS_MAX) return;
-    const whose = ofKey >= PER_KEY_MAX ? `This key has ${PER_KEY_MAX} streams` : ofOrganization >= PER_ORGANIZATION_MAX ? `This organization has ${PER_ORGANIZATION_MAX} streams` : 'Too many streams are';
-    throw new ApiError('rate_limited', `${whose} open here already. Close one, or try again in ${FULL_RETRY_SECONDS} s.`, {}, FULL_RETRY_SECONDS);
+    const whose =
+      ofKey >= PER_KEY_MAX
+        ? `This key has ${PER_KEY_MAX} streams`
+        : ofOrganization >= PER_ORGANIZATION_MAX
+          ? `This organization has ${PER_ORGANIZATION_MAX} streams`
+          : 'Too many streams are';
+    throw new ApiError(
+      'rate_limited',
+      `${whose} open here already. Close one, or try again in ${FULL_RETRY_SECONDS} s.`,
+      {},
+      FULL_RETRY_SECONDS,
+    );
   }
 
   /** Begins at the reader's next turn. */
@@ -97,7 +117,8 @@ export class EventStream implements OnModuleDestroy {
       return { restMs: 0 };
     }
     const startedMs = this.clock.monotonicMs();
-    const isCurrent = this.listening.size === 0 || this.position === null ? await this.beginHere() : await this.readOn(this.position);
+    const isCurrent =
+      this.listening.size === 0 || this.position === null ? await this.beginHere() : await this.readOn(this.position);
     if (!isCurrent) return { restMs: 0 };
     for (const listener of this.behind) {
       if (this.clock.monotonicMs() - startedMs > CATCHING_UP_MS_MAX) return { restMs: 0 };
@@ -173,7 +194,11 @@ export class EventStream implements OnModuleDestroy {
     return listener.endsAt.epoch === until.epoch && until.xid < listener.endsAt.xid;
   }
 
-  private tooFar({ rowsBehind, hasKeptUp }: StreamListener, at: StreamPosition, until: StreamPosition): GapReason | null {
+  private tooFar(
+    { rowsBehind, hasKeptUp }: StreamListener,
+    at: StreamPosition,
+    until: StreamPosition,
+  ): GapReason | null {
     if (until.atMs - at.atMs > BEHIND_MS_MAX) return hasKeptUp ? 'slow' : 'too_old';
     if (rowsBehind >= BEHIND_ROWS_MAX) return hasKeptUp ? 'slow' : 'too_many';
     return null;
@@ -213,7 +238,9 @@ export class EventStream implements OnModuleDestroy {
   /** With storage away nobody knows: what was good is good until it is known not to be. */
   private async isGood({ kind, value }: Proof): Promise<boolean> {
     try {
-      return kind === 'key' ? (await this.authenticator.authenticate(value)) !== null : await this.sessions.isInForce(value);
+      return kind === 'key'
+        ? (await this.authenticator.authenticate(value)) !== null
+        : await this.sessions.isInForce(value);
     } catch {
       return true;
     }
@@ -225,4 +252,5 @@ export class EventStream implements OnModuleDestroy {
   }
 }
 
-const isSame = (at: StreamPosition, until: StreamPosition): boolean => at.epoch === until.epoch && at.xid === until.xid && at.key.kind === until.key.kind;
+const isSame = (at: StreamPosition, until: StreamPosition): boolean =>
+  at.epoch === until.epoch && at.xid === until.xid && at.key.kind === until.key.kind;

@@ -32,7 +32,12 @@ export class WaitingStore extends Waiting {
   }
 
   override async of(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
-    const rows = await this.database.read<WaitingDeliveries>(WAITING, [environmentId, targetId, endpointId, LOOKED_AT_MAX]);
+    const rows = await this.database.read<WaitingDeliveries>(WAITING, [
+      environmentId,
+      targetId,
+      endpointId,
+      LOOKED_AT_MAX,
+    ]);
     return rows[0] ?? { count: 0, isCapped: false, nextAttemptAt: null };
   }
 }

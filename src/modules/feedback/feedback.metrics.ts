@@ -9,11 +9,24 @@ export class FeedbackMetrics {
   private readonly settledTotal;
 
   constructor(metrics: Metrics, store: ReportsStore) {
-    this.takenTotal = metrics.counter('mail_reports_taken_total', 'Reports about mail that came in: kept, repeated, or full when there were too many of the same.', ['source', 'outcome']);
-    this.settledTotal = metrics.counter('mail_reports_settled_total', 'Reports about mail that this process looked at: recorded, unmatched, untrusted or ignored.', ['source', 'state']);
-    metrics.gauge('mail_reports_overdue_seconds', 'How long the report about mail waits that has been due the longest.', [], async (gauge) => {
-      gauge.set(await store.overdueSeconds());
-    });
+    this.takenTotal = metrics.counter(
+      'mail_reports_taken_total',
+      'Reports about mail that came in: kept, repeated, or full when there were too many of the same.',
+      ['source', 'outcome'],
+    );
+    this.settledTotal = metrics.counter(
+      'mail_reports_settled_total',
+      'Reports about mail that this process looked at: recorded, unmatched, untrusted or ignored.',
+      ['source', 'state'],
+    );
+    metrics.gauge(
+      'mail_reports_overdue_seconds',
+      'How long the report about mail waits that has been due the longest.',
+      [],
+      async (gauge) => {
+        gauge.set(await store.overdueSeconds());
+      },
+    );
   }
 
   taken(source: ReportSource, outcome: string): void {

@@ -10,8 +10,8 @@ import { ReportMatching } from './report-matching.js';
 import { ReportsController } from './reports.controller.js';
 import { ReportsService } from './reports.service.js';
 import { ReportsStore } from './reports.store.js';
-import { SesNotifications } from './ses-notifications.js';
 import { SesContentType, SesController } from './ses.controller.js';
+import { SesNotifications } from './ses-notifications.js';
 import { StoredReports } from './stored-reports.js';
 
 /** What becomes of emails after they were handed over, as others tell it: by mail to their return paths, and a provider's notifications. */

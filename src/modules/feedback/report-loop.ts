@@ -1,11 +1,17 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { showId } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
-import { showId } from '#kernel/ids.js';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportMatching } from './report-matching.js';
 import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.js';
@@ -40,8 +46,18 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('Mail reports', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
-    this.sweeping = new Loop('Old mail reports', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Mail reports',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    this.sweeping = new Loop(
+      'Old mail reports',
+      () => this.sweep(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   /** A report quotes the message that it is about. */
@@ -73,10 +89,12 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
       // A provider may tell of an email before its answer to us is noted.
-      if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY) return await this.store.again(report.id, pauseOf(report));
+      if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY)
+        return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);
       this.metrics.settled(report.source, settled.state);
-      if (settled.environmentId === null && settled.state === 'unmatched') this.logger.log(`The report ${showId('rep', report.id)} is about no email that is known.`);
+      if (settled.environmentId === null && settled.state === 'unmatched')
+        this.logger.log(`The report ${showId('rep', report.id)} is about no email that is known.`);
     } catch (error) {
       await this.store.again(report.id, pauseOf(report));
       this.logger.warn(`The report ${showId('rep', report.id)} is looked at again later: ${(error as Error).message}`);
@@ -89,4 +107,5 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   }
 }
 
-const pauseOf = ({ failures }: ClaimedReport): number => Math.min(AGAIN_SECONDS_FIRST * 2 ** failures, AGAIN_SECONDS_MAX);
+const pauseOf = ({ failures }: ClaimedReport): number =>
+  Math.min(AGAIN_SECONDS_FIRST * 2 ** failures, AGAIN_SECONDS_MAX);

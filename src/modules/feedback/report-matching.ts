@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { readReport, type MailReport } from '#engine/mail/reports.js';
-import { readSesNotification } from '#engine/mail/ses-notification.js';
 import { suppressionKey } from '#engine/mail/addresses.js';
-import { EmailFacts, type NamedEmail, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
+import { type MailReport, readReport } from '#engine/mail/reports.js';
+import { readSesNotification } from '#engine/mail/ses-notification.js';
 import { type Id, parseId } from '#kernel/ids.js';
+import { EmailFacts, type NamedEmail, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
 import { reportedFacts } from './reported-facts.js';
 import type { ClaimedReport, Settled } from './reports.store.js';
 
@@ -54,7 +54,10 @@ export class ReportMatching {
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
     if (recipients === null) return { ...of, state: 'unmatched', reason: 'email_gone' };
     const { facts, isOfStrangers } = reportedFacts(report, provenOf(found, recipients));
-    if (isOfStrangers) return reportedFacts(report, recipients).isOfStrangers ? { ...of, state: 'unmatched', reason: 'recipient_unknown' } : untrusted;
+    if (isOfStrangers)
+      return reportedFacts(report, recipients).isOfStrangers
+        ? { ...of, state: 'unmatched', reason: 'recipient_unknown' }
+        : untrusted;
     if (facts.length === 0) return { ...of, state: 'ignored', reason: 'nothing_new' };
     await this.facts.record(found.environmentId, found.emailId, facts);
     return { ...of, state: 'recorded', reason: null };
@@ -67,7 +70,10 @@ export class ReportMatching {
     if (notification === null) return { ...nobody, kind: 'other', state: 'unmatched', reason: 'no_report' };
     const { about, facts } = notification;
     const kind = notification.type.toLowerCase().slice(0, 40);
-    const found = this.named(about.source) ?? (await this.whose([...about.emailIds, ...about.messageIds])) ?? (await this.emails.ofProvider(about.sesId));
+    const found =
+      this.named(about.source) ??
+      (await this.whose([...about.emailIds, ...about.messageIds])) ??
+      (await this.emails.ofProvider(about.sesId));
     if (found === null) return { ...nobody, kind, state: 'unmatched', reason: 'email_unknown' };
     if (facts.length === 0) return { ...found, kind, state: 'ignored', reason: 'nothing_new' };
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
@@ -79,14 +85,21 @@ export class ReportMatching {
     return { ...found, kind, state: 'recorded', reason: null };
   }
 
-  private async find({ environmentId, emailId, recipient }: ClaimedReport, { about }: MailReport): Promise<Found | null> {
+  private async find(
+    { environmentId, emailId, recipient }: ClaimedReport,
+    { about }: MailReport,
+  ): Promise<Found | null> {
     // The listener has read it before it took the report.
-    if (environmentId !== null && emailId !== null) return { environmentId, emailId, proof: 'envelope', places: this.named(recipient)?.places ?? null };
-    const signed = about.returnPaths.map((localPart) => this.returnAddresses.read(localPart)).find((email) => email !== null);
+    if (environmentId !== null && emailId !== null)
+      return { environmentId, emailId, proof: 'envelope', places: this.named(recipient)?.places ?? null };
+    const signed = about.returnPaths
+      .map((localPart) => this.returnAddresses.read(localPart))
+      .find((email) => email !== null);
     if (signed !== undefined) return { ...signed, proof: 'envelope' };
     const named = await this.whose(about.messageIds);
     if (named === null) return null;
-    const signature = about.signatures.length > 0 ? await this.emails.signatureOf(named.environmentId, named.emailId) : null;
+    const signature =
+      about.signatures.length > 0 ? await this.emails.signatureOf(named.environmentId, named.emailId) : null;
     const isShown = signature !== null && about.signatures.some((shown) => shown.startsWith(signature));
     return { ...named, proof: isShown ? 'message' : 'none', places: null };
   }

@@ -1,42 +1,88 @@
 import type { MailReport } from '#engine/mail/reports.js';
 import { reportedFacts } from './reported-facts.js';
 
-const report = (more: Partial<MailReport>): MailReport =>
-  ({ kind: 'bounce', recipients: [], unnamed: null, complainants: [], complaint: null, about: { returnPaths: [], messageIds: [], signatures: [] }, ...more });
-const failed = (...addresses: string[]) => ({ addresses, outcome: 'failed' as const, status: '5.1.1', isPermanent: true, detail: '550 no' });
+const report = (more: Partial<MailReport>): MailReport => ({
+  kind: 'bounce',
+  recipients: [],
+  unnamed: null,
+  complainants: [],
+  complaint: null,
+  about: { returnPaths: [], messageIds: [], signatures: [] },
+  ...more,
+});
+const failed = (...addresses: string[]) => ({
+  addresses,
+  outcome: 'failed' as const,
+  status: '5.1.1',
+  isPermanent: true,
+  detail: '550 no',
+});
 
 describe('reportedFacts', () => {
   it('names a recipient as the email does, by the address it was first written to or the last', () => {
-    const { facts } = reportedFacts(report({ recipients: [failed('ada@forwards.example', 'ADA@X.example')] }), ['Ada@x.example', 'bob@x.example']);
+    const { facts } = reportedFacts(report({ recipients: [failed('ada@forwards.example', 'ADA@X.example')] }), [
+      'Ada@x.example',
+      'bob@x.example',
+    ]);
 
-    expect(facts).toEqual([{ address: 'Ada@x.example', kind: 'bounced', subtype: '5.1.1', detail: '550 no', isPermanent: true }]);
+    expect(facts).toEqual([
+      { address: 'Ada@x.example', kind: 'bounced', subtype: '5.1.1', detail: '550 no', isPermanent: true },
+    ]);
   });
 
   it('passes over strangers, and says so when there is nobody else', () => {
-    expect(reportedFacts(report({ recipients: [failed('eve@y.example'), failed('ada@x.example')] }), ['ada@x.example']).facts).toHaveLength(1);
-    expect(reportedFacts(report({ recipients: [failed('eve@y.example')] }), ['ada@x.example'])).toEqual({ facts: [], isOfStrangers: true });
+    expect(
+      reportedFacts(report({ recipients: [failed('eve@y.example'), failed('ada@x.example')] }), ['ada@x.example'])
+        .facts,
+    ).toHaveLength(1);
+    expect(reportedFacts(report({ recipients: [failed('eve@y.example')] }), ['ada@x.example'])).toEqual({
+      facts: [],
+      isOfStrangers: true,
+    });
   });
 
   it('a report that names nobody is about the only recipient, never for good', () => {
-    expect(reportedFacts(report({ unnamed: 'failed' }), ['ada@x.example']).facts).toMatchObject([{ address: 'ada@x.example', kind: 'bounced', subtype: 'temporary', isPermanent: false }]);
-    expect(reportedFacts(report({ unnamed: 'failed' }), ['ada@x.example', 'bob@x.example'])).toEqual({ facts: [], isOfStrangers: true });
+    expect(reportedFacts(report({ unnamed: 'failed' }), ['ada@x.example']).facts).toMatchObject([
+      { address: 'ada@x.example', kind: 'bounced', subtype: 'temporary', isPermanent: false },
+    ]);
+    expect(reportedFacts(report({ unnamed: 'failed' }), ['ada@x.example', 'bob@x.example'])).toEqual({
+      facts: [],
+      isOfStrangers: true,
+    });
   });
 
   it('relayed and expanded say nothing, delayed and delivered what they are', () => {
-    const said = (outcome: 'relayed' | 'expanded' | 'delayed' | 'delivered') => reportedFacts(report({ recipients: [{ ...failed('ada@x.example'), outcome, isPermanent: false }] }), ['ada@x.example']).facts.map(({ kind, subtype }) => [kind, subtype]);
+    const said = (outcome: 'relayed' | 'expanded' | 'delayed' | 'delivered') =>
+      reportedFacts(report({ recipients: [{ ...failed('ada@x.example'), outcome, isPermanent: false }] }), [
+        'ada@x.example',
+      ]).facts.map(({ kind, subtype }) => [kind, subtype]);
 
-    expect([said('relayed'), said('expanded'), said('delayed'), said('delivered')]).toEqual([[], [], [['deferred', 'delayed']], [['delivered', null]]]);
+    expect([said('relayed'), said('expanded'), said('delayed'), said('delivered')]).toEqual([
+      [],
+      [],
+      [['deferred', 'delayed']],
+      [['delivered', null]],
+    ]);
   });
 
   it('a complaint that hides whose it is is that of the only recipient, and of nobody among several', () => {
     const complaint = { kind: 'complaint' as const, complaint: 'abuse' };
 
-    expect(reportedFacts(report({ ...complaint, complainants: ['redacted@fbl.example'] }), ['ada@x.example']).facts).toMatchObject([{ address: 'ada@x.example', kind: 'complained', subtype: 'abuse' }]);
-    expect(reportedFacts(report({ ...complaint, complainants: ['bob@x.example'] }), ['ada@x.example', 'bob@x.example']).facts).toMatchObject([{ address: 'bob@x.example' }]);
-    expect(reportedFacts(report(complaint), ['ada@x.example', 'bob@x.example'])).toEqual({ facts: [], isOfStrangers: true });
+    expect(
+      reportedFacts(report({ ...complaint, complainants: ['redacted@fbl.example'] }), ['ada@x.example']).facts,
+    ).toMatchObject([{ address: 'ada@x.example', kind: 'complained', subtype: 'abuse' }]);
+    expect(
+      reportedFacts(report({ ...complaint, complainants: ['bob@x.example'] }), ['ada@x.example', 'bob@x.example'])
+        .facts,
+    ).toMatchObject([{ address: 'bob@x.example' }]);
+    expect(reportedFacts(report(complaint), ['ada@x.example', 'bob@x.example'])).toEqual({
+      facts: [],
+      isOfStrangers: true,
+    });
   });
 
   it('an automatic answer and anything else say nothing', () => {
-    for (const kind of ['auto-reply', 'other'] as const) expect(reportedFacts(report({ kind }), ['ada@x.example'])).toEqual({ facts: [], isOfStrangers: false });
+    for (const kind of ['auto-reply', 'other'] as const)
+      expect(reportedFacts(report({ kind }), ['ada@x.example'])).toEqual({ facts: [], isOfStrangers: false });
   });
 });

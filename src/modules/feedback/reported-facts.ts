@@ -24,31 +24,63 @@ export function reportedFacts(report: MailReport, recipients: readonly string[])
   if (report.recipients.length === 0) {
     const [only] = recipients;
     if (report.unnamed === null || only === undefined || recipients.length > 1) return STRANGERS;
-    return { facts: [factOf(only, { addresses: [only], outcome: report.unnamed, status: null, isPermanent: false, detail: null }) as EmailFact], isOfStrangers: false };
+    return {
+      facts: [
+        factOf(only, {
+          addresses: [only],
+          outcome: report.unnamed,
+          status: null,
+          isPermanent: false,
+          detail: null,
+        }) as EmailFact,
+      ],
+      isOfStrangers: false,
+    };
   }
   const known = report.recipients.flatMap((reported) => {
-    const address = reported.addresses.map((each) => byKey.get(suppressionKey(each))).find((each) => each !== undefined);
+    const address = reported.addresses
+      .map((each) => byKey.get(suppressionKey(each)))
+      .find((each) => each !== undefined);
     return address === undefined ? [] : [{ address, reported }];
   });
   if (known.length === 0) return STRANGERS;
-  return { facts: known.map(({ address, reported }) => factOf(address, reported)).filter((fact) => fact !== null), isOfStrangers: false };
+  return {
+    facts: known.map(({ address, reported }) => factOf(address, reported)).filter((fact) => fact !== null),
+    isOfStrangers: false,
+  };
 }
 
 function complaintFacts({ complaint, complainants }: MailReport, recipients: readonly string[]): ReportedFacts {
   const byKey = keysOf(recipients);
-  const named = complainants.map((address) => byKey.get(suppressionKey(address))).filter((address) => address !== undefined);
+  const named = complainants
+    .map((address) => byKey.get(suppressionKey(address)))
+    .filter((address) => address !== undefined);
   // Most who report complaints hide whose they are.
   const of = named.length > 0 ? named : recipients.length === 1 ? recipients : [];
   if (of.length === 0) return STRANGERS;
-  const facts = of.map((address): EmailFact => ({ address, kind: 'complained', subtype: complaint, detail: null, isPermanent: true }));
+  const facts = of.map((address): EmailFact => ({
+    address,
+    kind: 'complained',
+    subtype: complaint,
+    detail: null,
+    isPermanent: true,
+  }));
   return { facts, isOfStrangers: false };
 }
 
 /** Relayed and expanded: somebody else has it now, who may tell more or not. */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
-  if (outcome === 'failed') return { address, kind: 'bounced', subtype: status ?? (isPermanent ? 'permanent' : 'temporary'), detail, isPermanent };
+  if (outcome === 'failed')
+    return {
+      address,
+      kind: 'bounced',
+      subtype: status ?? (isPermanent ? 'permanent' : 'temporary'),
+      detail,
+      isPermanent,
+    };
   if (outcome === 'delayed') return { address, kind: 'deferred', subtype: 'delayed', detail, isPermanent: false };
   return outcome === 'delivered' ? { address, kind: 'delivered', subtype: null, detail, isPermanent: false } : null;
 }
 
-const keysOf = (recipients: readonly string[]): ReadonlyMap<string, string> => new Map(recipients.map((address) => [suppressionKey(address), address]));
+const keysOf = (recipients: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(recipients.map((address) => [suppressionKey(address), address]));

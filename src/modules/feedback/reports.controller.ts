@@ -10,14 +10,20 @@ import { ReportsService } from './reports.service.js';
 const ID = { name: 'id', description: 'The report.', example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** What other servers reported of emails. */
-@Section('Mail reports', 'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.')
+@Section(
+  'Mail reports',
+  'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.',
+)
 @Controller('v1/reports')
 export class ReportsController {
   constructor(private readonly reports: ReportsService) {}
 
   @Get()
   @Scope('admin')
-  @ApiOperation({ summary: 'List reports', description: 'Newest first: those about emails of this environment, or that say so.' })
+  @ApiOperation({
+    summary: 'List reports',
+    description: 'Newest first: those about emails of this environment, or that say so.',
+  })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {
     return presentReports(await this.reports.list(tenant, query));
@@ -39,12 +45,27 @@ export class ReportsController {
   @Header('content-disposition', 'attachment; filename="report.eml"')
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
-  @ApiOperation({ summary: 'Get a report as it came', description: 'The message itself (RFC 5322), byte for byte; of a notification its JSON.' })
+  @ApiOperation({
+    summary: 'Get a report as it came',
+    description: 'The message itself (RFC 5322), byte for byte; of a notification its JSON.',
+  })
   @ApiParam(ID)
-  @ApiOkResponse({ description: 'The report.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Undelivered Mail Returned to Sender\r\n\r\n…' } } })
+  @ApiOkResponse({
+    description: 'The report.',
+    content: {
+      'message/rfc822': {
+        schema: { type: 'string', format: 'binary' },
+        example: 'Subject: Undelivered Mail Returned to Sender\r\n\r\n…',
+      },
+    },
+  })
   @TryNeeds('a report that another mail server sent')
   async getRawReport(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<StreamableFile> {
     const { raw, type } = await this.reports.raw(tenant, id);
-    return new StreamableFile(Readable.from([raw], { objectMode: false }), { type, length: raw.length, disposition: 'attachment; filename="report.eml"' });
+    return new StreamableFile(Readable.from([raw], { objectMode: false }), {
+      type,
+      length: raw.length,
+      disposition: 'attachment; filename="report.eml"',
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ReportRow, ReportsStore, type ReportState } from './reports.store.js';
 

@@ -94,14 +94,21 @@ const insert = (name: string, room: string): Statement => ({
     on conflict (digest) do nothing returning 1 as kept`,
 });
 
-const room = (of: string, max: number): string => `(select count(*) from (select from mail_reports where ${of} limit ${max}) kept) < ${max}`;
-const INSERT_OF_EMAIL = insert('mail_reports_insert_of_email', room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX));
+const room = (of: string, max: number): string =>
+  `(select count(*) from (select from mail_reports where ${of} limit ${max}) kept) < ${max}`;
+const INSERT_OF_EMAIL = insert(
+  'mail_reports_insert_of_email',
+  room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
+);
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
 /** What a provider signed is not bounded by a stranger's will. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
 /** mail_reports_digest_idx. */
-const IS_KNOWN: Statement = { name: 'mail_reports_is_known', text: 'select 1 as known from mail_reports where digest = $1' };
+const IS_KNOWN: Statement = {
+  name: 'mail_reports_is_known',
+  text: 'select 1 as known from mail_reports where digest = $1',
+};
 
 /**
  * What is due, of every environment a few: a flood of one keeps nobody else's waiting. By mail_reports_due_at_idx. A claim
@@ -148,8 +155,14 @@ const PAGE: Statement = {
   name: 'mail_reports_page',
   text: `select ${COLUMNS} from mail_reports where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or state = $3) order by id desc limit $4`,
 };
-const FIND: Statement = { name: 'mail_reports_find', text: `select ${COLUMNS} from mail_reports where environment_id = $1 and id = $2` };
-const RAW_OF: Statement = { name: 'mail_reports_raw_of', text: 'select raw, source from mail_reports where environment_id = $1 and id = $2' };
+const FIND: Statement = {
+  name: 'mail_reports_find',
+  text: `select ${COLUMNS} from mail_reports where environment_id = $1 and id = $2`,
+};
+const RAW_OF: Statement = {
+  name: 'mail_reports_raw_of',
+  text: 'select raw, source from mail_reports where environment_id = $1 and id = $2',
+};
 
 /** Over all environments, for the operator: mail_reports_pkey, backwards. */
 const UNEXPLAINED: Statement = {
@@ -164,7 +177,10 @@ const SWEEP: Statement = {
 };
 
 /** mail_reports_email_idx. */
-const ERASE: Statement = { name: 'mail_reports_erase', text: 'delete from mail_reports where environment_id = $1 and email_id = $2' };
+const ERASE: Statement = {
+  name: 'mail_reports_erase',
+  text: 'delete from mail_reports where environment_id = $1 and email_id = $2',
+};
 
 /** Statements on reports. */
 @Injectable()
@@ -175,7 +191,17 @@ export class ReportsStore {
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
-    const kept = await this.database.hot(statement, [id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw]);
+    const kept = await this.database.hot(statement, [
+      id,
+      environmentId,
+      emailId,
+      source,
+      recipient,
+      envelopeFrom,
+      receivedFrom,
+      digest,
+      raw,
+    ]);
     if (kept.length > 0) return 'kept';
     return (await this.database.hot(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
   }

@@ -1,15 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { EgressAgent } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
 import { jsonOf, memberOf } from '#engine/inbound/body.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { snsConfirmUrl } from '#engine/inbound/sns.js';
 import { publishedAt, verify } from '#engine/inbound/verify.js';
-import { EgressAgent } from '#egress/agent.js';
-import { EgressGate } from '#egress/gate.js';
-import { ProviderCertificates } from '#modules/receiving/certificates.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
 import { USER_AGENT } from '#kernel/version.js';
+import { ProviderCertificates } from '#modules/receiving/certificates.contract.js';
 import { StoredReports } from './stored-reports.js';
 
 const SNS = { kind: 'sns' } as const;
@@ -43,9 +43,13 @@ export class SesNotifications {
     const certificateUrl = publishedAt(SNS, request, sesTopics);
     if (certificateUrl === null) throw unsigned();
     const certificate = await this.certificates.ofOperator(certificateUrl);
-    if (certificate === undefined) throw unavailable('The certificate of the signature can\'t be had right now. Send it again.');
-    if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified' || !this.isOfThisWeek(request)) throw unsigned();
-    const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) => textOf(request, name)) as [string, string, string, string];
+    if (certificate === undefined)
+      throw unavailable("The certificate of the signature can't be had right now. Send it again.");
+    if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified' || !this.isOfThisWeek(request))
+      throw unsigned();
+    const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) =>
+      textOf(request, name),
+    ) as [string, string, string, string];
     if (type === 'SubscriptionConfirmation') return this.confirm(request, topicArn);
     if (type === 'Notification') return this.reports.acceptSigned(messageId, topicArn, message);
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
@@ -62,14 +66,21 @@ export class SesNotifications {
     const verdict = url === null ? null : this.gate.check(url);
     if (verdict?.ok !== true) throw badRequest('The confirmation names no URL of SNS that can be called.');
     const answer = await this.agent.exchange({
-      method: 'GET', url: verdict.url, headers: { 'user-agent': USER_AGENT }, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
+      method: 'GET',
+      url: verdict.url,
+      headers: { 'user-agent': USER_AGENT },
+      body: null,
+      timeoutMs: CONFIRM_TIMEOUT_MS,
+      bodyBytesMax: CONFIRM_BYTES_MAX,
     });
-    if (answer.kind !== 'response' || answer.status !== 200) throw unavailable('The subscription could not be confirmed right now. Send it again.');
+    if (answer.kind !== 'response' || answer.status !== 200)
+      throw unavailable('The subscription could not be confirmed right now. Send it again.');
     this.logger.log(`The subscription of ${topicArn} is confirmed.`);
   }
 }
 
-const unsigned = (): ApiError => new ApiError('unauthenticated', 'This is not signed by Amazon SNS for one of the topics in SES_TOPICS.');
+const unsigned = (): ApiError =>
+  new ApiError('unauthenticated', 'This is not signed by Amazon SNS for one of the topics in SES_TOPICS.');
 
 function textOf(request: Pick<ReceivedRequest, 'body'>, name: string): string {
   const value = memberOf(jsonOf(request), name);

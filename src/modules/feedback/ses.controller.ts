@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Injectable, Post, Req, type OnModuleInit } from '@nestjs/common';
+import { Controller, HttpCode, Injectable, type OnModuleInit, Post, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -17,14 +17,18 @@ export class SesContentType implements OnModuleInit {
   onModuleInit(): void {
     this.adapterHost.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, next) => {
       const { headers } = request.raw;
-      if (request.routeOptions.url === PATH && /^text\/plain\b/i.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json';
+      if (request.routeOptions.url === PATH && /^text\/plain\b/i.test(headers['content-type'] ?? ''))
+        headers['content-type'] = 'application/json';
       next();
     });
   }
 }
 
 /** What providers tell of emails. */
-@Section('Mail reports', 'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.')
+@Section(
+  'Mail reports',
+  'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.',
+)
 @Controller('v1/providers/ses/notifications')
 export class SesController {
   constructor(private readonly notifications: SesNotifications) {}
@@ -32,19 +36,43 @@ export class SesController {
   @Post()
   @HttpCode(204)
   @Public({ uncounted: true })
-  @ApiOperation({ summary: 'Take a notification of Amazon SES', description: 'For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.' })
+  @ApiOperation({
+    summary: 'Take a notification of Amazon SES',
+    description:
+      'For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.',
+  })
   @ApiBody({
     schema: {
       type: 'object',
       additionalProperties: true,
       properties: {
-        Type: { type: 'string', description: 'What SNS sends: a notification, or the confirmation of a subscription.', example: 'Notification' },
-        MessageId: { type: 'string', description: 'The id of the notification, the same when it is repeated.', example: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324' },
-        TopicArn: { type: 'string', description: 'The topic, one of `SES_TOPICS`.', example: 'arn:aws:sns:eu-west-1:123456789012:mail' },
-        Message: { type: 'string', description: 'What SES tells, as JSON in a string.', example: '{"notificationType":"Bounce"}' },
+        Type: {
+          type: 'string',
+          description: 'What SNS sends: a notification, or the confirmation of a subscription.',
+          example: 'Notification',
+        },
+        MessageId: {
+          type: 'string',
+          description: 'The id of the notification, the same when it is repeated.',
+          example: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
+        },
+        TopicArn: {
+          type: 'string',
+          description: 'The topic, one of `SES_TOPICS`.',
+          example: 'arn:aws:sns:eu-west-1:123456789012:mail',
+        },
+        Message: {
+          type: 'string',
+          description: 'What SES tells, as JSON in a string.',
+          example: '{"notificationType":"Bounce"}',
+        },
         Timestamp: { type: 'string', description: 'When SNS sent it.', example: '2026-11-22T09:30:00.000Z' },
         SignatureVersion: { type: 'string', description: 'How it is signed.', example: '2' },
-        SigningCertURL: { type: 'string', description: 'Where the certificate of the signature is.', example: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem' },
+        SigningCertURL: {
+          type: 'string',
+          description: 'Where the certificate of the signature is.',
+          example: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
+        },
         Signature: { type: 'string', description: 'The signature, in base64.', example: 'EXAMPLE' },
       },
     },
@@ -52,14 +80,23 @@ export class SesController {
       bounce: {
         summary: 'A bounce',
         value: {
-          Type: 'Notification', MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324', TopicArn: 'arn:aws:sns:eu-west-1:123456789012:mail', Message: '{"notificationType":"Bounce"}',
-          Timestamp: '2026-11-22T09:30:00.000Z', SignatureVersion: '2', Signature: 'EXAMPLE', SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
+          Type: 'Notification',
+          MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
+          TopicArn: 'arn:aws:sns:eu-west-1:123456789012:mail',
+          Message: '{"notificationType":"Bounce"}',
+          Timestamp: '2026-11-22T09:30:00.000Z',
+          SignatureVersion: '2',
+          Signature: 'EXAMPLE',
+          SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
         },
       },
     },
   })
   @ApiNoContentResponse({ description: 'It is stored, or the subscription is confirmed.' })
-  @ApiUnauthorizedResponse({ description: 'It is not signed by SNS for a topic of `SES_TOPICS`.', schema: { $ref: '#/components/schemas/Error' } })
+  @ApiUnauthorizedResponse({
+    description: 'It is not signed by SNS for a topic of `SES_TOPICS`.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
   @TryNeeds('`SES_TOPICS` in the settings, and a notification that Amazon SNS signed')
   async takeSesNotification(@Req() { rawBody }: FastifyRequest): Promise<void> {
     if (rawBody === null) throw badRequest('The body is missing.');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { type IncomingReport, IncomingReports } from '#modules/email/contract.js';
 import { Ids } from '#kernel/ids.js';
+import { type IncomingReport, IncomingReports } from '#modules/email/contract.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportsStore } from './reports.store.js';
 
@@ -24,16 +24,36 @@ export class StoredReports extends IncomingReports {
     if (raw.length > IncomingReports.BYTES_MAX) throw new RangeError('A report has at most 1 MB.');
     const digest = createHash('sha256').update(`smtp\0${recipient.toLowerCase()}\0`).update(raw).digest();
     const [to, from, client] = [recipient, envelopeFrom, receivedFrom].map(stored) as [string, string, string];
-    const outcome = await this.store.insert({ ...of, id: this.ids.next(), source: 'smtp', recipient: to, envelopeFrom: from, receivedFrom: client, digest, raw });
+    const outcome = await this.store.insert({
+      ...of,
+      id: this.ids.next(),
+      source: 'smtp',
+      recipient: to,
+      envelopeFrom: from,
+      receivedFrom: client,
+      digest,
+      raw,
+    });
     this.metrics.taken('smtp', outcome);
-    if (outcome === 'full') this.logger.warn(`A report from ${client} was dropped: there are too many ${of.environmentId === null ? 'of no email' : 'of the same email'} already.`);
+    if (outcome === 'full')
+      this.logger.warn(
+        `A report from ${client} was dropped: there are too many ${of.environmentId === null ? 'of no email' : 'of the same email'} already.`,
+      );
   }
 
   /** A provider's notification whose signature holds; `messageId` is the same when it is sent again. */
   async acceptSigned(messageId: string, topicArn: string, notification: string): Promise<void> {
     const digest = createHash('sha256').update(`ses\0${topicArn}\0${messageId}`).digest();
     const outcome = await this.store.insert({
-      id: this.ids.next(), environmentId: null, emailId: null, source: 'ses', recipient: stored(topicArn), envelopeFrom: '', receivedFrom: '', digest, raw: Buffer.from(notification),
+      id: this.ids.next(),
+      environmentId: null,
+      emailId: null,
+      source: 'ses',
+      recipient: stored(topicArn),
+      envelopeFrom: '',
+      receivedFrom: '',
+      digest,
+      raw: Buffer.from(notification),
     });
     this.metrics.taken('ses', outcome);
   }

@@ -5,10 +5,24 @@ import type { IncomingBytes, MailEnvelope } from './contract.js';
 
 const ID = '019aa4c0-0000-7000-8000-000000000000';
 const route = { environmentId: 1, aliasId: ID, maxSizeBytes: null, allowedSenders: [] };
-const ENVELOPE: MailEnvelope = { from: 'a@example.com', recipients: [{ kind: 'alias', route, address: 'b@example.org' }], clientIp: '192.0.2.1', helo: 'x', tls: null };
+const ENVELOPE: MailEnvelope = {
+  from: 'a@example.com',
+  recipients: [{ kind: 'alias', route, address: 'b@example.org' }],
+  clientIp: '192.0.2.1',
+  helo: 'x',
+  tls: null,
+};
 
 /** Without a Message-ID: none of them is looked for among the others. */
-const large = (): IncomingBytes => ({ sizeBytes: 30_000_000, sha256: Buffer.alloc(32), head: Buffer.from('Subject: x\r\n\r\n'), whole: null, read: async function* () { yield Buffer.alloc(1); } });
+const large = (): IncomingBytes => ({
+  sizeBytes: 30_000_000,
+  sha256: Buffer.alloc(32),
+  head: Buffer.from('Subject: x\r\n\r\n'),
+  whole: null,
+  read: async function* () {
+    yield Buffer.alloc(1);
+  },
+});
 
 describe('large messages that come in at once', () => {
   beforeEach(() => {
@@ -21,10 +35,19 @@ describe('large messages that come in at once', () => {
   function accepting(): { mail: AcceptMail; writing: () => number; end: () => void } {
     const ends: (() => void)[] = [];
     let writing = 0;
-    const blobs = { putFrom: () => ((writing += 1), new Promise<void>((resolve) => ends.push(resolve))), remove: async () => undefined };
+    const blobs = {
+      putFrom: () => ((writing += 1), new Promise<void>((resolve) => ends.push(resolve))),
+      remove: async () => undefined,
+    };
     const mail = new AcceptMail(
-      { add: async () => [null] } as never, blobs as never, {} as never, { expiresOnDay: async () => 1 }, { unit: (work: () => Promise<void>) => work() } as never,
-      { ring: () => undefined } as never, { became: () => undefined } as never, { next: () => ID } as never,
+      { add: async () => [null] } as never,
+      blobs as never,
+      {} as never,
+      { expiresOnDay: async () => 1 },
+      { unit: (work: () => Promise<void>) => work() } as never,
+      { ring: () => undefined } as never,
+      { became: () => undefined } as never,
+      { next: () => ID } as never,
     );
     return { mail, writing: () => writing, end: () => ends.splice(0).forEach((resolve) => resolve()) };
   }

@@ -48,9 +48,20 @@ export class AcceptMailStore {
   async insert(messages: readonly NewMessage[]): Promise<ReadonlyMap<number, NotStored>> {
     const column = <K extends keyof NewMessage>(name: K): NewMessage[K][] => messages.map((message) => message[name]);
     const rows = await this.database.hot<{ place: number; why: NotStored }>(INSERT, [
-      intArray(column('environmentId')), uuidArray(column('id')), dateArray(column('expiresOnDay')), uuidArray(column('aliasId')), textArray(column('reason')),
-      textArray(column('envelopeFrom')), textArray(messages.map(({ envelopeTo }) => envelopeTo.join('\n'))), textArray(column('clientIp')), textArray(column('helo')),
-      textArray(column('tls')), intArray(column('sizeBytes')), byteaArray(column('sha256')), byteaArray(column('raw')), textArray(column('messageId')),
+      intArray(column('environmentId')),
+      uuidArray(column('id')),
+      dateArray(column('expiresOnDay')),
+      uuidArray(column('aliasId')),
+      textArray(column('reason')),
+      textArray(column('envelopeFrom')),
+      textArray(messages.map(({ envelopeTo }) => envelopeTo.join('\n'))),
+      textArray(column('clientIp')),
+      textArray(column('helo')),
+      textArray(column('tls')),
+      intArray(column('sizeBytes')),
+      byteaArray(column('sha256')),
+      byteaArray(column('raw')),
+      textArray(column('messageId')),
     ]);
     return new Map(rows.map(({ place, why }) => [place, why]));
   }

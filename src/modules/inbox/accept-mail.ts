@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BlobStore } from '#blobs/contract.js';
-import { Retention } from '#modules/auth/contract.js';
-import { IncomingReports } from '#modules/email/contract.js';
 import { admitsSender, soleSender } from '#engine/mail/allowed-senders.js';
 import { fieldsOf, messageIdOf, valuesOf } from '#engine/mail/message-head.js';
 import { Database } from '#kernel/database.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
 import { Places } from '#kernel/places.js';
+import { Retention } from '#modules/auth/contract.js';
+import { IncomingReports } from '#modules/email/contract.js';
 import { ANSWERS } from './answers.js';
 import { ArrivalBell } from './arrivals.js';
 import type { AcceptedRecipient, AliasRoute, IncomingBytes, MailEnvelope, SmtpAnswer } from './contract.js';
@@ -57,7 +57,9 @@ export class AcceptMail {
     } catch (error) {
       // What is refused by storage is no message of the sender's fault: he keeps it, and somebody reads this line.
       const isAway = error instanceof ApiError;
-      this.logger[isAway ? 'warn' : 'error'](`A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`);
+      this.logger[isAway ? 'warn' : 'error'](
+        `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
+      );
       return ANSWERS.storageAway;
     }
   }
@@ -72,9 +74,15 @@ export class AcceptMail {
     }
   }
 
-  private async store(envelope: MailEnvelope, bytes: IncomingBytes, addressed: readonly Addressed[]): Promise<SmtpAnswer> {
+  private async store(
+    envelope: MailEnvelope,
+    bytes: IncomingBytes,
+    addressed: readonly Addressed[],
+  ): Promise<SmtpAnswer> {
     const fields = fieldsOf(bytes.head);
-    const sender = addressed.some(({ route }) => route.allowedSenders.length > 0) ? soleSender(valuesOf(fields, 'from')) : null;
+    const sender = addressed.some(({ route }) => route.allowedSenders.length > 0)
+      ? soleSender(valuesOf(fields, 'from'))
+      : null;
     const reasons = addressed.map(({ route }) => doorReason(route, bytes.sizeBytes, sender));
     const hasReports = envelope.recipients.some(({ kind }) => kind === 'report');
     if (!hasReports && reasons.every((reason) => reason !== null)) {
@@ -82,18 +90,39 @@ export class AcceptMail {
       this.metrics.became(isTooLarge ? 'too_large' : 'sender', addressed.length);
       return isTooLarge ? ANSWERS.tooLarge : ANSWERS.senderNotAllowed;
     }
-    const rows = await Promise.all(addressed.map((each, i) => this.rowOf(envelope, bytes, each, reasons[i] ?? null, messageIdOf(fields))));
-    const outcomes = await this.once(rows, () => (bytes.whole === null ? this.storeLarge(rows, bytes) : this.group.add(rows)));
+    const rows = await Promise.all(
+      addressed.map((each, i) => this.rowOf(envelope, bytes, each, reasons[i] ?? null, messageIdOf(fields))),
+    );
+    const outcomes = await this.once(rows, () =>
+      bytes.whole === null ? this.storeLarge(rows, bytes) : this.group.add(rows),
+    );
     return this.told(rows, outcomes);
   }
 
-  private async rowOf(envelope: MailEnvelope, bytes: IncomingBytes, { route, to }: Addressed, reason: DoorReason | null, messageId: string | null): Promise<NewMessage> {
+  private async rowOf(
+    envelope: MailEnvelope,
+    bytes: IncomingBytes,
+    { route, to }: Addressed,
+    reason: DoorReason | null,
+    messageId: string | null,
+  ): Promise<NewMessage> {
     const { environmentId, aliasId } = route;
     const id = this.ids.next();
     return {
-      environmentId, id, expiresOnDay: await this.retention.expiresOnDay(environmentId, id), aliasId, reason,
-      envelopeFrom: clean(envelope.from), envelopeTo: to.map(clean), clientIp: envelope.clientIp, helo: clean(envelope.helo), tls: envelope.tls,
-      sizeBytes: bytes.sizeBytes, sha256: bytes.sha256, raw: bytes.whole, messageId,
+      environmentId,
+      id,
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
+      aliasId,
+      reason,
+      envelopeFrom: clean(envelope.from),
+      envelopeTo: to.map(clean),
+      clientIp: envelope.clientIp,
+      helo: clean(envelope.helo),
+      tls: envelope.tls,
+      sizeBytes: bytes.sizeBytes,
+      sha256: bytes.sha256,
+      raw: bytes.whole,
+      messageId,
     };
   }
 
@@ -117,7 +146,8 @@ export class AcceptMail {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows) await this.database.unit(() => this.blobs.putFrom(row, bytes.read(), bytes.sizeBytes));
       const outcomes = await this.group.add(rows);
-      for (const [i, row] of rows.entries()) if (outcomes[i] !== null) await this.blobs.remove(row).catch(() => undefined);
+      for (const [i, row] of rows.entries())
+        if (outcomes[i] !== null) await this.blobs.remove(row).catch(() => undefined);
       return outcomes;
     });
     if (stored === null) throw unavailable('Too many large messages are being stored.');
@@ -133,7 +163,11 @@ export class AcceptMail {
   }
 }
 
-function doorReason({ maxSizeBytes, allowedSenders }: AliasRoute, sizeBytes: number, sender: string | null): DoorReason | null {
+function doorReason(
+  { maxSizeBytes, allowedSenders }: AliasRoute,
+  sizeBytes: number,
+  sender: string | null,
+): DoorReason | null {
   if (maxSizeBytes !== null && sizeBytes > maxSizeBytes) return 'too_large';
   return admitsSender(allowedSenders, sender) ? null : 'sender_not_allowed';
 }
@@ -172,6 +206,9 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 
 function taken(rows: readonly NewMessage[]): SmtpAnswer {
-  const shown = rows.slice(0, IDS_SHOWN_MAX).map(({ id }) => showId('evt', id)).join(' ');
+  const shown = rows
+    .slice(0, IDS_SHOWN_MAX)
+    .map(({ id }) => showId('evt', id))
+    .join(' ');
   return { code: 250, enhanced: '2.6.0', text: shown === '' ? 'Accepted.' : `Accepted as ${shown}` };
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#modules/ledger/accept.contract.js';
+import { RequestView } from '#engine/conditions/request-view.js';
+import type { Disposition } from '#engine/inbound/disposition.js';
 import { Config } from '#kernel/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
-import type { Disposition } from '#engine/inbound/disposition.js';
-import { RequestView } from '#engine/conditions/request-view.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { AliasRouting } from './alias-routing.js';
 import { MessageProgress } from './message-progress.js';
 import { eventBody } from './message-view.js';
@@ -42,23 +42,59 @@ export class AcceptMessage {
 
   private async makeEvent(message: WaitingMessage, decided: Decided): Promise<void> {
     const { environmentId, id, aliasId, address, expiresOnDay, clientIp } = message;
-    const request = { method: 'POST', url: `mailto:${address}`, path: '', query: '', headers: [['content-type', 'application/json']] as [string, string][], ip: clientIp };
+    const request = {
+      method: 'POST',
+      url: `mailto:${address}`,
+      path: '',
+      query: '',
+      headers: [['content-type', 'application/json']] as [string, string][],
+      ip: clientIp,
+    };
     const verification = decided.auth === 'pass' ? 'verified' : decided.auth === 'fail' ? 'failed' : 'none';
     let set: Disposition | null = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : null;
     let payload = eventBody(message, decided, set, this.config.baseUrl);
-    const routed = set === null ? await this.routing.arrivals(message, new RequestView({ ...request, body: Buffer.from(payload) }, verification), payload) : [];
+    const routed =
+      set === null
+        ? await this.routing.arrivals(
+            message,
+            new RequestView({ ...request, body: Buffer.from(payload) }, verification),
+            payload,
+          )
+        : [];
     if (set === null && (routed === null || routed.length === 0)) {
       set = routed === null ? 'parked' : 'ignored';
       payload = eventBody(message, decided, set, this.config.baseUrl);
     }
     const payloadBytes = Buffer.byteLength(payload);
-    const key = { environmentId, route: 'received mail', key: id, fingerprint: createHash('sha256').update(id).digest() };
+    const key = {
+      environmentId,
+      route: 'received mail',
+      key: id,
+      fingerprint: createHash('sha256').update(id).digest(),
+    };
     try {
       await this.ledger.receive({
-        environmentId, id, expiresOnDay, endpointId: aliasId, endpointPath: address, eventType: RECEIVED_EVENT_TYPE,
-        headers: { 'content-type': 'application/json' }, traceparent: null, payload, payloadBytes, disposition: set, deliveries: routed ?? [],
+        environmentId,
+        id,
+        expiresOnDay,
+        endpointId: aliasId,
+        endpointPath: address,
+        eventType: RECEIVED_EVENT_TYPE,
+        headers: { 'content-type': 'application/json' },
+        traceparent: null,
+        payload,
+        payloadBytes,
+        disposition: set,
+        deliveries: routed ?? [],
         request: {
-          ...request, body: null, sizeBytes: payloadBytes, verification, dedupeId: null, note: routed === null ? UNROUTED : noteOf(decided, set), replayOf: null, answer: null,
+          ...request,
+          body: null,
+          sizeBytes: payloadBytes,
+          verification,
+          dedupeId: null,
+          note: routed === null ? UNROUTED : noteOf(decided, set),
+          replayOf: null,
+          answer: null,
         },
         idempotency: { request: key, status: 202, body: id },
         keyTtlMs: KEY_TTL_MS,
@@ -78,7 +114,8 @@ const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
   from_ambiguous: 'Its From header names several senders, or can be read in two ways.',
   dmarc_failed: 'It is not from the domain that it says it is from, which asks for such mail to be set aside (DMARC).',
   virus: 'A virus was found in it.',
-  sender_unverified: 'Name servers did not answer, so its sender could not be verified, and its alias takes mail from certain senders only.',
+  sender_unverified:
+    'Name servers did not answer, so its sender could not be verified, and its alias takes mail from certain senders only.',
 };
 
 function noteOf({ reason, detail }: Decided, set: Disposition | null): string | null {

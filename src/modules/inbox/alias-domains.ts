@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DomainUsers } from '#modules/domains/contract.js';
 import { type Id, showId } from '#kernel/ids.js';
+import { DomainUsers } from '#modules/domains/contract.js';
 import { AliasesStore } from './aliases.store.js';
 
 const USERS_MAX = 100;

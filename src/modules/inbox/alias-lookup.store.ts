@@ -9,13 +9,15 @@ const DEADLINE_MS = 10_000;
 
 /** aliases_platform_idx. */
 const PLATFORM: Statement = {
-  name: 'alias_lookup_platform', deadlineMs: DEADLINE_MS,
+  name: 'alias_lookup_platform',
+  deadlineMs: DEADLINE_MS,
   text: `select ${ROUTE} from aliases where address = $1 and kind = 'platform' and removed_at is null`,
 };
 
 /** aliases_address_idx. What was made on another domain of this name does not count. */
 const CUSTOM: Statement = {
-  name: 'alias_lookup_custom', deadlineMs: DEADLINE_MS,
+  name: 'alias_lookup_custom',
+  deadlineMs: DEADLINE_MS,
   text: `
     select ${ROUTE} from aliases
     where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null order by local_part = '*' limit 1`,
@@ -23,7 +25,8 @@ const CUSTOM: Statement = {
 
 /** aliases_host_idx. */
 const ANYWHERE: Statement = {
-  name: 'alias_lookup_anywhere', deadlineMs: DEADLINE_MS,
+  name: 'alias_lookup_anywhere',
+  deadlineMs: DEADLINE_MS,
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
@@ -38,7 +41,11 @@ export class AliasLookupStore {
   }
 
   /** Of a verified domain: the alias itself, or else the catch-all. */
-  async custom({ environmentId, domainId }: { environmentId: number; domainId: Id }, exact: string, catchAll: string): Promise<AliasRoute | null> {
+  async custom(
+    { environmentId, domainId }: { environmentId: number; domainId: Id },
+    exact: string,
+    catchAll: string,
+  ): Promise<AliasRoute | null> {
     const [row] = await this.database.read<AliasRoute>(CUSTOM, [environmentId, domainId, [exact, catchAll]]);
     return row ?? null;
   }

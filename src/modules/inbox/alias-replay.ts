@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
-import { Redeliveries, type Redelivered } from '#modules/ledger/redelivery.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
@@ -9,6 +7,8 @@ import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import { type Redelivered, Redeliveries } from '#modules/ledger/redelivery.contract.js';
 import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 
@@ -60,21 +60,44 @@ export class AliasReplay {
     const { id: aliasId, destinationIds } = found;
     const { environmentId } = tenant;
     const { cursor, status = null, dry_run: isDryRun = false, since, until } = query;
-    const list: CursorQuery = { list: `alias replay ${aliasId}`, filters: { since, until, status: query.status, isDryRun: String(isDryRun) } };
+    const list: CursorQuery = {
+      list: `alias replay ${aliasId}`,
+      filters: { since, until, status: query.status, isDryRun: String(isDryRun) },
+    };
     const window = windowOf(query, this.clock.nowMs());
-    const range = { environmentId, endpointId: aliasId, status, ...window, ...(cursor !== undefined && { beforeId: this.cursors.read(tenant, list, cursor) }) };
+    const range = {
+      environmentId,
+      endpointId: aliasId,
+      status,
+      ...window,
+      ...(cursor !== undefined && { beforeId: this.cursors.read(tenant, list, cursor) }),
+    };
     const { scanned, excluded, sent, last } = await this.look(range, routesOf(found));
     const picked = sent.flatMap((one) => one);
-    const enqueued = isDryRun || picked.length === 0 ? picked.length : await this.database.transaction(() => this.redeliveries.redeliverTo(environmentId, picked));
+    const enqueued =
+      isDryRun || picked.length === 0
+        ? picked.length
+        : await this.database.transaction(() => this.redeliveries.redeliverTo(environmentId, picked));
     const replayed = sent.filter(({ length }) => length > 0).length;
     return {
-      replayId: this.ids.next(), aliasId, isDryRun, scanned, replayed, enqueued, skipped: sent.length - replayed, excluded, destinations: destinationIds,
+      replayId: this.ids.next(),
+      aliasId,
+      isDryRun,
+      scanned,
+      replayed,
+      enqueued,
+      skipped: sent.length - replayed,
+      excluded,
+      destinations: destinationIds,
       nextCursor: last === null ? null : this.cursors.issue(tenant, list, last),
     };
   }
 
   /** What of a page goes where, oldest first. `last` is null where nothing older follows. Throws 503 when there is no room for filters. */
-  private async look(range: ReceivedRange, routes: AliasRoutes): Promise<{ scanned: number; excluded: number; sent: Redelivered[][]; last: Id | null }> {
+  private async look(
+    range: ReceivedRange,
+    routes: AliasRoutes,
+  ): Promise<{ scanned: number; excluded: number; sent: Redelivered[][]; last: Id | null }> {
     const hasFilters = routes.routes.some(({ filter }) => filter !== null);
     const looked = { scanned: 0, excluded: 0, sent: [] as Redelivered[][], last: null as Id | null };
     const step = hasFilters ? MESSAGES_WITH_BODIES : MESSAGES_MAX;
@@ -85,7 +108,15 @@ export class AliasReplay {
         looked.scanned += 1;
         if (targets === null) looked.excluded += 1;
         // Pages go back in time, each one forwards.
-        else looked.sent.unshift(targets.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId: range.endpointId })));
+        else
+          looked.sent.unshift(
+            targets.map((targetId) => ({
+              eventId: row.id,
+              expiresOn: row.expiresOn,
+              targetId,
+              endpointId: range.endpointId,
+            })),
+          );
       }
       looked.last = rows.length === step ? (rows.at(-1)?.id ?? null) : null;
       if (looked.last === null) break;
@@ -105,6 +136,7 @@ export class AliasReplay {
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');
-  if (since !== undefined && until !== undefined && sinceMs > untilMs) throw invalid([{ path: 'since', message: 'must not be after until' }]);
+  if (since !== undefined && until !== undefined && sinceMs > untilMs)
+    throw invalid([{ path: 'since', message: 'must not be after until' }]);
   return { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(Math.min(untilMs, nowMs) + 1) };
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
-import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Targets } from '#modules/destinations/contract.js';
+import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { Judge } from '#sandbox/judge.js';
 import { AliasesStore } from './aliases.store.js';
 import type { AliasEntity } from './inbox.entities.js';
@@ -41,11 +41,25 @@ export class AliasRouting {
   }
 
   /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
-  async arrivals({ environmentId, aliasId, destinationIds }: WaitingMessage, view: RequestView, payload: string): Promise<Arrival[] | null> {
+  async arrivals(
+    { environmentId, aliasId, destinationIds }: WaitingMessage,
+    view: RequestView,
+    payload: string,
+  ): Promise<Arrival[] | null> {
     if (destinationIds.length === 0) return [];
     const routes = await this.cache.get(JSON.stringify([environmentId, aliasId, destinationIds]));
     const matching = await this.matching(routes, view);
-    return matching && Promise.all(matching.map(async (targetId) => ({ environmentId, targetId, payload, ...(await this.targets.queueing(environmentId, targetId)) })));
+    return (
+      matching &&
+      Promise.all(
+        matching.map(async (targetId) => ({
+          environmentId,
+          targetId,
+          payload,
+          ...(await this.targets.queueing(environmentId, targetId)),
+        })),
+      )
+    );
   }
 
   /** Where a message goes by these routes; null when filters took too long. Throws 503 when there is no room for such filters. */
@@ -54,24 +68,46 @@ export class AliasRouting {
       const holds = filter === null || filter.matches(view);
       return filter !== null && view.isExhausted ? null : holds;
     });
-    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] => (verdicts[at] === null && filter ? [{ filter, at }] : []));
+    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] =>
+      verdicts[at] === null && filter ? [{ filter, at }] : [],
+    );
     if (open.length > 0) {
       const { organizationId } = await this.environments.get(environmentId);
-      const judged = await this.judge.filters({ organization: organizationId, endpoint: aliasId }, open.map(({ filter }) => filter), view);
+      const judged = await this.judge.filters(
+        { organization: organizationId, endpoint: aliasId },
+        open.map(({ filter }) => filter),
+        view,
+      );
       open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
     }
-    return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
+    return verdicts.includes(null)
+      ? null
+      : routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
   }
 
   private async load(key: string): Promise<AliasRoutes> {
     const [environmentId, aliasId, destinationIds] = JSON.parse(key) as [number, Id, Id[]];
-    return routesOf({ environmentId, id: aliasId, destinationIds, filters: await this.aliases.filters(environmentId, aliasId) });
+    return routesOf({
+      environmentId,
+      id: aliasId,
+      destinationIds,
+      filters: await this.aliases.filters(environmentId, aliasId),
+    });
   }
 }
 
 /** An alias's routes as it is set. */
-export function routesOf({ environmentId, id, destinationIds, filters }: Pick<AliasEntity, 'environmentId' | 'id' | 'destinationIds' | 'filters'>): AliasRoutes {
-  return { environmentId, aliasId: id, routes: destinationIds.map((destinationId) => ({ destinationId, filter: compiled(filters[destinationId]) })) };
+export function routesOf({
+  environmentId,
+  id,
+  destinationIds,
+  filters,
+}: Pick<AliasEntity, 'environmentId' | 'id' | 'destinationIds' | 'filters'>): AliasRoutes {
+  return {
+    environmentId,
+    aliasId: id,
+    routes: destinationIds.map((destinationId) => ({ destinationId, filter: compiled(filters[destinationId]) })),
+  };
 }
 
 /** What was stored was compiled before. */

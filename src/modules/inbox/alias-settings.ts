@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
 import { compileFilter } from '#engine/conditions/condition.js';
 import { readAllowedSender } from '#engine/mail/allowed-senders.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
+import { Targets } from '#modules/destinations/contract.js';
 import type { AliasColumns } from './aliases.store.js';
 
 /** What a caller says of an alias besides its address: what is left out stays, null clears. */
@@ -28,20 +28,30 @@ export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
   /** Throws 422 with every fault. Outside of transactions: destinations are asked for. `filters` is left out where those of before are kept. */
-  async read(environmentId: number, { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings): Promise<AliasColumns> {
+  async read(
+    environmentId: number,
+    { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings,
+  ): Promise<AliasColumns> {
     const faults: Fault[] = [];
     const columns: AliasColumns = {};
     if (maxSizeBytes !== undefined) columns.maxSizeBytes = maxSizeBytes;
     if (allowedSenders !== undefined) {
       const read = allowedSenders.map((text, i) => ({ ...readAllowedSender(text), i }));
-      for (const each of read) if ('fault' in each) faults.push({ path: `allowedSenders.${each.i}`, message: each.fault });
+      for (const each of read)
+        if ('fault' in each) faults.push({ path: `allowedSenders.${each.i}`, message: each.fault });
       columns.allowedSenders = [...new Set(read.flatMap((each) => ('entry' in each ? [each.entry] : [])))];
     }
-    const named = routes?.map(({ destination }, i) => ({ text: destination, path: `routes.${i}.destination` }))
-      ?? destinationIds?.map((text, i) => ({ text, path: `destinationIds.${i}` }));
+    const named =
+      routes?.map(({ destination }, i) => ({ text: destination, path: `routes.${i}.destination` })) ??
+      destinationIds?.map((text, i) => ({ text, path: `destinationIds.${i}` }));
     if (named !== undefined) {
       const ids = named.map(({ text }) => parseId('dst', text));
-      faults.push(...(await this.unknown(environmentId, ids)).map((at) => ({ path: named[at]?.path ?? '', message: 'There is no such destination.' })));
+      faults.push(
+        ...(await this.unknown(environmentId, ids)).map((at) => ({
+          path: named[at]?.path ?? '',
+          message: 'There is no such destination.',
+        })),
+      );
       columns.destinationIds = [...new Set(ids.filter((id) => id !== null))];
     }
     if (routes !== undefined) {
@@ -54,17 +64,23 @@ export class AliasSettingsReader {
   }
   /** The places of those that there are none of. */
   private async unknown(environmentId: number, ids: readonly (Id | null)[]): Promise<number[]> {
-    const known = await Promise.all(ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))));
+    const known = await Promise.all(
+      ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))),
+    );
     return known.flatMap((target, at) => (target === null ? [at] : []));
   }
 }
 
-function readFilters(routes: readonly AskedAliasRoute[]): { filters: NonNullable<AliasColumns['filters']>; faults: Fault[] } {
+function readFilters(routes: readonly AskedAliasRoute[]): {
+  filters: NonNullable<AliasColumns['filters']>;
+  faults: Fault[];
+} {
   const filters: NonNullable<AliasColumns['filters']> = {};
   const faults: Fault[] = [];
   routes.forEach(({ destination, filter }, at) => {
     const id = parseId('dst', destination);
-    if (id !== null && routes.findIndex((other) => parseId('dst', other.destination) === id) < at) faults.push({ path: `routes.${at}.destination`, message: 'The same destination occurs twice.' });
+    if (id !== null && routes.findIndex((other) => parseId('dst', other.destination) === id) < at)
+      faults.push({ path: `routes.${at}.destination`, message: 'The same destination occurs twice.' });
     if (filter === null) return;
     const compiled = compileFilter(filter, `routes.${at}.filter`);
     if ('faults' in compiled) faults.push(...compiled.faults);
@@ -76,6 +92,8 @@ function readFilters(routes: readonly AskedAliasRoute[]): { filters: NonNullable
 /** Both may be given, as in what a GET answered, when they say the same. */
 function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
-  const agree = destinationIds === undefined || (new Set(destinationIds).size === named.size && destinationIds.every((id) => named.has(id)));
+  const agree =
+    destinationIds === undefined ||
+    (new Set(destinationIds).size === named.size && destinationIds.every((id) => named.has(id)));
   return agree ? [] : [{ path: 'destinationIds', message: 'names other destinations than routes: give one of them' }];
 }

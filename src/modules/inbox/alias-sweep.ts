@@ -18,7 +18,12 @@ export class AliasSweep implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('AliasSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'AliasSweep',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

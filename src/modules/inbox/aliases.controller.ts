@@ -1,18 +1,43 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiBadRequestResponse, ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiBadRequestResponse,
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasRegistration } from './alias-registration.js';
-import { AliasChangesBody, AliasItem, AliasListQuery, AliasPage, aliasSettings, newAlias, NewAliasBody, presentAlias, presentAliases } from './aliases.dto.js';
+import {
+  AliasChangesBody,
+  AliasItem,
+  AliasListQuery,
+  AliasPage,
+  aliasSettings,
+  newAlias,
+  NewAliasBody,
+  presentAlias,
+  presentAliases,
+} from './aliases.dto.js';
 import { AliasesService } from './aliases.service.js';
 
-const ALIAS = { name: 'alias', description: 'The alias: its id, or its whole address (percent-encoded).', example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ALIAS = {
+  name: 'alias',
+  description: 'The alias: its id, or its whole address (percent-encoded).',
+  example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
 const ERROR = { $ref: '#/components/schemas/Error' };
 
 /** Addresses that receive mail. */
-@Section('Aliases', 'Addresses that receive mail. A message becomes an event of type email.received, which goes to the destinations of its alias.')
+@Section(
+  'Aliases',
+  'Addresses that receive mail. A message becomes an event of type email.received, which goes to the destinations of its alias.',
+)
 @Controller('v1/aliases')
 export class AliasesController {
   constructor(
@@ -31,7 +56,10 @@ export class AliasesController {
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Create an alias', description: 'Mail to it is taken within five seconds. An environment has at most 10,000 aliases.' })
+  @ApiOperation({
+    summary: 'Create an alias',
+    description: 'Mail to it is taken within five seconds. An environment has at most 10,000 aliases.',
+  })
   @ApiCreatedResponse({ type: AliasItem, description: 'The alias, with its address.' })
   @ApiBadRequestResponse({ description: 'The address is malformed, or one that nobody can have.', schema: ERROR })
   @ApiConflictResponse({ description: 'The organization has an alias with this address.', schema: ERROR })
@@ -50,17 +78,28 @@ export class AliasesController {
 
   @Patch(':alias')
   @Scope('write')
-  @ApiOperation({ summary: 'Change an alias', description: 'What is left out stays. The address is the identity: changing it is 422.' })
+  @ApiOperation({
+    summary: 'Change an alias',
+    description: 'What is left out stays. The address is the identity: changing it is 422.',
+  })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias as it is now.' })
-  async changeAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Body() body: AliasChangesBody): Promise<AliasItem> {
+  async changeAlias(
+    @CurrentTenant() tenant: Tenant,
+    @Param('alias') alias: string,
+    @Body() body: AliasChangesBody,
+  ): Promise<AliasItem> {
     return presentAlias(await this.aliases.change(tenant, alias, aliasSettings(body)));
   }
 
   @Delete(':alias')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an alias', description: 'New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends.' })
+  @ApiOperation({
+    summary: 'Delete an alias',
+    description:
+      'New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends.',
+  })
   @ApiParam(ALIAS)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @TryAfter('Received mail')

@@ -49,10 +49,28 @@ export class AliasListQuery {
 
 /** The alias to make. */
 @Examples({
-  platform: { summary: 'An address under the platform\'s domain', value: { kind: 'platform', localPart: 'invoices', destinationIds: [DESTINATION] } },
-  custom: { summary: 'An address of a domain of yours, for some senders', value: { kind: 'custom', domainId: DOMAIN, localPart: 'support', destinationIds: [DESTINATION], allowedSenders: ['@example.org'] } },
-  filtered: { summary: 'Only some of its mail', value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] } },
-  catchAll: { summary: 'Everything else that comes to the domain', value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] } },
+  platform: {
+    summary: "An address under the platform's domain",
+    value: { kind: 'platform', localPart: 'invoices', destinationIds: [DESTINATION] },
+  },
+  custom: {
+    summary: 'An address of a domain of yours, for some senders',
+    value: {
+      kind: 'custom',
+      domainId: DOMAIN,
+      localPart: 'support',
+      destinationIds: [DESTINATION],
+      allowedSenders: ['@example.org'],
+    },
+  },
+  filtered: {
+    summary: 'Only some of its mail',
+    value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] },
+  },
+  catchAll: {
+    summary: 'Everything else that comes to the domain',
+    value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] },
+  },
 })
 export class NewAliasBody {
   /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for a domain of yours. */
@@ -80,7 +98,14 @@ export class NewAliasBody {
   allowedSenders?: string[];
 
   /** Larger messages are refused with 552. Null, or left out, for what the listener takes at most, 40 MB. */
-  @ApiProperty({ required: false, type: 'integer', nullable: true, minimum: 1024, maximum: 41_943_040, example: 10_485_760 })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    nullable: true,
+    minimum: 1024,
+    maximum: 41_943_040,
+    example: 10_485_760,
+  })
   maxSizeBytes?: number | null;
 }
 
@@ -104,7 +129,14 @@ export class AliasChangesBody {
   allowedSenders?: string[];
 
   /** Larger messages are refused with 552; null for what the listener takes at most. */
-  @ApiProperty({ required: false, type: 'integer', nullable: true, minimum: 1024, maximum: 41_943_040, example: 10_485_760 })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    nullable: true,
+    minimum: 1024,
+    maximum: 41_943_040,
+    example: 10_485_760,
+  })
   maxSizeBytes?: number | null;
 }
 
@@ -166,14 +198,42 @@ export function newAlias({ kind, domainId = '', localPart, ...settings }: NewAli
   return { kind, domainId: domainId === '' ? null : domainId, localPart, settings: aliasSettings(settings) };
 }
 
-export function aliasSettings({ destinationIds, routes, allowedSenders, maxSizeBytes }: AliasChangesBody): AliasSettings {
-  return { destinationIds, routes: routes?.map(({ destination, filter }) => ({ destination, filter: filter ?? null })), allowedSenders, maxSizeBytes };
+export function aliasSettings({
+  destinationIds,
+  routes,
+  allowedSenders,
+  maxSizeBytes,
+}: AliasChangesBody): AliasSettings {
+  return {
+    destinationIds,
+    routes: routes?.map(({ destination, filter }) => ({ destination, filter: filter ?? null })),
+    allowedSenders,
+    maxSizeBytes,
+  };
 }
 
-export function presentAlias({ id, address, kind, localPart, destinationIds, filters, allowedSenders, maxSizeBytes, createdAt }: AliasEntity): AliasItem {
+export function presentAlias({
+  id,
+  address,
+  kind,
+  localPart,
+  destinationIds,
+  filters,
+  allowedSenders,
+  maxSizeBytes,
+  createdAt,
+}: AliasEntity): AliasItem {
   return {
-    id: showId('al', id), address, kind, localPart, domain: address.slice(address.lastIndexOf('@') + 1), destinationIds: destinationIds.map((each) => showId('dst', each)),
-    routes: destinationIds.map((each) => ({ destination: showId('dst', each), filter: filters[each] ?? null })), allowedSenders, maxSizeBytes, createdAt: createdAt.toISOString(),
+    id: showId('al', id),
+    address,
+    kind,
+    localPart,
+    domain: address.slice(address.lastIndexOf('@') + 1),
+    destinationIds: destinationIds.map((each) => showId('dst', each)),
+    routes: destinationIds.map((each) => ({ destination: showId('dst', each), filter: filters[each] ?? null })),
+    allowedSenders,
+    maxSizeBytes,
+    createdAt: createdAt.toISOString(),
   };
 }
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DestinationUsers } from '#modules/destinations/destination-users.contract.js';
 import { suppressionKey } from '#engine/mail/addresses.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { DestinationUsers } from '#modules/destinations/destination-users.contract.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';
 import type { AliasEntity } from './inbox.entities.js';
@@ -23,11 +23,19 @@ export class AliasesService {
     users: DestinationUsers,
   ) {
     users.attach(async (environmentId, destinationId, max) =>
-      (await this.store.leadingTo(environmentId, destinationId, max)).map(({ id, address }) => ({ kind: 'alias', id: showId('al', id), address })));
+      (await this.store.leadingTo(environmentId, destinationId, max)).map(({ id, address }) => ({
+        kind: 'alias',
+        id: showId('al', id),
+        address,
+      })),
+    );
   }
 
   /** Newest first. Throws 400 for a bad cursor. */
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: AliasEntity[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: AliasEntity[]; nextCursor: string | null }> {
     const list: CursorQuery = { list: 'aliases', filters: {} };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
@@ -39,7 +47,10 @@ export class AliasesService {
   /** By its id, or its whole address. Throws 404. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
-    const row = id === null ? await this.store.findAt(environmentId, suppressionKey(text)) : await this.store.find(environmentId, id);
+    const row =
+      id === null
+        ? await this.store.findAt(environmentId, suppressionKey(text))
+        : await this.store.find(environmentId, id);
     if (row === null) throw notFound('alias');
     return row;
   }
@@ -53,7 +64,10 @@ export class AliasesService {
       if (row === null) throw notFound('alias');
       const { destinationIds } = columns;
       // The filter of a destination that leaves is gone, so that it does not come back with it.
-      if (destinationIds !== undefined && columns.filters === undefined) columns.filters = Object.fromEntries(Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)));
+      if (destinationIds !== undefined && columns.filters === undefined)
+        columns.filters = Object.fromEntries(
+          Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)),
+        );
       return Object.keys(columns).length === 0 ? row : this.store.update(row, columns);
     });
   }

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { ArrayContains, type FindOptionsWhere, IsNull, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import {
+  ArrayContains,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+  type QueryDeepPartialEntity,
+  type Repository,
+} from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -11,10 +18,16 @@ export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters
 
 const UNIQUE_VIOLATION = '23505';
 
-const LOCK: Statement = { name: 'aliases.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)` };
+const LOCK: Statement = {
+  name: 'aliases.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
+};
 
 /** aliases_address_idx. */
-const COUNT: Statement = { name: 'aliases.count', text: 'select count(*)::int as count from aliases where environment_id = $1::int and removed_at is null' };
+const COUNT: Statement = {
+  name: 'aliases.count',
+  text: 'select count(*)::int as count from aliases where environment_id = $1::int and removed_at is null',
+};
 
 /** aliases_pkey. */
 const REMOVE: Statement = {
@@ -32,7 +45,10 @@ const IS_ANY_FORGOTTEN: Statement = {
 };
 
 /** aliases_pkey. Mail that came before its alias was removed is still on its way. */
-const FILTERS: Statement = { name: 'aliases.filters', text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid' };
+const FILTERS: Statement = {
+  name: 'aliases.filters',
+  text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
+};
 
 /** Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every partition of messages. */
 const FORGET: Statement = {
@@ -73,7 +89,10 @@ export class AliasesStore {
 
   /** Whoever begins to change it now waits until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<AliasEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id, removedAt: IsNull() }, lock: { mode: 'pessimistic_write' } });
+    return this.rows().findOne({
+      where: { environmentId, id, removedAt: IsNull() },
+      lock: { mode: 'pessimistic_write' },
+    });
   }
 
   /** Also of a removed one, whose mail is on its way; none where there is no such alias. */
@@ -91,12 +110,21 @@ export class AliasesStore {
 
   /** The first on a domain. Index aliases_domain_id_idx. */
   onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
-    return this.rows().find({ select: { id: true }, where: { environmentId, domainId, removedAt: IsNull() }, order: { id: 'ASC' }, take: max });
+    return this.rows().find({
+      select: { id: true },
+      where: { environmentId, domainId, removedAt: IsNull() },
+      order: { id: 'ASC' },
+      take: max,
+    });
   }
 
   /** The first that lead to a destination: a look at all aliases of the environment. */
   leadingTo(environmentId: number, destinationId: Id, max: number): Promise<AliasEntity[]> {
-    return this.rows().find({ where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() }, order: { id: 'ASC' }, take: max });
+    return this.rows().find({
+      where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() },
+      order: { id: 'ASC' },
+      take: max,
+    });
   }
 
   /** False when the address is taken (aliases_address_idx, aliases_platform_idx): the transaction is lost then. */
@@ -114,7 +142,10 @@ export class AliasesStore {
   /** The row after the changes, in the transaction in which it was found for update. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
-    await this.rows().update({ environmentId: row.environmentId, id: row.id }, columns as QueryDeepPartialEntity<AliasEntity>);
+    await this.rows().update(
+      { environmentId: row.environmentId, id: row.id },
+      columns as QueryDeepPartialEntity<AliasEntity>,
+    );
     await this.announce(row);
     return { ...row, ...columns };
   }

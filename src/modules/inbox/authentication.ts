@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
-import type { spf as Spf } from 'mailauth/lib/spf/index.js';
 import type { evaluateDmarc as EvaluateDmarc } from 'mailauth/lib/dmarc/index.js';
+import type { spf as Spf } from 'mailauth/lib/spf/index.js';
 import type { NameRecords } from '#egress/name-records.js';
-import { authVerdict, bestOf, type AuthVerdict, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
+import { type AuthVerdict, authVerdict, bestOf, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX } from '#engine/mail/message-head.js';
 import { signatureKeyNames } from '#engine/mail/signature-keys.js';
-import { MessageLookups } from './message-lookups.js';
 import type { Read } from './mail-threads.js';
+import { MessageLookups } from './message-lookups.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
 const require = createRequire(import.meta.url);
@@ -35,17 +35,25 @@ const ADDRESSES_MAX = 20;
 
 /** Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are silent cost a verdict, never the message. */
 export async function authenticate(
-  message: Arrived, records: NameRecords, verify: (raw: Buffer, keys: FoundKeys) => Promise<Read<Signatures>>,
+  message: Arrived,
+  records: NameRecords,
+  verify: (raw: Buffer, keys: FoundKeys) => Promise<Read<Signatures>>,
 ): Promise<Pick<Verdicts, 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'arc'>> {
   const lookups = new MessageLookups(records, `mail of ${message.environmentId}`);
   try {
     lookups.allow(FIRST_MS_MAX);
     const [sender, keys] = await Promise.all([senderPolicy(message, lookups), keysOf(message.raw, lookups)]);
     const signatures = await verify(message.raw, keys);
-    if ('fault' in signatures) return { spf: sender.verdict, dkim: 'permerror', dmarc: 'permerror', dmarcPolicy: null, arc: 'permerror' };
+    if ('fault' in signatures)
+      return { spf: sender.verdict, dkim: 'permerror', dmarc: 'permerror', dmarcPolicy: null, arc: 'permerror' };
     lookups.allow(THEN_MS_MAX);
     const { dkim, arc } = signatures;
-    return { spf: sender.verdict, dkim: bestOf(dkim.map(({ verdict }) => verdict)), arc, ...(await alignment(signatures, sender, lookups)) };
+    return {
+      spf: sender.verdict,
+      dkim: bestOf(dkim.map(({ verdict }) => verdict)),
+      arc,
+      ...(await alignment(signatures, sender, lookups)),
+    };
   } finally {
     lookups.close();
   }
@@ -65,9 +73,15 @@ interface SenderPolicy {
 }
 
 /** RFC 7208 to the letter: its own limits on look-ups, too. */
-export async function senderPolicy({ clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>, lookups: MessageLookups): Promise<SenderPolicy> {
+export async function senderPolicy(
+  { clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>,
+  lookups: MessageLookups,
+): Promise<SenderPolicy> {
   const options = { ip: clientIp, helo, sender: mailFrom, mta: ownName, resolver: lookups.resolve, strict: true };
-  const result = await spf(options as never).catch(() => null) as { status?: { result?: string }; domain?: string } | null;
+  const result = (await spf(options as never).catch(() => null)) as {
+    status?: { result?: string };
+    domain?: string;
+  } | null;
   const asked = mailFrom === '' ? helo : mailFrom.slice(mailFrom.lastIndexOf('@') + 1);
   if (result === null) return { verdict: 'temperror', domain: asked };
   return { verdict: authVerdict(result.status?.result), domain: result.domain ?? asked };
@@ -83,24 +97,36 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
  * for would be, the policy can't be applied (RFC 7489, section 6.6.2): that is `temperror` and not `fail`.
  */
 export async function alignment(
-  signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, lookups: MessageLookups,
+  signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
+  sender: SenderPolicy,
+  lookups: MessageLookups,
 ): Promise<Alignment> {
   const known = await evaluated(signatures, sender, ['pass'], lookups);
-  if (known.dmarc !== 'fail' || ![sender, ...signatures.dkim].some(({ verdict }) => verdict === 'temperror')) return known;
+  if (known.dmarc !== 'fail' || ![sender, ...signatures.dkim].some(({ verdict }) => verdict === 'temperror'))
+    return known;
   const possible = await evaluated(signatures, sender, ['pass', 'temperror'], lookups);
   return possible.dmarc === 'fail' ? known : { ...known, dmarc: 'temperror' };
 }
 
 /** Evaluates DMARC as if the identities with these verdicts had passed. */
 async function evaluated(
-  { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, passing: readonly AuthVerdict[], lookups: MessageLookups,
+  { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
+  sender: SenderPolicy,
+  passing: readonly AuthVerdict[],
+  lookups: MessageLookups,
 ): Promise<Alignment> {
   const options = {
-    headerFrom: from.slice(0, ADDRESSES_MAX).map(bounded), fromFields, resolver: lookups.resolve,
+    headerFrom: from.slice(0, ADDRESSES_MAX).map(bounded),
+    fromFields,
+    resolver: lookups.resolve,
     spfDomains: passing.includes(sender.verdict) && sender.domain !== null ? [sender.domain] : [],
-    dkimDomains: dkim.filter(({ verdict }) => passing.includes(verdict)).map(({ id, domain, underSized }) => ({ id, domain, underSized })),
+    dkimDomains: dkim
+      .filter(({ verdict }) => passing.includes(verdict))
+      .map(({ id, domain, underSized }) => ({ id, domain, underSized })),
   };
-  const evaluation = await evaluateDmarc(options as never).catch(() => null) as { response: DmarcResponse | false } | null;
+  const evaluation = (await evaluateDmarc(options as never).catch(() => null)) as {
+    response: DmarcResponse | false;
+  } | null;
   if (evaluation === null) return { dmarc: 'temperror', dmarcPolicy: null };
   if (evaluation.response === false) return { dmarc: 'permerror', dmarcPolicy: null };
   const { status, policy } = evaluation.response;

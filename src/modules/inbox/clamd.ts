@@ -41,6 +41,9 @@ function readAnswer(socket: Duplex): Promise<string> {
       said += bytes.toString('latin1');
       if (said.includes('\0') || said.length > ANSWER_BYTES_MAX) end();
     });
-    socket.once('end', end).once('close', end).once('error', (error) => (said === '' ? reject(error) : end()));
+    socket
+      .once('end', end)
+      .once('close', end)
+      .once('error', (error) => (said === '' ? reject(error) : end()));
   });
 }

@@ -60,7 +60,10 @@ export interface IncomingBytes {
 /** A message that is in memory already, as it would have come in. */
 export function incomingBytes(raw: Buffer): IncomingBytes {
   return {
-    sizeBytes: raw.length, sha256: createHash('sha256').update(raw).digest(), head: headOf(raw), whole: raw.length > WHOLE_BYTES_MAX ? null : raw,
+    sizeBytes: raw.length,
+    sha256: createHash('sha256').update(raw).digest(),
+    head: headOf(raw),
+    whole: raw.length > WHOLE_BYTES_MAX ? null : raw,
     async *read() {
       yield raw;
     },

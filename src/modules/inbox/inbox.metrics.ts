@@ -9,9 +9,21 @@ export class InboxMetrics {
   private readonly messagesTotal;
 
   constructor(metrics: Metrics) {
-    this.groupSeconds = metrics.histogram('inbox_group_commit_seconds', 'How long a group of received messages took to be committed.', [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]);
-    this.groupMessages = metrics.histogram('inbox_group_messages', 'How many messages one commit took.', [1, 2, 4, 8, 16, 32, 64, 128]);
-    this.messagesTotal = metrics.counter('inbox_messages_total', 'Messages that came to aliases, by what became of them at the door.', ['outcome']);
+    this.groupSeconds = metrics.histogram(
+      'inbox_group_commit_seconds',
+      'How long a group of received messages took to be committed.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    );
+    this.groupMessages = metrics.histogram(
+      'inbox_group_messages',
+      'How many messages one commit took.',
+      [1, 2, 4, 8, 16, 32, 64, 128],
+    );
+    this.messagesTotal = metrics.counter(
+      'inbox_messages_total',
+      'Messages that came to aliases, by what became of them at the door.',
+      ['outcome'],
+    );
   }
 
   committed(messages: number, tookMs: number): void {

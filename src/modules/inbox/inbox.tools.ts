@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { Clock } from '#kernel/clock.js';
 import { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 import { cursor, idempotencyKey, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
-import { Clock } from '#kernel/clock.js';
 import { messageForAgent } from './message-for-agent.js';
 
 const ADDRESS = 'support.acme@in.example.com';
@@ -51,7 +51,10 @@ export class InboxTools extends AgentTools {
       example: { alias: ADDRESS, subject: 'order', limit: 50 },
       run: async (api, { alias: address, from, subject, ...query }) => {
         const page = await api.page(apiPath`/v1/aliases/${address}/messages`, query);
-        return { content: { ...page, data: (page['data'] as Listed[]).filter(fitting({ from, subject })) }, untrusted: STRANGERS };
+        return {
+          content: { ...page, data: (page['data'] as Listed[]).filter(fitting({ from, subject })) },
+          untrusted: STRANGERS,
+        };
       },
     }),
     readTool({
@@ -61,7 +64,8 @@ export class InboxTools extends AgentTools {
         'One received mail: author, verdicts, file names, and its text in parts (`body_next_offset` is the next `body_offset`). ' +
         '`auth` other than `pass`: its author is not proven.',
       input: z.object({
-        alias, message_id: z.string().min(1).max(64).describe('`evt_…`.'),
+        alias,
+        message_id: z.string().min(1).max(64).describe('`evt_…`.'),
         body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say what there is.'),
         body_offset: z.number().int().min(0).default(0).describe('In characters.'),
       }),
@@ -78,7 +82,9 @@ export class InboxTools extends AgentTools {
         `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits, quarantined too (\`state\`); its text: get_message. Without \`since\` only new mail: ` +
         `note the time before you cause it. Empty \`data\`: call again with the returned \`since\`. Looks at the newest ${LOOKED_AT}.`,
       input: z.object({
-        alias, ...FILTERS, since,
+        alias,
+        ...FILTERS,
+        since,
         timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),
       }),
       example: { alias: ADDRESS, subject: 'code', timeout_seconds: 20 },
@@ -88,7 +94,9 @@ export class InboxTools extends AgentTools {
         const found = await api.until(seconds, async () => {
           const { data } = await api.get(apiPath`/v1/aliases/${address}/messages`, { limit: LOOKED_AT });
           // Before it was read nobody knows its author and its subject.
-          const all = (data as Listed[]).filter((each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each));
+          const all = (data as Listed[]).filter(
+            (each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each),
+          );
           return all.length > 0 ? all.slice(0, FOUND_MAX) : null;
         });
         return { content: { data: found ?? [], timed_out: found === null, since: start }, untrusted: STRANGERS };
@@ -100,21 +108,33 @@ export class InboxTools extends AgentTools {
       description:
         'Sends mail of a time to an alias again, to where it leads now, delivered too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
-        alias, since, until,
+        alias,
+        since,
+        until,
         status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
-        cursor, idempotency_key: idempotencyKey,
+        cursor,
+        idempotency_key: idempotencyKey,
       }),
       example: { alias: ADDRESS, since: '2026-11-20T00:00:00Z', dry_run: true },
       isDestructive: false,
       isIdempotent: false,
-      run: async (api, { alias: address, idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/aliases/${address}/replay`, body, key) }),
+      run: async (api, { alias: address, idempotency_key: key, ...body }) => ({
+        content: await api.post(apiPath`/v1/aliases/${address}/replay`, body, key),
+      }),
     }),
   ];
 }
 
 /** Whether a message has what is looked for in its header fields. */
-function fitting({ from, subject }: { from: string | undefined; subject: string | undefined }): (message: Listed) => boolean {
-  const has = (text: string | null, wanted: string | undefined): boolean => wanted === undefined || (text ?? '').toLowerCase().includes(wanted.toLowerCase());
+function fitting({
+  from,
+  subject,
+}: {
+  from: string | undefined;
+  subject: string | undefined;
+}): (message: Listed) => boolean {
+  const has = (text: string | null, wanted: string | undefined): boolean =>
+    wanted === undefined || (text ?? '').toLowerCase().includes(wanted.toLowerCase());
   return (message) => has(message.from, from) && has(message.subject, subject);
 }

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AcceptMail } from './accept-mail.js';
-import { IncomingMail, type IncomingBytes, type MailEnvelope, type RecipientVerdict, type SmtpAnswer } from './contract.js';
+import {
+  type IncomingBytes,
+  IncomingMail,
+  type MailEnvelope,
+  type RecipientVerdict,
+  type SmtpAnswer,
+} from './contract.js';
 import { MailGroup } from './mail-group.js';
 import { MailPace } from './mail-pace.js';
 import { Recipients } from './recipients.js';

@@ -13,7 +13,9 @@ describe('the gate of mail', () => {
 
   it('lets everybody through at once while there is no pace', async () => {
     const gate = gateAt(Infinity);
-    expect(await Promise.all(Array.from({ length: 1_000 }, () => gate.enter(10)))).toEqual(Array.from({ length: 1_000 }, () => true));
+    expect(await Promise.all(Array.from({ length: 1_000 }, () => gate.enter(10)))).toEqual(
+      Array.from({ length: 1_000 }, () => true),
+    );
     expect([gate.take(96), gate.passed]).toEqual([96, 1_096]);
   });
 
@@ -42,11 +44,16 @@ describe('the gate of mail', () => {
     expect(at.length).toBe(20);
   });
 
-  it.each([[12.5, 1_920, 24], [48, 500, 24], [100, 500, 50]])('at %d per second there is a burst every %d ms, of %d', async (perSecond, everyMs, size) => {
+  it.each([
+    [12.5, 1_920, 24],
+    [48, 500, 24],
+    [100, 500, 50],
+  ])('at %d per second there is a burst every %d ms, of %d', async (perSecond, everyMs, size) => {
     const gate = gateAt(perSecond);
     const bursts = new Map<number, number>();
     const fromMs = Date.now();
-    for (let n = 0; n < 400; n += 1) void gate.enter(60_000).then(() => bursts.set(Date.now(), (bursts.get(Date.now()) ?? 0) + 1));
+    for (let n = 0; n < 400; n += 1)
+      void gate.enter(60_000).then(() => bursts.set(Date.now(), (bursts.get(Date.now()) ?? 0) + 1));
 
     await jest.advanceTimersByTimeAsync(6 * everyMs);
 

@@ -59,7 +59,12 @@ export class MailGate {
   /** How many of so many may go on now, which are counted. */
   take(max: number): number {
     this.fill();
-    const taken = this.perSecond === Infinity ? Math.max(0, Math.min(max, this.left)) : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    const taken =
+      this.perSecond === Infinity
+        ? Math.max(0, Math.min(max, this.left))
+        : this.untilBurst() > 0
+          ? 0
+          : Math.max(0, Math.min(max, Math.floor(this.tokens)));
     if (taken > 0) [this.burstMs, this.ofBurst] = [this.atMs, taken];
     this.count(taken);
     return taken;
@@ -95,11 +100,14 @@ export class MailGate {
   }
 
   private look(): void {
-    this.looking ??= setTimeout(() => {
-      this.looking = null;
-      this.letIn();
-      if (this.line.size > 0) this.look();
-    }, Math.max(LOOK_MS, this.untilBurst()));
+    this.looking ??= setTimeout(
+      () => {
+        this.looking = null;
+        this.letIn();
+        if (this.line.size > 0) this.look();
+      },
+      Math.max(LOOK_MS, this.untilBurst()),
+    );
   }
 
   private untilBurst(): number {

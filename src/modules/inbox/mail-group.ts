@@ -40,14 +40,17 @@ export class MailGroup {
       itemsMax: GROUP_MESSAGES_MAX,
       weigh: (rows) => rows.reduce((bytes, { raw }) => bytes + ROW_BYTES + (raw?.length ?? 0), 0),
       weightMax: GROUP_BYTES_MAX,
-      get lingerMs() { return pace.isPaced ? PACED_LINGER_MS : 0; },
+      get lingerMs() {
+        return pace.isPaced ? PACED_LINGER_MS : 0;
+      },
       gapMs: GAP_MS,
     });
   }
 
   /** Resolves once they are committed. Throws 503 while storage is away, or does not keep up. */
   async add(rows: readonly NewMessage[]): Promise<RowOutcomes> {
-    if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX) throw unavailable('Storage does not keep up.');
+    if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX)
+      throw unavailable('Storage does not keep up.');
     return this.group.add(rows);
   }
 

@@ -25,7 +25,10 @@ describe('the pace of mail', () => {
   }
 
   it('is none without deliveries, and none where the process has time for both', () => {
-    for (const traffic of [{ urgentPerSecond: 0, utilization: 1 }, { urgentPerSecond: 500, utilization: 0.4 }]) {
+    for (const traffic of [
+      { urgentPerSecond: 0, utilization: 1 },
+      { urgentPerSecond: 500, utilization: 0.4 },
+    ]) {
       const { pace, look } = process(traffic);
       look(20);
       expect(pace.figures()).toEqual({ taken: Infinity, read: Infinity });
@@ -46,7 +49,10 @@ describe('the pace of mail', () => {
 
   it('is not known after a silence: some go on, and the next look says whether the others do', async () => {
     jest.useFakeTimers();
-    for (const { traffic, pace: found } of [{ traffic: { urgentPerSecond: 2_000, utilization: 1 }, pace: 10 }, { traffic: { urgentPerSecond: 2_000, utilization: 0.5 }, pace: Infinity }]) {
+    for (const { traffic, pace: found } of [
+      { traffic: { urgentPerSecond: 2_000, utilization: 1 }, pace: 10 },
+      { traffic: { urgentPerSecond: 2_000, utilization: 0.5 }, pace: Infinity },
+    ]) {
       const { pace, clock } = process(traffic);
       clock.ms += 60_000;
       const turns = Array.from({ length: 30 }, () => pace.turn());
@@ -74,7 +80,9 @@ describe('the pace of mail', () => {
     clock.ms += 80;
     await jest.advanceTimersByTimeAsync(100);
 
-    expect(await Promise.race([Promise.all(turns), jest.advanceTimersByTimeAsync(29_000)])).toEqual(turns.map(() => true));
+    expect(await Promise.race([Promise.all(turns), jest.advanceTimersByTimeAsync(29_000)])).toEqual(
+      turns.map(() => true),
+    );
     jest.useRealTimers();
   });
 

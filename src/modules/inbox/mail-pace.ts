@@ -97,8 +97,16 @@ export class MailPace {
     } else {
       const floor = Math.max(FLOOR_MIN, traffic.urgentPerSecond * FLOOR_PART);
       const took = (gate: MailGate, count: number): number => (this.isUnknown ? 0 : tookOf(gate, per(count)));
-      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: took(this.taking, taken - this.seen.taken) }, floor);
-      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: took(this.reading, read - this.seen.read) }, floor);
+      this.taking.pace = nextPace(
+        this.taking.pace,
+        { ...traffic, tookPerSecond: took(this.taking, taken - this.seen.taken) },
+        floor,
+      );
+      this.reading.pace = nextPace(
+        this.reading.pace,
+        { ...traffic, tookPerSecond: took(this.reading, read - this.seen.read) },
+        floor,
+      );
       this.isUnknown = false;
     }
     this.seen = { taken, read };

@@ -11,7 +11,14 @@ import { MailArrivals } from './contract.js';
 import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
-import { DAYS_MAX, type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
+import {
+  DAYS_MAX,
+  type Decided,
+  LARGE_BYTES,
+  WAITING_IN_MS,
+  type WaitingMessage,
+  WaitingMessagesStore,
+} from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
@@ -65,8 +72,18 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Mail pipeline', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
-    this.renewing = new Loop('Mail claims', () => this.renew(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Mail pipeline',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    this.renewing = new Loop(
+      'Mail claims',
+      () => this.renew(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -97,14 +114,27 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
-    const days = this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= DAYS_MAX ? [...this.days] : null;
-    const { messages, raced } = await this.store.claim({
-      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: Math.max(0, BYTES_MAX - this.bytes), days,
-    }).catch((error: unknown) => {
-      this.pace.read(limit, []);
-      throw error;
-    });
-    this.pace.read(limit, messages.map(({ sizeBytes }) => sizeBytes));
+    const days =
+      this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= DAYS_MAX
+        ? [...this.days]
+        : null;
+    const { messages, raced } = await this.store
+      .claim({
+        claim: this.ids.next(),
+        limit,
+        perEnvironmentMax: OF_ONE_MAX,
+        held: this.held,
+        bytesMax: Math.max(0, BYTES_MAX - this.bytes),
+        days,
+      })
+      .catch((error: unknown) => {
+        this.pace.read(limit, []);
+        throw error;
+      });
+    this.pace.read(
+      limit,
+      messages.map(({ sizeBytes }) => sizeBytes),
+    );
     if (days === null) {
       this.sawAllMs = this.turnedMs;
       this.days.clear();
@@ -124,10 +154,13 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   /** Whoever wants a claim now shares it with all that want one a moment later. */
   private wakeSoon(): void {
     if (this.isStopping || this.waking !== null) return;
-    this.waking = setTimeout(() => {
-      this.waking = null;
-      this.loop.wake();
-    }, Math.max(0, this.turnedMs + GAP_MS - this.clock.monotonicMs()));
+    this.waking = setTimeout(
+      () => {
+        this.waking = null;
+        this.loop.wake();
+      },
+      Math.max(0, this.turnedMs + GAP_MS - this.clock.monotonicMs()),
+    );
   }
 
   private begin(message: WaitingMessage): void {
@@ -164,7 +197,10 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
       const isBusy = error instanceof ApiError && error.type === 'unavailable';
       const afterMs = isBusy ? BUSY_MS : Math.min(BACKOFF_MS_FIRST * 2 ** message.tries, BACKOFF_MS_MAX);
       this.metrics.became(isBusy ? 'busy' : 'failed');
-      if (!isBusy) this.logger.error(`Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`);
+      if (!isBusy)
+        this.logger.error(
+          `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
+        );
       // Where this fails too, the claim ends by itself.
       await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
     }

@@ -41,7 +41,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const parse = async (environmentId: number, text: string): Promise<ReadAll['message']> => (await threads.read(environmentId, Buffer.from(text), {})).message;
+const parse = async (environmentId: number, text: string): Promise<ReadAll['message']> =>
+  (await threads.read(environmentId, Buffer.from(text), {})).message;
 
 describe('a message that the parser never comes back from', () => {
   it('costs its own call: the thread is ended, and the next message of the same environment is read by another one', async () => {
@@ -51,10 +52,12 @@ describe('a message that the parser never comes back from', () => {
 
   it('keeps no other environment waiting, however many of them come: their mail is read while those still spin', async () => {
     const ended: string[] = [];
-    const spinning = ['a', 'b', 'c', 'd'].map((name) => parse(1, 'spin').then((read) => {
-      ended.push(name);
-      return read;
-    }));
+    const spinning = ['a', 'b', 'c', 'd'].map((name) =>
+      parse(1, 'spin').then((read) => {
+        ended.push(name);
+        return read;
+      }),
+    );
     const others = Array.from({ length: 6 }, (_, i) => parse(2, `other ${i}`));
 
     expect(await Promise.all(others)).toEqual(others.map((_, i) => ({ subject: `other ${i}` })));
@@ -64,7 +67,7 @@ describe('a message that the parser never comes back from', () => {
 });
 
 describe('a message that the parser breaks at', () => {
-  it('takes all the memory that there is for it, and nobody else\'s', async () => {
+  it("takes all the memory that there is for it, and nobody else's", async () => {
     const [eaten, other] = await Promise.all([parse(1, 'eat'), parse(2, 'other')]);
 
     expect(other).toEqual({ subject: 'other' });

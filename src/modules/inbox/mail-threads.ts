@@ -1,10 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
-import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
+import { type JobEnd, Lane, type LaneOptions } from '#sandbox/lane.js';
 import { MailPace } from './mail-pace.js';
-import { runUntil } from './patient-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
+import { runUntil } from './patient-call.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
 /** What a thread is asked. */
@@ -55,7 +55,12 @@ export class MailThreads implements OnApplicationShutdown {
     const options: LaneOptions<MailCall, MailAnswer> = {
       threadsMax: THREADS_MAX,
       admits: (use, environment) => use.ofOrganization(environment) < (pace.isRoomy ? THREADS_PER_ENVIRONMENT_MAX : 1),
-      startThread: async () => new ReaderThread({ file: this.reader().file, workerData: null, resourceLimits: { maxOldGenerationSizeMb: this.reader().heapMbMax } }),
+      startThread: async () =>
+        new ReaderThread({
+          file: this.reader().file,
+          workerData: null,
+          resourceLimits: { maxOldGenerationSizeMb: this.reader().heapMbMax },
+        }),
       idleMsMax: IDLE_MS_MAX,
     };
     this.lane = new Lane(options);
@@ -85,7 +90,11 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   /** Null where there is no such attachment. Throws 503 where there is no room now. */
-  async attachment(environmentId: number, raw: Buffer, index: number): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+  async attachment(
+    environmentId: number,
+    raw: Buffer,
+    index: number,
+  ): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
     const answer = await this.ask(environmentId, { kind: 'attachment', raw, index });
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
@@ -103,7 +112,13 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   private async ask(environmentId: number, call: MailCall, untilMs = 0): Promise<MailAnswer> {
-    const job = { call, organization: String(environmentId), endpoint: '', limits: this.reader().limits, bytes: call.raw.byteLength };
+    const job = {
+      call,
+      organization: String(environmentId),
+      endpoint: '',
+      limits: this.reader().limits,
+      bytes: call.raw.byteLength,
+    };
     return answerOf(await runUntil(this.lane, job, untilMs));
   }
 }
@@ -112,7 +127,9 @@ export class MailThreads implements OnApplicationShutdown {
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
-    return end.answer === null && end.why === 'crashed' ? { answer: { kind: 'failed', sentence: 'It broke what read it.' }, cpuMs: end.cpuMs } : end;
+    return end.answer === null && end.why === 'crashed'
+      ? { answer: { kind: 'failed', sentence: 'It broke what read it.' }, cpuMs: end.cpuMs }
+      : end;
   }
 }
 

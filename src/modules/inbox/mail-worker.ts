@@ -19,19 +19,31 @@ const say = (message: ThreadMessage<MailAnswer>): void => parentPort?.postMessag
 parentPort?.on('message', (call: MailCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const done = (answer: MailAnswer): void => say({ kind: 'answered', answer, cpuMs: meter(), isSpoiled: call.raw.byteLength > KEPT_BYTES_MAX });
-  answerTo(call).then(done, (error: unknown) => done({ kind: 'failed', sentence: error instanceof Error ? error.message : String(error) }));
+  const done = (answer: MailAnswer): void =>
+    say({ kind: 'answered', answer, cpuMs: meter(), isSpoiled: call.raw.byteLength > KEPT_BYTES_MAX });
+  answerTo(call).then(done, (error: unknown) =>
+    done({ kind: 'failed', sentence: error instanceof Error ? error.message : String(error) }),
+  );
 });
 say({ kind: 'ready' });
 
 async function answerTo(call: MailCall): Promise<MailAnswer> {
   const raw = Buffer.from(call.raw.buffer, call.raw.byteOffset, call.raw.byteLength);
   switch (call.kind) {
-    case 'signatures': return { kind: 'signatures', signatures: await verifySignatures(raw, call.keys) };
-    case 'parse': return { kind: 'parsed', message: await parseMessage(raw) };
-    case 'read': return { kind: 'read', signatures: await told(verifySignatures(raw, call.keys)), message: await told(parseMessage(raw)) };
-    case 'attachment': return { kind: 'attachment', attachment: await attachmentOf(raw, call.index) };
-    case 'document': return { kind: 'document', document: await documentOf(raw) };
+    case 'signatures':
+      return { kind: 'signatures', signatures: await verifySignatures(raw, call.keys) };
+    case 'parse':
+      return { kind: 'parsed', message: await parseMessage(raw) };
+    case 'read':
+      return {
+        kind: 'read',
+        signatures: await told(verifySignatures(raw, call.keys)),
+        message: await told(parseMessage(raw)),
+      };
+    case 'attachment':
+      return { kind: 'attachment', attachment: await attachmentOf(raw, call.index) };
+    case 'document':
+      return { kind: 'document', document: await documentOf(raw) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BlobStore } from '#blobs/contract.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import { MessageBytes } from './message-bytes.js';
 import type { MessagesStore } from './messages.store.js';
 

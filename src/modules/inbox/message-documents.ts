@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { SentEmails } from '#modules/email/contract.js';
 import { notFound } from '#kernel/errors.js';
+import { SentEmails } from '#modules/email/contract.js';
 import { MessageBytes } from './message-bytes.js';
 import { MessagesStore } from './messages.store.js';
 import { PatientReading } from './patient-reading.js';

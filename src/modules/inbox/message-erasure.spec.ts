@@ -1,5 +1,5 @@
 import type { BlobStore } from '#blobs/contract.js';
-import type { ErasedContents, EraseContent } from '#modules/events/erasure.contract.js';
+import type { EraseContent, ErasedContents } from '#modules/events/erasure.contract.js';
 import type { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessageErasure } from './message-erasure.js';
 import type { MessagesStore } from './messages.store.js';
@@ -12,11 +12,19 @@ describe('the erasure of a message', () => {
     ['nothing of an event that is no message', false, false, []],
   ])('removes %s', async (_what, isKnown, isErasedNow, removed) => {
     const done: string[] = [];
-    const messages = { isKnown: async () => isKnown, erase: async () => (done.push('row'), isErasedNow) } as unknown as MessagesStore;
+    const messages = {
+      isKnown: async () => isKnown,
+      erase: async () => (done.push('row'), isErasedNow),
+    } as unknown as MessagesStore;
     const blobs = { remove: async () => void done.push('bytes') } as unknown as BlobStore;
     let erase: EraseContent | null = null;
     const contents = { attach: (attached: EraseContent) => (erase = attached) } as unknown as ErasedContents;
-    new MessageErasure(contents, { attach: () => undefined } as unknown as EventSources, messages, blobs).onModuleInit();
+    new MessageErasure(
+      contents,
+      { attach: () => undefined } as unknown as EventSources,
+      messages,
+      blobs,
+    ).onModuleInit();
 
     await (erase as unknown as EraseContent)(1, '019aa4c0-0000-7000-8000-000000000000');
 

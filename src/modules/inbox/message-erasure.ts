@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BlobStore } from '#blobs/contract.js';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
-import { EventSources } from '#modules/events/event-sources.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { parseId } from '#kernel/ids.js';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessagesStore } from './messages.store.js';
 
 /** With the payload of a message's event goes the message, its bytes and attachments too; and its events are found by its alias. */

@@ -16,23 +16,65 @@ export function messageForAgent(message: ApiObject, body: 'text' | 'html', offse
   const [wide, narrow] = [restOf(detail, 300), restOf(detail, 40)];
   return {
     ...(answerBytes(wide) <= REST_BYTES_MAX ? wide : narrow),
-    has_text: detail.text !== null, has_html: detail.html !== null,
-    body: detail[body] === null ? null : text, body_next_offset: nextOffset,
+    has_text: detail.text !== null,
+    has_html: detail.html !== null,
+    body: detail[body] === null ? null : text,
+    body_next_offset: nextOffset,
   };
 }
 
 /** Texts of its sender's are cut to so many characters. */
 function restOf(detail: ReceivedMessageDetail, charactersMax: number): ApiObject {
   const cut = (text: string): string => (text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`);
-  const few = (texts: readonly string[]): string[] =>
-    [...texts.slice(0, ADDRESSES_SHOWN).map(cut), ...(texts.length > ADDRESSES_SHOWN ? [`… (${texts.length} in all)`] : [])];
+  const few = (texts: readonly string[]): string[] => [
+    ...texts.slice(0, ADDRESSES_SHOWN).map(cut),
+    ...(texts.length > ADDRESSES_SHOWN ? [`… (${texts.length} in all)`] : []),
+  ];
   const orNull = (text: string | null): string | null => (text === null ? null : cut(text));
-  const { id, alias, received_at, date, status, reason, auth, verdicts, auto_submitted, size_bytes, truncated, parse_error, raw_url, attachments } = detail;
+  const {
+    id,
+    alias,
+    received_at,
+    date,
+    status,
+    reason,
+    auth,
+    verdicts,
+    auto_submitted,
+    size_bytes,
+    truncated,
+    parse_error,
+    raw_url,
+    attachments,
+  } = detail;
   return {
-    id, alias, received_at, status, reason, auth, verdicts, auto_submitted, parse_error,
-    from: cut(detail.from), to: few(detail.to), cc: few(detail.cc), reply_to: few(detail.reply_to), recipients: few(detail.recipients),
-    subject: cut(detail.subject), date, message_id: orNull(detail.message_id), in_reply_to: orNull(detail.in_reply_to), size_bytes, truncated,
-    attachments: attachments.slice(0, FILES_SHOWN).map(({ filename, content_type, size_bytes: size }, index) => ({ index, filename: cut(filename), content_type: cut(content_type), size_bytes: size })),
-    attachments_in_all: attachments.length, raw_url,
+    id,
+    alias,
+    received_at,
+    status,
+    reason,
+    auth,
+    verdicts,
+    auto_submitted,
+    parse_error,
+    from: cut(detail.from),
+    to: few(detail.to),
+    cc: few(detail.cc),
+    reply_to: few(detail.reply_to),
+    recipients: few(detail.recipients),
+    subject: cut(detail.subject),
+    date,
+    message_id: orNull(detail.message_id),
+    in_reply_to: orNull(detail.in_reply_to),
+    size_bytes,
+    truncated,
+    attachments: attachments.slice(0, FILES_SHOWN).map(({ filename, content_type, size_bytes: size }, index) => ({
+      index,
+      filename: cut(filename),
+      content_type: cut(content_type),
+      size_bytes: size,
+    })),
+    attachments_in_all: attachments.length,
+    raw_url,
   };
 }

@@ -1,5 +1,5 @@
-import { ToldRecords } from '../../../test/support/told-records.js';
 import { NameRecords } from '#egress/name-records.js';
+import { ToldRecords } from '../../../test/support/told-records.js';
 import { MessageLookups } from './message-lookups.js';
 
 describe('what is asked for one message', () => {
@@ -16,9 +16,15 @@ describe('what is asked for one message', () => {
     const records = new ToldRecords({});
     const lookups = new MessageLookups(records, 'test');
 
-    const codes = await Promise.all(Array.from({ length: 130 }, (_, i) => lookups.resolve(`${i}.example`, 'TXT').catch(({ code }) => code)));
+    const codes = await Promise.all(
+      Array.from({ length: 130 }, (_, i) => lookups.resolve(`${i}.example`, 'TXT').catch(({ code }) => code)),
+    );
 
-    expect([records.asked.length, codes.filter((code) => code === 'ENODATA').length, codes.filter((code) => code === 'ETIMEOUT').length]).toEqual([120, 120, 10]);
+    expect([
+      records.asked.length,
+      codes.filter((code) => code === 'ENODATA').length,
+      codes.filter((code) => code === 'ETIMEOUT').length,
+    ]).toEqual([120, 120, 10]);
   });
 
   it('a name server that never answers is given up, and one that is asked too late is not asked', async () => {
@@ -34,12 +40,22 @@ describe('what is asked for one message', () => {
   });
 
   it('a name that nobody can be asked for has no records: no sender makes a failure of name servers by writing one', async () => {
-    const records = Object.assign(Object.create(NameRecords.prototype) as NameRecords, { addresses: async () => ({ unanswered: 'EBADNAME' }) });
+    const records = Object.assign(Object.create(NameRecords.prototype) as NameRecords, {
+      addresses: async () => ({ unanswered: 'EBADNAME' }),
+    });
 
-    expect(await new MessageLookups(records, 'test').resolve('a\\9b._spf.example.com', 'A').catch(({ code }) => code)).toBe('ENODATA');
+    expect(
+      await new MessageLookups(records, 'test').resolve('a\\9b._spf.example.com', 'A').catch(({ code }) => code),
+    ).toBe('ENODATA');
   });
 
-  it.each([['4.3.2.1.in-addr.arpa', '1.2.3.4'], ['e.b.a.b.e.f.a.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa', '2001:0db8:0000:0000:0000:0000:cafe:babe']])('%s is asked of %s', async (name, address) => {
+  it.each([
+    ['4.3.2.1.in-addr.arpa', '1.2.3.4'],
+    [
+      'e.b.a.b.e.f.a.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa',
+      '2001:0db8:0000:0000:0000:0000:cafe:babe',
+    ],
+  ])('%s is asked of %s', async (name, address) => {
     const records = new ToldRecords({ [`PTR ${address}`]: ['mail.example'] });
 
     expect(await new MessageLookups(records, 'test').resolve(name, 'PTR')).toEqual(['mail.example']);

@@ -1,9 +1,12 @@
-import { NameRecords, type FoundRecords } from '#egress/name-records.js';
+import { type FoundRecords, NameRecords } from '#egress/name-records.js';
 import { SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
 /** What a name server said, as verifiers read it: `ETIMEOUT` says that nobody knows, `ENODATA` that there is nothing. */
 export class LookupError extends Error {
-  constructor(readonly code: 'ETIMEOUT' | 'ENODATA', name: string) {
+  constructor(
+    readonly code: 'ETIMEOUT' | 'ENODATA',
+    name: string,
+  ) {
     super(code === 'ENODATA' ? `There is no such record of ${name}.` : `Nobody said what ${name} has.`);
   }
 }
@@ -63,7 +66,9 @@ export class MessageLookups {
   readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
     const answer = await this.find(name, type);
     if ('unanswered' in answer) throw new LookupError('ETIMEOUT', name);
-    const found = answer.found.filter((record) => type !== 'A' && type !== 'AAAA' ? true : !(record as string).includes(':') === (type === 'A'));
+    const found = answer.found.filter((record) =>
+      type !== 'A' && type !== 'AAAA' ? true : !(record as string).includes(':') === (type === 'A'),
+    );
     if (found.length === 0) throw new LookupError('ENODATA', name);
     return type === 'TXT' ? found.map((text) => [text]) : found;
   };
@@ -79,7 +84,12 @@ export class MessageLookups {
     if (known !== undefined) return known;
     if (NEVER_IN_DNS.test(name)) return Promise.resolve({ found: [] });
     const isKey = type === 'TXT' && /\._domainkey\./i.test(name);
-    if (this.isLate || this.questions - this.earlier >= QUESTIONS_MAX + this.keys || (isKey && this.keys >= SIGNATURES_MAX)) return Promise.resolve({ unanswered: 'ETIMEOUT' });
+    if (
+      this.isLate ||
+      this.questions - this.earlier >= QUESTIONS_MAX + this.keys ||
+      (isKey && this.keys >= SIGNATURES_MAX)
+    )
+      return Promise.resolve({ unanswered: 'ETIMEOUT' });
     this.questions += 1;
     this.keys += isKey ? 1 : 0;
     const answer = this.inTime(this.ask(name, type).then(orNothing));
@@ -89,11 +99,16 @@ export class MessageLookups {
 
   private ask(name: string, type: string): Promise<FoundRecords<unknown>> {
     switch (type) {
-      case 'TXT': return this.records.txt(name, this.share);
-      case 'MX': return this.records.mx(name, this.share);
-      case 'CNAME': return this.records.cname(name, this.share);
-      case 'PTR': return this.records.pointers(addressOfReverse(name), this.share);
-      default: return this.records.addresses(name, this.share);
+      case 'TXT':
+        return this.records.txt(name, this.share);
+      case 'MX':
+        return this.records.mx(name, this.share);
+      case 'CNAME':
+        return this.records.cname(name, this.share);
+      case 'PTR':
+        return this.records.pointers(addressOfReverse(name), this.share);
+      default:
+        return this.records.addresses(name, this.share);
     }
   }
 
@@ -122,6 +137,10 @@ function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
 
 /** The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5). */
 function addressOfReverse(name: string): string {
-  const labels = name.toLowerCase().replace(/\.(?:in-addr|ip6)\.arpa\.?$/, '').split('.').reverse();
+  const labels = name
+    .toLowerCase()
+    .replace(/\.(?:in-addr|ip6)\.arpa\.?$/, '')
+    .split('.')
+    .reverse();
   return labels.length <= 4 ? labels.join('.') : (labels.join('').match(/.{1,4}/g) ?? []).join(':');
 }

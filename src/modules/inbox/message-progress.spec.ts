@@ -9,19 +9,32 @@ const DECIDED = { detail: { text: null, html: null, headerLines: [] } } as unkno
 const refused = (): Error => Object.assign(new Error('invalid'), { code: '22P05' });
 
 describe('the group commit of the pipeline', () => {
-  function progressOver(store: (progress: Progress) => Id[], pace = { isPaced: false }): { progress: MessageProgress; groups: string[][] } {
+  function progressOver(
+    store: (progress: Progress) => Id[],
+    pace = { isPaced: false },
+  ): { progress: MessageProgress; groups: string[][] } {
     const groups: string[][] = [];
     const written = async (steps: Progress): Promise<ReadonlySet<Id>> => {
-      groups.push([...steps.decided.map(({ message: { id } }) => `decided ${id}`), ...steps.settled.map(({ id }) => `settled ${id}`)]);
+      groups.push([
+        ...steps.decided.map(({ message: { id } }) => `decided ${id}`),
+        ...steps.settled.map(({ id }) => `settled ${id}`),
+      ]);
       return new Set(store(steps));
     };
-    return { progress: new MessageProgress({ progress: written } as unknown as WaitingMessagesStore, pace as MailPace), groups };
+    return {
+      progress: new MessageProgress({ progress: written } as unknown as WaitingMessagesStore, pace as MailPace),
+      groups,
+    };
   }
 
   it('writes what comes together in one statement, and tells each what became of it', async () => {
     const { progress, groups } = progressOver(() => ['b']);
 
-    const ends = await Promise.all([progress.decide(message('a'), DECIDED), progress.settle(message('c')), progress.decide(message('b'), DECIDED)]);
+    const ends = await Promise.all([
+      progress.decide(message('a'), DECIDED),
+      progress.settle(message('c')),
+      progress.decide(message('b'), DECIDED),
+    ]);
 
     expect([ends, groups]).toEqual([[false, undefined, true], [['decided a', 'decided b', 'settled c']]]);
   });
@@ -44,7 +57,11 @@ describe('the group commit of the pipeline', () => {
       return decided.map(({ message: { id } }) => id);
     });
 
-    const ends = await Promise.allSettled([progress.decide(message('a'), DECIDED), progress.decide(message('bad'), DECIDED), progress.settle(message('c'))]);
+    const ends = await Promise.allSettled([
+      progress.decide(message('a'), DECIDED),
+      progress.decide(message('bad'), DECIDED),
+      progress.settle(message('c')),
+    ]);
 
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(groups).toEqual([['decided a', 'decided bad', 'settled c'], ['decided a'], ['decided bad'], ['settled c']]);

@@ -27,8 +27,15 @@ export class MessageProgress {
     pace: MailPace,
   ) {
     this.group = new GroupCommit({
-      write: (steps) => this.write(steps), isOfOne: (error) => !isStorageAway(error), itemsMax: GROUP_MESSAGES_MAX, weigh: ({ decided }) => weightOf(decided), weightMax: GROUP_BYTES_MAX,
-      get lingerMs() { return pace.isPaced ? PACED_LINGER_MS : 0; }, gapMs: GAP_MS,
+      write: (steps) => this.write(steps),
+      isOfOne: (error) => !isStorageAway(error),
+      itemsMax: GROUP_MESSAGES_MAX,
+      weigh: ({ decided }) => weightOf(decided),
+      weightMax: GROUP_BYTES_MAX,
+      get lingerMs() {
+        return pace.isPaced ? PACED_LINGER_MS : 0;
+      },
+      gapMs: GAP_MS,
     });
   }
 
@@ -44,7 +51,10 @@ export class MessageProgress {
 
   private async write(steps: Step[]): Promise<boolean[]> {
     const decided = steps.filter((step): step is Step & { decided: Decided } => step.decided !== null);
-    const ours = await this.store.progress({ decided, settled: steps.filter((step) => step.decided === null).map(({ message }) => message) });
+    const ours = await this.store.progress({
+      decided,
+      settled: steps.filter((step) => step.decided === null).map(({ message }) => message),
+    });
     return steps.map(({ message, decided: own }) => own === null || ours.has(message.id));
   }
 }
@@ -53,5 +63,10 @@ export class MessageProgress {
 function weightOf(decided: Decided | null): number {
   if (decided === null) return 0;
   const { text, html, headerLines } = decided.detail;
-  return 512 + (text?.length ?? 0) + (html?.length ?? 0) + headerLines.reduce((bytes, { name, value }) => bytes + name.length + value.length, 0);
+  return (
+    512 +
+    (text?.length ?? 0) +
+    (html?.length ?? 0) +
+    headerLines.reduce((bytes, { name, value }) => bytes + name.length + value.length, 0)
+  );
 }

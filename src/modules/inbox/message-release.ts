@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
-import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { Database } from '#kernel/database.js';
 import { conflict, notFound } from '#kernel/errors.js';
-import { idAfter, parseId, type Id } from '#kernel/ids.js';
+import { type Id, idAfter, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { ReceivedEvents } from '#modules/events/received.contract.js';
+import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
 import { AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 import { MessagesStore } from './messages.store.js';
@@ -36,15 +36,32 @@ export class MessageRelease {
     await this.database.transaction(async () => {
       if (!(await this.messages.release(tenant.environmentId, id))) throw notQuarantined();
       await this.redeliveries.admit(tenant.environmentId, { id, expiresOn });
-      await this.redeliveries.redeliverTo(tenant.environmentId, targets.map((targetId) => ({ eventId: id, expiresOn, targetId, endpointId: found.id })));
+      await this.redeliveries.redeliverTo(
+        tenant.environmentId,
+        targets.map((targetId) => ({ eventId: id, expiresOn, targetId, endpointId: found.id })),
+      );
     });
   }
 
-  private async destinationsOf(environmentId: number, alias: Awaited<ReturnType<AliasesService['find']>>, id: Id): Promise<{ expiresOn: string; targets: Id[] }> {
-    const [event] = await this.received.page({ environmentId, endpointId: alias.id, status: null, fromId: id, beforeId: idAfter(id, 1) }, 1, true);
+  private async destinationsOf(
+    environmentId: number,
+    alias: Awaited<ReturnType<AliasesService['find']>>,
+    id: Id,
+  ): Promise<{ expiresOn: string; targets: Id[] }> {
+    const [event] = await this.received.page(
+      { environmentId, endpointId: alias.id, status: null, fromId: id, beforeId: idAfter(id, 1) },
+      1,
+      true,
+    );
     if (event?.request == null) throw notFound('message');
-    const targets = await this.routing.matching(routesOf(alias), new RequestView(event.request, event.request.verification));
-    if (targets === null || targets.length === 0) throw conflict('No destination of the alias takes this message. Give the alias one first.', { reason: 'no_destination' });
+    const targets = await this.routing.matching(
+      routesOf(alias),
+      new RequestView(event.request, event.request.verification),
+    );
+    if (targets === null || targets.length === 0)
+      throw conflict('No destination of the alias takes this message. Give the alias one first.', {
+        reason: 'no_destination',
+      });
     return { expiresOn: event.expiresOn, targets };
   }
 }

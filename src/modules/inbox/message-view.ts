@@ -1,8 +1,8 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { cleanText } from '#engine/mail/clean-text.js';
-import { showId, type Id } from '#kernel/ids.js';
-import type { HeaderLine } from './parsed-message.js';
+import { type Id, showId } from '#kernel/ids.js';
 import type { StoredDetail } from './message-detail.js';
+import type { HeaderLine } from './parsed-message.js';
 import type { Decided, WaitingMessage } from './waiting-messages.store.js';
 
 /** What of text and HTML an event carries, each: consumers have limits, and the message itself has all of it. */
@@ -51,7 +51,15 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
     in_reply_to: detail.inReplyTo,
     references: detail.references,
     auto_submitted: detail.autoSubmitted,
-    verdicts: { spf: shown.spf, dkim: shown.dkim, dmarc: shown.dmarc, arc: detail.arc, spam: shown.spam, virus: shown.virus, dmarc_policy: shown.dmarcPolicy },
+    verdicts: {
+      spf: shown.spf,
+      dkim: shown.dkim,
+      dmarc: shown.dmarc,
+      arc: detail.arc,
+      spam: shown.spam,
+      virus: shown.virus,
+      dmarc_policy: shown.dmarcPolicy,
+    },
     status: shown.status,
     reason: shown.reason,
     auth: shown.auth,
@@ -65,9 +73,10 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
 export function eventBody(message: WaitingMessage, decided: Decided, set: Disposition | null, baseUrl: string): string {
   const { detail } = decided;
   const cut = (text: string | null): { text: string | null; isTruncated: boolean } =>
-    (text === null ? { text, isTruncated: false } : cleanText(text, EVENT_BODY_BYTES_MAX));
+    text === null ? { text, isTruncated: false } : cleanText(text, EVENT_BODY_BYTES_MAX);
   const [text, html, headerLines] = [cut(detail.text), cut(detail.html), fewHeaders(detail.headerLines)];
-  const isTruncated = detail.isTruncated || text.isTruncated || html.isTruncated || headerLines.length < detail.headerLines.length;
+  const isTruncated =
+    detail.isTruncated || text.isTruncated || html.isTruncated || headerLines.length < detail.headerLines.length;
   const few = { ...detail, text: text.text, html: html.text, headerLines, isTruncated };
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
 }

@@ -114,7 +114,10 @@ export class ReceivedAttachmentItem {
   content_id: string | null;
 
   /** Where its bytes are. */
-  @ApiProperty({ example: 'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0' })
+  @ApiProperty({
+    example:
+      'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0',
+  })
   url: string;
 }
 
@@ -260,7 +263,10 @@ export class ReceivedMessageDetail {
   parse_error: string | null;
 
   /** Where it is byte for byte. */
-  @ApiProperty({ example: 'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw' })
+  @ApiProperty({
+    example:
+      'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw',
+  })
   raw_url: string;
 
   /** Its files, in their order. */
@@ -271,7 +277,10 @@ export class ReceivedMessageDetail {
 /** Which messages to send again. */
 @Examples({
   all: { summary: 'Everything that came since a time', value: { since: '2026-11-20T00:00:00.000Z' } },
-  count: { summary: 'Only count', value: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', dry_run: true } },
+  count: {
+    summary: 'Only count',
+    value: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', dry_run: true },
+  },
 })
 export class AliasReplayBody {
   /** Only messages that were taken at or after this time (RFC 3339). */
@@ -338,20 +347,60 @@ export class AliasReplayItem {
   next_cursor: string | null;
 }
 
-export function presentMessages({ rows, nextCursor }: { rows: readonly MessageRow[]; nextCursor: string | null }): ReceivedMessagePage {
+export function presentMessages({
+  rows,
+  nextCursor,
+}: {
+  rows: readonly MessageRow[];
+  nextCursor: string | null;
+}): ReceivedMessagePage {
   return { data: rows.map(presentMessage), next_cursor: nextCursor };
 }
 
-function presentMessage({ id, messageId, sender, envelopeFrom, subject, auth, state, reason }: MessageRow): ReceivedMessageItem {
+function presentMessage({
+  id,
+  messageId,
+  sender,
+  envelopeFrom,
+  subject,
+  auth,
+  state,
+  reason,
+}: MessageRow): ReceivedMessageItem {
   return {
-    id: showId('evt', id), message_id: messageId, from: sender ?? cleanLine(envelopeFrom, 1_024).text, subject,
-    received_at: new Date(idTimeMs(id)).toISOString(), auth: auth ?? 'none', state, reason,
+    id: showId('evt', id),
+    message_id: messageId,
+    from: sender ?? cleanLine(envelopeFrom, 1_024).text,
+    subject,
+    received_at: new Date(idTimeMs(id)).toISOString(),
+    auth: auth ?? 'none',
+    state,
+    reason,
   };
 }
 
-export function presentReplay({ replayId, aliasId, isDryRun, scanned, replayed, enqueued, skipped, excluded, destinations, nextCursor }: AliasReplayed): AliasReplayItem {
+export function presentReplay({
+  replayId,
+  aliasId,
+  isDryRun,
+  scanned,
+  replayed,
+  enqueued,
+  skipped,
+  excluded,
+  destinations,
+  nextCursor,
+}: AliasReplayed): AliasReplayItem {
   return {
-    replay_id: showId('rpl', replayId), alias_id: showId('al', aliasId), dry_run: isDryRun, scanned, replayed, enqueued, skipped, excluded,
-    destinations: destinations.map((destination) => showId('dst', destination)), next_cursor: nextCursor,
+    replay_id: showId('rpl', replayId),
+    alias_id: showId('al', aliasId),
+    dry_run: isDryRun,
+    scanned,
+    replayed,
+    enqueued,
+    skipped,
+    excluded,
+    destinations: destinations.map((destination) => showId('dst', destination)),
+    next_cursor: nextCursor,
   };
 }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Config } from '#kernel/config.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from './aliases.service.js';
 import { MessageBytes } from './message-bytes.js';
-import { messageView, type Shown } from './message-view.js';
 import type { MessageState } from './message-row.js';
+import { messageView, type Shown } from './message-view.js';
 import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
 import { unparsed } from './parsed-message.js';
 import { type FoundAttachment, PatientReading } from './patient-reading.js';
@@ -40,14 +40,32 @@ export class MessagesService {
   ) {}
 
   /** Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last. Throws 404, and 400 for a bad cursor. */
-  async list(tenant: Tenant, alias: string, { cursor, limit = LIMIT_DEFAULT, ...filters }: MessageQuery): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    alias: string,
+    { cursor, limit = LIMIT_DEFAULT, ...filters }: MessageQuery,
+  ): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
     const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
     const list: CursorQuery = { list: 'messages', filters: { aliasId, ...filters } };
     const { since, until, state, from } = filters;
-    const beforeId = cursor !== undefined ? this.cursors.read(tenant, list, cursor) : until === undefined ? LAST_ID : lowestIdAt(queriedMs(until, 'until') + 1);
-    const range: MessageRange = { environmentId, aliasId, beforeId, fromId: lowestIdAt(since === undefined ? 0 : queriedMs(since, 'since')), state, from };
+    const beforeId =
+      cursor !== undefined
+        ? this.cursors.read(tenant, list, cursor)
+        : until === undefined
+          ? LAST_ID
+          : lowestIdAt(queriedMs(until, 'until') + 1);
+    const range: MessageRange = {
+      environmentId,
+      aliasId,
+      beforeId,
+      fromId: lowestIdAt(since === undefined ? 0 : queriedMs(since, 'since')),
+      state,
+      from,
+    };
     const isFiltered = [since, state, from].some((filter) => filter !== undefined);
-    const { rows, floor } = isFiltered ? await this.messages.found(range) : { rows: await this.messages.list(range, limit + 1), floor: null };
+    const { rows, floor } = isFiltered
+      ? await this.messages.found(range)
+      : { rows: await this.messages.list(range, limit + 1), floor: null };
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1)?.id : floor;
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
@@ -60,7 +78,11 @@ export class MessagesService {
   }
 
   /** The message byte for byte. Throws 404, also once it was erased. */
-  async raw(tenant: Tenant, alias: string, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
+  async raw(
+    tenant: Tenant,
+    alias: string,
+    text: string,
+  ): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const { row } = await this.row(tenant, alias, text);
     const chunks = await this.bytes.read(tenant.environmentId, row.id);
     if (chunks === null) throw notFound('message');
@@ -72,7 +94,11 @@ export class MessagesService {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
     if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
-    const found = await this.reading.attachment(tenant.environmentId, () => this.bytes.whole(tenant.environmentId, row.id, row.sizeBytes), index);
+    const found = await this.reading.attachment(
+      tenant.environmentId,
+      () => this.bytes.whole(tenant.environmentId, row.id, row.sizeBytes),
+      index,
+    );
     if (found === null) throw notFound('attachment');
     return found;
   }
@@ -84,7 +110,12 @@ export class MessagesService {
     return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
   }
 
-  private async row(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
+  private async row(
+    tenant: Tenant,
+    alias: string,
+    text: string,
+    isInTransaction = false,
+  ): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
     const { id: aliasId, address } = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);
     const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id, isInTransaction);
@@ -97,9 +128,22 @@ export class MessagesService {
 function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
   const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
   return {
-    ...row, aliasId, address,
-    auth: (auth ?? 'none') as Shown['auth'], spf: (spf ?? 'none') as Shown['spf'], dkim: (dkim ?? 'none') as Shown['dkim'], dmarc: (dmarc ?? 'none') as Shown['dmarc'],
-    dmarcPolicy: dmarcPolicy as Shown['dmarcPolicy'], spam: (spam ?? 'disabled') as Shown['spam'], virus: (virus ?? 'disabled') as Shown['virus'],
-    detail: detail ?? { ...unparsed('It was not read yet.'), from: envelopeFrom, autoSubmitted: false, arc: 'none', isParked: false },
+    ...row,
+    aliasId,
+    address,
+    auth: (auth ?? 'none') as Shown['auth'],
+    spf: (spf ?? 'none') as Shown['spf'],
+    dkim: (dkim ?? 'none') as Shown['dkim'],
+    dmarc: (dmarc ?? 'none') as Shown['dmarc'],
+    dmarcPolicy: dmarcPolicy as Shown['dmarcPolicy'],
+    spam: (spam ?? 'disabled') as Shown['spam'],
+    virus: (virus ?? 'disabled') as Shown['virus'],
+    detail: detail ?? {
+      ...unparsed('It was not read yet.'),
+      from: envelopeFrom,
+      autoSubmitted: false,
+      arc: 'none',
+      isParked: false,
+    },
   };
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
-import type { MessageState } from './message-row.js';
 import type { StoredDetail } from './message-detail.js';
+import type { MessageState } from './message-row.js';
 
 /** A message in a list. */
 export interface MessageRow {
@@ -97,10 +97,16 @@ const FIND: Statement = {
 };
 
 /** inbox_messages_pkey. */
-const RAW: Statement = { name: 'inbox_raw', text: 'select raw from inbox_messages where environment_id = $1 and id = $2 and erased_at is null' };
+const RAW: Statement = {
+  name: 'inbox_raw',
+  text: 'select raw from inbox_messages where environment_id = $1 and id = $2 and erased_at is null',
+};
 
 /** inbox_messages_pkey. */
-const IS_KNOWN: Statement = { name: 'inbox_is_known', text: 'select true as known from inbox_messages where environment_id = $1 and id = $2' };
+const IS_KNOWN: Statement = {
+  name: 'inbox_is_known',
+  text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
+};
 
 /** inbox_messages_pkey. What waits is given up: nobody can read it any more. */
 const ERASE: Statement = {
@@ -129,8 +135,22 @@ export class MessagesStore {
   }
 
   /** The same with a filter; and the last that was looked at when there may be more behind it. */
-  async found({ environmentId, aliasId, beforeId, fromId, state, from }: MessageRange): Promise<{ rows: MessageRow[]; floor: Id | null }> {
-    const values = [environmentId, aliasId, beforeId, fromId ?? lowestIdAt(0), state ?? null, from?.toLowerCase() ?? null];
+  async found({
+    environmentId,
+    aliasId,
+    beforeId,
+    fromId,
+    state,
+    from,
+  }: MessageRange): Promise<{ rows: MessageRow[]; floor: Id | null }> {
+    const values = [
+      environmentId,
+      aliasId,
+      beforeId,
+      fromId ?? lowestIdAt(0),
+      state ?? null,
+      from?.toLowerCase() ?? null,
+    ];
     const looked = await this.database.read<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
@@ -138,7 +158,9 @@ export class MessagesStore {
   /** Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too. */
   async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
     const values = [environmentId, aliasId, id];
-    const [row] = await (isInTransaction ? this.database.query<MessageRecord>(FIND, values) : this.database.read<MessageRecord>(FIND, values));
+    const [row] = await (isInTransaction
+      ? this.database.query<MessageRecord>(FIND, values)
+      : this.database.read<MessageRecord>(FIND, values));
     return row ?? null;
   }
 

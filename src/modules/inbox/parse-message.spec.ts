@@ -3,20 +3,32 @@ import { attachmentOf, parseMessage } from './parse-message.js';
 const HEAD = 'From: Ada <ada@b.example>\r\nTo: a@in.example\r\nSubject: Order\r\n';
 const of = (text: string): Buffer => Buffer.from(text);
 /** Nothing that PostgreSQL refuses, anywhere in it. */
-const isStorable = (value: unknown): boolean => !/\\u0000|\\ud[89a-f][0-9a-f]{2}/i.test(JSON.stringify(value).replace(/\\\\/g, ''));
+const isStorable = (value: unknown): boolean =>
+  !/\\u0000|\\ud[89a-f][0-9a-f]{2}/i.test(JSON.stringify(value).replace(/\\\\/g, ''));
 
 describe('a message', () => {
   it('is read: addresses, texts, headers in their order, files', async () => {
-    const raw = of('From: =?utf-8?Q?Ad=C3=A4?= <ada@b.example>\r\nTo: "Support, Acme" <a@in.example>, b@in.example\r\nCc: team: c@in.example, d@in.example;\r\nReply-To: r@b.example\r\n'
-      + 'Subject: =?utf-8?B?w5ZkZXI=?=\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\nIn-Reply-To: <1@b.example>\r\nReferences: <0@b.example>\r\n <1@b.example>\r\nX-A: 1\r\nX-A: 2\r\nMIME-Version: 1.0\r\n'
-      + 'Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nGr=FC=DFe\r\n'
-      + '--y\r\nContent-Type: text/html\r\n\r\n<p>hi</p>\r\n--y--\r\n--x\r\nContent-Type: application/pdf; name="a.pdf"\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n--x--\r\n');
+    const raw = of(
+      'From: =?utf-8?Q?Ad=C3=A4?= <ada@b.example>\r\nTo: "Support, Acme" <a@in.example>, b@in.example\r\nCc: team: c@in.example, d@in.example;\r\nReply-To: r@b.example\r\n' +
+        'Subject: =?utf-8?B?w5ZkZXI=?=\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\nIn-Reply-To: <1@b.example>\r\nReferences: <0@b.example>\r\n <1@b.example>\r\nX-A: 1\r\nX-A: 2\r\nMIME-Version: 1.0\r\n' +
+        'Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nGr=FC=DFe\r\n' +
+        '--y\r\nContent-Type: text/html\r\n\r\n<p>hi</p>\r\n--y--\r\n--x\r\nContent-Type: application/pdf; name="a.pdf"\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n--x--\r\n',
+    );
 
     const message = await parseMessage(raw);
 
     expect(message).toMatchObject({
-      from: 'Adä <ada@b.example>', to: ['"Support, Acme" <a@in.example>', 'b@in.example'], cc: ['c@in.example', 'd@in.example'], replyTo: ['r@b.example'], subject: 'Öder',
-      date: '2026-11-21T08:30:00.000Z', inReplyTo: '<1@b.example>', references: ['<0@b.example>', '<1@b.example>'], html: '<p>hi</p>\n', isTruncated: false, parseError: null,
+      from: 'Adä <ada@b.example>',
+      to: ['"Support, Acme" <a@in.example>', 'b@in.example'],
+      cc: ['c@in.example', 'd@in.example'],
+      replyTo: ['r@b.example'],
+      subject: 'Öder',
+      date: '2026-11-21T08:30:00.000Z',
+      inReplyTo: '<1@b.example>',
+      references: ['<0@b.example>', '<1@b.example>'],
+      html: '<p>hi</p>\n',
+      isTruncated: false,
+      parseError: null,
       attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', size_bytes: 4, content_id: null }],
     });
     expect(message.text?.trim()).toBe('Grüße');
@@ -27,8 +39,10 @@ describe('a message', () => {
 
   it('NUL, halves of surrogate pairs and control characters are gone from everything that is kept', async () => {
     const evil = 'a\0b=?utf-16?B?2AA=?= \u0007c';
-    const raw = of(`From: "${evil}" <ada@b.example>\r\nTo: "${evil}" <a@in.example>\r\nSubject: ${evil}\r\nX-${'Evil'}: ${evil}\r\nMessage-ID: <${evil}>\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n${evil}\r\n`
-      + `--x\r\nContent-Type: text/html; charset=utf-16be\r\nContent-Transfer-Encoding: base64\r\n\r\n2AAAAA==\r\n--x\r\nContent-Type: a/b; name="${evil}"\r\nContent-Disposition: attachment; filename="${evil}"\r\n\r\nx\r\n--x--\r\n`);
+    const raw = of(
+      `From: "${evil}" <ada@b.example>\r\nTo: "${evil}" <a@in.example>\r\nSubject: ${evil}\r\nX-${'Evil'}: ${evil}\r\nMessage-ID: <${evil}>\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n${evil}\r\n` +
+        `--x\r\nContent-Type: text/html; charset=utf-16be\r\nContent-Transfer-Encoding: base64\r\n\r\n2AAAAA==\r\n--x\r\nContent-Type: a/b; name="${evil}"\r\nContent-Disposition: attachment; filename="${evil}"\r\n\r\nx\r\n--x--\r\n`,
+    );
 
     const message = await parseMessage(raw);
 
@@ -38,29 +52,70 @@ describe('a message', () => {
   });
 
   it('a date that is none says nothing, and one without a From is from nobody', async () => {
-    expect(await parseMessage(of('Date: yesterday\r\nSubject: x\r\n\r\ny'))).toMatchObject({ date: null, from: '', to: [] });
+    expect(await parseMessage(of('Date: yesterday\r\nSubject: x\r\n\r\ny'))).toMatchObject({
+      date: null,
+      from: '',
+      to: [],
+    });
   });
 
   it('a message inside of a message is a file of it', async () => {
-    const message = await parseMessage(of(`${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee below.\r\n--x\r\nContent-Type: message/rfc822\r\n\r\nSubject: inner\r\n\r\nsecret\r\n--x--\r\n`));
+    const message = await parseMessage(
+      of(
+        `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee below.\r\n--x\r\nContent-Type: message/rfc822\r\n\r\nSubject: inner\r\n\r\nsecret\r\n--x--\r\n`,
+      ),
+    );
 
-    expect([message.text?.trim(), message.attachments.map(({ filename, content_type: type }) => [filename, type])]).toEqual(['See below.', [['message-0.eml', 'message/rfc822']]]);
+    expect([
+      message.text?.trim(),
+      message.attachments.map(({ filename, content_type: type }) => [filename, type]),
+    ]).toEqual(['See below.', [['message-0.eml', 'message/rfc822']]]);
   });
 });
 
 describe('what is meant to break a parser', () => {
-  const multipart = (parts: string): string => `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n${parts}--x--\r\n`;
-  const nested = Array.from({ length: 300 }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join('');
+  const multipart = (parts: string): string =>
+    `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n${parts}--x--\r\n`;
+  const nested = Array.from(
+    { length: 300 },
+    (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`,
+  ).join('');
 
   it.each<[string, string, object]>([
-    ['140,000 tables', `${HEAD}Content-Type: text/html\r\n\r\n${'<table><tr><td>x</td></tr></table>'.repeat(140_000)}`, { isTruncated: true }],
-    ['a million open tags', `${HEAD}Content-Type: text/html\r\n\r\n${'<div>'.repeat(1_000_000)}`, { isTruncated: true }],
-    ['30,000 addresses', `From: a@b.example\r\nTo: ${Array.from({ length: 30_000 }, (_, i) => `u${i}@d.example`).join(',\r\n ')}\r\n\r\nhi`, { isTruncated: true }],
-    ['5,000 parts', multipart('--x\r\nContent-Type: application/x-a\r\n\r\na\r\n'.repeat(5_000)), { isTruncated: true }],
-    ['a zip in it', multipart('--x\r\nContent-Type: application/zip\r\nContent-Disposition: attachment; filename="42.zip"\r\nContent-Transfer-Encoding: base64\r\n\r\nUEsDBA==\r\n'), { attachments: [{ filename: '42.zip', content_type: 'application/zip', size_bytes: 4, content_id: null }] }],
+    [
+      '140,000 tables',
+      `${HEAD}Content-Type: text/html\r\n\r\n${'<table><tr><td>x</td></tr></table>'.repeat(140_000)}`,
+      { isTruncated: true },
+    ],
+    [
+      'a million open tags',
+      `${HEAD}Content-Type: text/html\r\n\r\n${'<div>'.repeat(1_000_000)}`,
+      { isTruncated: true },
+    ],
+    [
+      '30,000 addresses',
+      `From: a@b.example\r\nTo: ${Array.from({ length: 30_000 }, (_, i) => `u${i}@d.example`).join(',\r\n ')}\r\n\r\nhi`,
+      { isTruncated: true },
+    ],
+    [
+      '5,000 parts',
+      multipart('--x\r\nContent-Type: application/x-a\r\n\r\na\r\n'.repeat(5_000)),
+      { isTruncated: true },
+    ],
+    [
+      'a zip in it',
+      multipart(
+        '--x\r\nContent-Type: application/zip\r\nContent-Disposition: attachment; filename="42.zip"\r\nContent-Transfer-Encoding: base64\r\n\r\nUEsDBA==\r\n',
+      ),
+      { attachments: [{ filename: '42.zip', content_type: 'application/zip', size_bytes: 4, content_id: null }] },
+    ],
     ['200,000 brackets in From', `From: ${'('.repeat(200_000)}\r\n\r\nhi`, { parseError: null }],
     ['100,000 encoded words', `${HEAD}X-A: ${'=?utf-8?Q?a?= '.repeat(100_000)}\r\n\r\nhi`, { isTruncated: true }],
-    ['a boundary that never ends', `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nhi`, { parseError: null }],
+    [
+      'a boundary that never ends',
+      `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nhi`,
+      { parseError: null },
+    ],
   ])('%s: it is read, and what is kept of it is bounded', async (_what, text, expected) => {
     const message = await parseMessage(of(text));
 

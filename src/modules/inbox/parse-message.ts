@@ -28,7 +28,10 @@ export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
     replyTo: cutter.addresses(email.replyTo),
     subject: cutter.line(email.subject ?? '', SUBJECT_BYTES_MAX),
     inReplyTo: email.inReplyTo === undefined ? null : cutter.line(email.inReplyTo, ADDRESS_BYTES_MAX),
-    references: cutter.list((email.references ?? '').split(/\s+/).filter((reference) => reference !== ''), REFERENCES_MAX),
+    references: cutter.list(
+      (email.references ?? '').split(/\s+/).filter((reference) => reference !== ''),
+      REFERENCES_MAX,
+    ),
     date: dateOf(email.date),
     text,
     html,
@@ -40,7 +43,10 @@ export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
 }
 
 /** The bytes of one attachment, by its place in the list, and what it is; null when there is none there. */
-export async function attachmentOf(raw: Buffer, index: number): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+export async function attachmentOf(
+  raw: Buffer,
+  index: number,
+): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
   const attachment = (await parsed(raw)).attachments[index];
   return attachment === undefined ? null : { note: noteOf(attachment, index), content: contentOf(attachment) };
 }
@@ -50,7 +56,11 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   const { html, attachments } = await parsed(raw);
   if (html === undefined) return null;
   const files = attachments.slice(0, ATTACHMENTS_MAX).map((file, index) => ({ file, note: noteOf(file, index) }));
-  const inline = files.map(({ file, note }) => ({ contentId: note.content_id ?? '', type: note.content_type, content: contentOf(file) }));
+  const inline = files.map(({ file, note }) => ({
+    contentId: note.content_id ?? '',
+    type: note.content_type,
+    content: contentOf(file),
+  }));
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
 }
 
@@ -95,18 +105,23 @@ class Cutter {
 
 /** As they are shown; of a group its members. */
 function shownList(list: readonly Address[]): string[] {
-  return list.flatMap((entry) => (entry.group === undefined ? [entry] : entry.group)).map(({ name, address }) => {
-    if (name === '') return address;
-    const quoted = /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
-    return address === '' ? quoted : `${quoted} <${address}>`;
-  });
+  return list
+    .flatMap((entry) => (entry.group === undefined ? [entry] : entry.group))
+    .map(({ name, address }) => {
+      if (name === '') return address;
+      const quoted = /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
+      return address === '' ? quoted : `${quoted} <${address}>`;
+    });
 }
 
 function headersOf(email: Email, cutter: Cutter): HeaderLine[] {
   let left = HEADERS_BYTES_MAX;
   const lines: HeaderLine[] = [];
   for (const { key, value } of cutter.few(email.headers, HEADERS_MAX)) {
-    const line = { name: cutter.line(key, 256), value: cutter.line(value, Math.max(0, Math.min(LINE_BYTES_MAX, left))) };
+    const line = {
+      name: cutter.line(key, 256),
+      value: cutter.line(value, Math.max(0, Math.min(LINE_BYTES_MAX, left))),
+    };
     left -= line.name.length + line.value.length;
     if (left <= 0) {
       cutter.hasCut = true;
@@ -127,7 +142,9 @@ function noteOf(attachment: Attachment, index: number): AttachmentNote {
   const type = cleanLine(attachment.mimeType, 255).text.toLowerCase();
   const contentId = cleanLine((attachment.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
   return {
-    filename: safeFilename(attachment.filename ?? '') ?? (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
+    filename:
+      safeFilename(attachment.filename ?? '') ??
+      (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
     content_type: /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(type) ? type : 'application/octet-stream',
     size_bytes: contentOf(attachment).byteLength,
     content_id: contentId === '' ? null : contentId,

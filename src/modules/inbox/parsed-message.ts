@@ -37,7 +37,19 @@ export interface ParsedMessage {
 /** What is kept of a message that could not be read: it is delivered all the same, and its bytes are there. */
 export function unparsed(parseError: string): ParsedMessage {
   return {
-    from: '', to: [], cc: [], replyTo: [], subject: '', inReplyTo: null, references: [], date: null, text: null, html: null,
-    headerLines: [], attachments: [], isTruncated: false, parseError,
+    from: '',
+    to: [],
+    cc: [],
+    replyTo: [],
+    subject: '',
+    inReplyTo: null,
+    references: [],
+    date: null,
+    text: null,
+    html: null,
+    headerLines: [],
+    attachments: [],
+    isTruncated: false,
+    parseError,
   };
 }

@@ -2,7 +2,13 @@ import { jest } from '@jest/globals';
 import type { Job, JobEnd } from '#sandbox/lane.js';
 import { runUntil } from './patient-call.js';
 
-const JOB: Job<string> = { call: 'read', organization: '1', endpoint: '', limits: { cpuMsMax: 1, wallMsMax: 1 }, bytes: 1 };
+const JOB: Job<string> = {
+  call: 'read',
+  organization: '1',
+  endpoint: '',
+  limits: { cpuMsMax: 1, wallMsMax: 1 },
+  bytes: 1,
+};
 const BUSY: JobEnd<string> = { answer: null, why: 'busy', cpuMs: 0 };
 
 describe('a call that waits for a free thread', () => {

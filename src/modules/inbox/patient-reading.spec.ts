@@ -10,13 +10,22 @@ describe('looking into messages', () => {
   afterEach(() => void jest.useRealTimers());
 
   /** How many messages are in memory, and how to let their threads end. */
-  function held(): { read: (environmentId: number) => Promise<FoundAttachment | null>; inMemory: () => number; end: () => void } {
+  function held(): {
+    read: (environmentId: number) => Promise<FoundAttachment | null>;
+    inMemory: () => number;
+    end: () => void;
+  } {
     let inMemory = 0;
     const ends: (() => void)[] = [];
     const bytes = async (): Promise<Buffer> => ((inMemory += 1), Buffer.from('a'));
-    const attachment = () => new Promise<FoundAttachment>((resolve) => ends.push(() => ((inMemory -= 1), resolve(FILE))));
+    const attachment = () =>
+      new Promise<FoundAttachment>((resolve) => ends.push(() => ((inMemory -= 1), resolve(FILE))));
     const reading = new PatientReading({ attachment } as unknown as MailThreads);
-    return { read: (environmentId) => reading.attachment(environmentId, bytes, 0), inMemory: () => inMemory, end: () => ends.splice(0).forEach((each) => each()) };
+    return {
+      read: (environmentId) => reading.attachment(environmentId, bytes, 0),
+      inMemory: () => inMemory,
+      end: () => ends.splice(0).forEach((each) => each()),
+    };
   }
 
   it('503 with Retry-After for what finds no place in its time; and no message is read for it', async () => {
@@ -27,7 +36,8 @@ describe('looking into messages', () => {
     await jest.advanceTimersByTimeAsync(5_000);
 
     expect(inMemory()).toBe(4);
-    for (const error of await Promise.all(refused)) expect(error).toMatchObject({ type: 'unavailable', retryAfterSeconds: 1 });
+    for (const error of await Promise.all(refused))
+      expect(error).toMatchObject({ type: 'unavailable', retryAfterSeconds: 1 });
     end();
     expect(await Promise.all(served)).toEqual([FILE, FILE, FILE, FILE]);
   });

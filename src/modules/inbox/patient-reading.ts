@@ -41,12 +41,18 @@ export class PatientReading extends MailReading {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.document(environmentId, raw));
   }
 
-  private async inTurn<A>(environmentId: number, bytes: ReadBytes, read: (raw: Buffer) => Promise<A | null>): Promise<A | null> {
+  private async inTurn<A>(
+    environmentId: number,
+    bytes: ReadBytes,
+    read: (raw: Buffer) => Promise<A | null>,
+  ): Promise<A | null> {
     const whole = async (): Promise<{ found: A | null }> => {
       const raw = await bytes();
       return { found: raw === null ? null : await read(raw) };
     };
-    const ended = await this.ofEnvironment.run(String(environmentId), WAIT_MS_MAX, (leftMs) => this.places.run(ALL, leftMs, whole));
+    const ended = await this.ofEnvironment.run(String(environmentId), WAIT_MS_MAX, (leftMs) =>
+      this.places.run(ALL, leftMs, whole),
+    );
     if (ended === null) throw unavailable('Too many messages are being read. Try again.');
     return ended.found;
   }

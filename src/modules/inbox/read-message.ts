@@ -31,12 +31,23 @@ export class ReadMessage {
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
-    const [{ verdicts, parsed }, scanned] = await Promise.all([this.authenticated(message, raw), this.scanners.scan(message, raw)]);
-    const found = decided(message, raw, { ...verdicts, ...scanned }, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
+    const [{ verdicts, parsed }, scanned] = await Promise.all([
+      this.authenticated(message, raw),
+      this.scanners.scan(message, raw),
+    ]);
+    const found = decided(
+      message,
+      raw,
+      { ...verdicts, ...scanned },
+      'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed,
+    );
     return { decided: found, mayChange: dependsOnDns(found.dmarc, found.reason) };
   }
 
-  private async authenticated(message: WaitingMessage, raw: Buffer): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
+  private async authenticated(
+    message: WaitingMessage,
+    raw: Buffer,
+  ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
     // Loaded when the first message comes: most processes never need it.
     const { authenticate } = await import('./authentication.js');
@@ -53,8 +64,21 @@ export class ReadMessage {
 
 /** What is decided of a message that nothing could be found out about: that it can't be read, which somebody has to look at. */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
-  const unknown = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: null, spam: 'processing_failed', virus: 'processing_failed' } as const;
-  return { ...unknown, auth: 'none', reason: message.reason, fromAddress: null, detail: { ...unparsed(parseError), autoSubmitted: false, arc: 'none', isParked: true } };
+  const unknown = {
+    spf: 'temperror',
+    dkim: 'temperror',
+    dmarc: 'temperror',
+    dmarcPolicy: null,
+    spam: 'processing_failed',
+    virus: 'processing_failed',
+  } as const;
+  return {
+    ...unknown,
+    auth: 'none',
+    reason: message.reason,
+    fromAddress: null,
+    detail: { ...unparsed(parseError), autoSubmitted: false, arc: 'none', isParked: true },
+  };
 }
 
 function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
@@ -71,7 +95,10 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     detail: {
       ...parsed,
       // The header itself where the parser reads somebody else out of it than what was checked.
-      from: author.kind === 'one' && namesAddress(parsed.from, author.address) ? parsed.from : header('from', ADDRESS_BYTES_MAX),
+      from:
+        author.kind === 'one' && namesAddress(parsed.from, author.address)
+          ? parsed.from
+          : header('from', ADDRESS_BYTES_MAX),
       subject: parsed.parseError === null ? parsed.subject : header('subject', SUBJECT_BYTES_MAX),
       autoSubmitted: isAutoSubmitted(fields),
       arc,

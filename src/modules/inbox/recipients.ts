@@ -1,6 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { ReceivingDomains } from '#modules/domains/contract.js';
-import { ReturnAddresses } from '#modules/email/contract.js';
 import { canonicalDomain } from '#engine/mail/addresses.js';
 import { aliasesFor } from '#engine/mail/alias-address.js';
 import { returnPathHost } from '#engine/mail/dns-records.js';
@@ -9,6 +7,8 @@ import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Notifications } from '#kernel/notifications.js';
+import { ReceivingDomains } from '#modules/domains/contract.js';
+import { ReturnAddresses } from '#modules/email/contract.js';
 import { AliasLookupStore } from './alias-lookup.store.js';
 import { ANSWERS } from './answers.js';
 import type { AliasRoute, RecipientVerdict, SmtpAnswer } from './contract.js';
@@ -44,15 +44,20 @@ export class Recipients {
     const local = at === -1 ? address : address.slice(0, at);
     const domain = at === -1 ? this.config.platformDomain : canonicalDomain(address.slice(at + 1));
     if (domain === null || local === '' || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
-    if (OPERATOR.test(local) && this.isPlatforms(domain)) return { kind: 'report', report: { environmentId: null, emailId: null } };
+    if (OPERATOR.test(local) && this.isPlatforms(domain))
+      return { kind: 'report', report: { environmentId: null, emailId: null } };
     if (this.returnAddresses.isMeant(local)) {
       const report = this.returnAddresses.read(local);
-      return report === null ? refused(ANSWERS.unknown) : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
+      return report === null
+        ? refused(ANSWERS.unknown)
+        : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
     }
     try {
       const found = await this.cache.get(`${local.toLowerCase()}@${domain}`);
       if (!('aliasId' in found)) return refused(found);
-      return found.maxSizeBytes !== null && declaredBytes > found.maxSizeBytes ? refused(ANSWERS.tooLarge) : { kind: 'alias', route: found };
+      return found.maxSizeBytes !== null && declaredBytes > found.maxSizeBytes
+        ? refused(ANSWERS.tooLarge)
+        : { kind: 'alias', route: found };
     } catch (error) {
       this.logger.warn(`A recipient can't be looked up: ${(error as Error).message}`);
       return refused(ANSWERS.storageAway);
@@ -62,7 +67,9 @@ export class Recipients {
   /** The operator's own names: the domain, and the hosts of it that take mail. */
   private isPlatforms(domain: string): boolean {
     const { platformDomain } = this.config;
-    return domain === platformDomain || domain === returnPathHost(platformDomain) || domain === mailHost(platformDomain);
+    return (
+      domain === platformDomain || domain === returnPathHost(platformDomain) || domain === mailHost(platformDomain)
+    );
   }
 
   private async load(address: string): Promise<AliasRoute | SmtpAnswer> {

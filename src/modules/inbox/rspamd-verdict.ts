@@ -1,7 +1,14 @@
 import type { ScanVerdict } from '#engine/mail/mail-verdicts.js';
 
 const VERDICTS: Readonly<Record<string, ScanVerdict>> = {
-  'no action': 'pass', greylist: 'pass', 'add header': 'gray', 'rewrite subject': 'gray', 'soft reject': 'gray', quarantine: 'gray', reject: 'fail', discard: 'fail',
+  'no action': 'pass',
+  greylist: 'pass',
+  'add header': 'gray',
+  'rewrite subject': 'gray',
+  'soft reject': 'gray',
+  quarantine: 'gray',
+  reject: 'fail',
+  discard: 'fail',
 };
 
 /** What the answer of rspamd's `/checkv2` says. */

@@ -31,7 +31,11 @@ export class Scanners {
     return { spam, virus };
   }
 
-  private async guarded(name: string, where: string | null, scan: (where: string) => Promise<ScanVerdict>): Promise<ScanVerdict> {
+  private async guarded(
+    name: string,
+    where: string | null,
+    scan: (where: string) => Promise<ScanVerdict>,
+  ): Promise<ScanVerdict> {
     if (where === null) return 'disabled';
     try {
       return await scan(where);
@@ -41,15 +45,27 @@ export class Scanners {
     }
   }
 
-  private async spam(url: string, { envelopeFrom, envelopeTo, clientIp, helo, id }: WaitingMessage, raw: Buffer): Promise<ScanVerdict> {
+  private async spam(
+    url: string,
+    { envelopeFrom, envelopeTo, clientIp, helo, id }: WaitingMessage,
+    raw: Buffer,
+  ): Promise<ScanVerdict> {
     const headers = { from: envelopeFrom, rcpt: envelopeTo.join(','), ip: clientIp, helo, 'queue-id': id };
-    const body = await this.services.post(new URL('checkv2', url.endsWith('/') ? url : `${url}/`), { headers, body: raw, timeoutMs: SCAN_MS_MAX, answerBytesMax: ANSWER_BYTES_MAX });
+    const body = await this.services.post(new URL('checkv2', url.endsWith('/') ? url : `${url}/`), {
+      headers,
+      body: raw,
+      timeoutMs: SCAN_MS_MAX,
+      answerBytesMax: ANSWER_BYTES_MAX,
+    });
     return rspamdVerdict(body.toString());
   }
 
   private async virus(address: string, raw: Buffer): Promise<ScanVerdict> {
     const { hostname, port } = new URL(`tcp://${address}`);
-    const socket = await this.services.open({ hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }, SCAN_MS_MAX);
+    const socket = await this.services.open(
+      { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) },
+      SCAN_MS_MAX,
+    );
     return clamdVerdict(await scanWithClamd(socket, raw));
   }
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import type { dkimVerify as DkimVerify } from 'mailauth/lib/dkim/verify.js';
 import type { arc as Arc } from 'mailauth/lib/arc/index.js';
-import { authVerdict, type AuthVerdict } from '#engine/mail/mail-verdicts.js';
+import type { dkimVerify as DkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { type AuthVerdict, authVerdict } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, headEndOf, headOf } from '#engine/mail/message-head.js';
 import { arcKeyNames, keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
@@ -40,16 +40,24 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
     // Only a name server's failure is temporary. A message that exceeds the limits exceeds them at every retry, and a forger can write one on purpose.
-    if (known !== undefined && 'unanswered' in known) throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
-    if (known === undefined || known.found.length === 0) throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
+    if (known !== undefined && 'unanswered' in known)
+      throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
+    if (known === undefined || known.found.length === 0)
+      throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
     return known.found.map((text) => [text]);
   };
   const options = { resolver, minBitLength: KEY_BITS_MIN };
-  const verified = await dkimVerify(withoutExcess(raw), { ...options, rejectRsaSha1: true }) as unknown as Verified;
-  const chain = await arc(verified.arc as never, options as never).catch(() => null) as { status?: { result?: string } } | null;
+  const verified = (await dkimVerify(withoutExcess(raw), { ...options, rejectRsaSha1: true })) as unknown as Verified;
+  const chain = (await arc(verified.arc as never, options as never).catch(() => null)) as {
+    status?: { result?: string };
+  } | null;
   return {
-    dkim: verified.results.map(({ id, signingDomain, status }) =>
-      ({ id, domain: signingDomain ?? '', verdict: authVerdict(status.result), underSized: status.underSized ?? 0 })),
+    dkim: verified.results.map(({ id, signingDomain, status }) => ({
+      id,
+      domain: signingDomain ?? '',
+      verdict: authVerdict(status.result),
+      underSized: status.underSized ?? 0,
+    })),
     arc: arcVerdict(chain?.status?.result ?? 'none', raw, keys),
     from: [verified.headerFrom].flat().filter((address): address is string => typeof address === 'string'),
     fromFields: verified.fromFields,
@@ -84,5 +92,7 @@ function withoutExcess(raw: Buffer): Buffer {
     isDropped = /^dkim-signature[ \t]*:/i.test(line) && (seen += 1) > SIGNATURES_MAX;
     return !isDropped;
   });
-  return seen <= SIGNATURES_MAX ? raw : Buffer.concat([Buffer.from(kept.join(''), 'latin1'), raw.subarray(head.length)]);
+  return seen <= SIGNATURES_MAX
+    ? raw
+    : Buffer.concat([Buffer.from(kept.join(''), 'latin1'), raw.subarray(head.length)]);
 }

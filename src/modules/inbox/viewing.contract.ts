@@ -53,5 +53,9 @@ export abstract class MailReading {
   abstract contents(environmentId: number, bytes: ReadBytes): Promise<MailContents | null>;
 
   /** One of its files by its place in the list, decoded; null also where there is none. */
-  abstract attachment(environmentId: number, bytes: ReadBytes, index: number): Promise<{ note: FileNote; content: Uint8Array } | null>;
+  abstract attachment(
+    environmentId: number,
+    bytes: ReadBytes,
+    index: number,
+  ): Promise<{ note: FileNote; content: Uint8Array } | null>;
 }

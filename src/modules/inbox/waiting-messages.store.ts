@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
-import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import type { Id } from '#kernel/ids.js';
 import { dateOf } from '#engine/expiry-day.js';
 import type { Auth, QuarantineReason, Verdicts } from '#engine/mail/mail-verdicts.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { StoredDetail } from './message-detail.js';
 
 /** A message that was claimed, with its alias as it is set now. */
@@ -163,7 +163,10 @@ const progressOf = (name: string, ofDays: string): Statement => ({
     select id from d`,
 });
 const PROGRESS = progressOf('inbox_progress', '');
-const PROGRESS_OF_DAYS = progressOf('inbox_progress_of_days', 'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)');
+const PROGRESS_OF_DAYS = progressOf(
+  'inbox_progress_of_days',
+  'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)',
+);
 
 /** inbox_messages_pkey. Only whose they still are. */
 const RENEW: Statement = {
@@ -203,7 +206,10 @@ const AWAIT_DNS: Statement = {
 };
 
 /** events_pkey of the one partition: it expires with its message. */
-const HAS_EVENT: Statement = { name: 'inbox_has_event', text: 'select true as found from events where environment_id = $1 and id = $2 and expires_on = $3::date' };
+const HAS_EVENT: Statement = {
+  name: 'inbox_has_event',
+  text: 'select true as found from events where environment_id = $1 and id = $2 and expires_on = $3::date',
+};
 
 /** inbox_messages_received_idx, once for each environment that waits. */
 const OLDEST: Statement = {
@@ -212,7 +218,9 @@ const OLDEST: Statement = {
          from (select received_at from inbox_messages where state = 'received' order by environment_id, id limit 10000) waiting`,
 };
 
-type ClaimedRow = Omit<WaitingMessage, 'decided'> & { [K in keyof Omit<Decided, 'detail' | 'reason'>]: Decided[K] | null } & { detail: StoredDetail | null };
+type ClaimedRow = Omit<WaitingMessage, 'decided'> & {
+  [K in keyof Omit<Decided, 'detail' | 'reason'>]: Decided[K] | null;
+} & { detail: StoredDetail | null };
 /** Nothing was claimed where there is no id. */
 type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 
@@ -222,13 +230,52 @@ export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
   /** Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind it. */
-  async claim({ claim, limit, perEnvironmentMax, held, bytesMax, days }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
+  async claim({
+    claim,
+    limit,
+    perEnvironmentMax,
+    held,
+    bytesMax,
+    days,
+  }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
     const values = [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()], bytesMax];
-    const rows = await (days === null ? this.database.hot<ClaimRow>(CLAIM, values) : this.database.hot<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
-    const messages = rows.filter((row) => row.id !== null).map(({ picked: _picked, fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, ...row }): WaitingMessage => ({
-      ...row,
-      decided: detail === null ? null : { fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, reason: row.reason } as Decided,
-    }));
+    const rows = await (days === null
+      ? this.database.hot<ClaimRow>(CLAIM, values)
+      : this.database.hot<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
+    const messages = rows
+      .filter((row) => row.id !== null)
+      .map(
+        ({
+          picked: _picked,
+          fromAddress,
+          auth,
+          spf,
+          dkim,
+          dmarc,
+          dmarcPolicy,
+          spam,
+          virus,
+          detail,
+          ...row
+        }): WaitingMessage => ({
+          ...row,
+          decided:
+            detail === null
+              ? null
+              : ({
+                  fromAddress,
+                  auth,
+                  spf,
+                  dkim,
+                  dmarc,
+                  dmarcPolicy,
+                  spam,
+                  virus,
+                  detail,
+                  reason: row.reason,
+                } as Decided),
+        }),
+      );
     return { messages, raced: messages.length < (rows[0]?.picked ?? 0) };
   }
 
@@ -239,13 +286,27 @@ export class WaitingMessagesStore {
 
   /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
-    const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] => decided.map((each) => read(each.message, each.decided));
+    const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
+      decided.map((each) => read(each.message, each.decided));
     const values = [
-      intArray(of((m) => m.environmentId)), uuidArray(of((m) => m.id)), dateArray(of((m) => m.expiresOnDay)), uuidArray(of((m) => m.claim)),
-      textArray(of((_, d) => d.reason)), textArray(of((_, d) => d.fromAddress)), textArray(of((_, d) => d.detail.subject)), textArray(of((_, d) => d.auth)),
-      textArray(of((_, d) => d.spf)), textArray(of((_, d) => d.dkim)), textArray(of((_, d) => d.dmarc)), textArray(of((_, d) => d.dmarcPolicy)),
-      textArray(of((_, d) => d.spam)), textArray(of((_, d) => d.virus)), jsonbArray(of((_, d) => JSON.stringify(d.detail))),
-      intArray(settled.map((m) => m.environmentId)), uuidArray(settled.map((m) => m.id)), dateArray(settled.map((m) => m.expiresOnDay)),
+      intArray(of((m) => m.environmentId)),
+      uuidArray(of((m) => m.id)),
+      dateArray(of((m) => m.expiresOnDay)),
+      uuidArray(of((m) => m.claim)),
+      textArray(of((_, d) => d.reason)),
+      textArray(of((_, d) => d.fromAddress)),
+      textArray(of((_, d) => d.detail.subject)),
+      textArray(of((_, d) => d.auth)),
+      textArray(of((_, d) => d.spf)),
+      textArray(of((_, d) => d.dkim)),
+      textArray(of((_, d) => d.dmarc)),
+      textArray(of((_, d) => d.dmarcPolicy)),
+      textArray(of((_, d) => d.spam)),
+      textArray(of((_, d) => d.virus)),
+      jsonbArray(of((_, d) => JSON.stringify(d.detail))),
+      intArray(settled.map((m) => m.environmentId)),
+      uuidArray(settled.map((m) => m.id)),
+      dateArray(settled.map((m) => m.expiresOnDay)),
     ];
     const days = new Set([...of((m) => m.expiresOnDay), ...settled.map((m) => m.expiresOnDay)]);
     const rows = await (days.size > DAYS_MAX
@@ -257,12 +318,19 @@ export class WaitingMessagesStore {
   /** Holds on to messages that take their time. */
   async renew(messages: readonly WaitingMessage[]): Promise<void> {
     await this.database.hot(RENEW, [
-      intArray(messages.map((m) => m.environmentId)), uuidArray(messages.map((m) => m.id)), dateArray(messages.map((m) => m.expiresOnDay)), uuidArray(messages.map((m) => m.claim)),
+      intArray(messages.map((m) => m.environmentId)),
+      uuidArray(messages.map((m) => m.id)),
+      dateArray(messages.map((m) => m.expiresOnDay)),
+      uuidArray(messages.map((m) => m.claim)),
     ]);
   }
 
   /** It is taken up again after so long. */
-  async putBack({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number, isTry: boolean): Promise<void> {
+  async putBack(
+    { environmentId, id, expiresOn, claim }: WaitingMessage,
+    afterMs: number,
+    isTry: boolean,
+  ): Promise<void> {
     await this.database.hot(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 

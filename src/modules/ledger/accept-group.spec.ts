@@ -19,11 +19,22 @@ afterEach(() => {
 });
 
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
-const refusal = (code: string | null): Error => Object.assign(new Error(`refused ${code}`), code === null ? {} : { code });
+const refusal = (code: string | null): Error =>
+  Object.assign(new Error(`refused ${code}`), code === null ? {} : { code });
 
 const delivered = (eventId: string): DeliveryResult => ({
-  environmentId: 1, eventId, ordinal: 0, claimedBy: '019aa4c0-0000-7000-8000-00000000000a', status: 'delivered', reason: null, dueInMs: null, parked: false,
-  attemptsUsed: 1, pulled: false, counted: true, attempt: { number: 1, startedAtMs: 0, durationMs: 1, httpStatus: 200, error: null, excerpt: null },
+  environmentId: 1,
+  eventId,
+  ordinal: 0,
+  claimedBy: '019aa4c0-0000-7000-8000-00000000000a',
+  status: 'delivered',
+  reason: null,
+  dueInMs: null,
+  parked: false,
+  attemptsUsed: 1,
+  pulled: false,
+  counted: true,
+  attempt: { number: 1, startedAtMs: 0, durationMs: 1, httpStatus: 200, error: null, excerpt: null },
 });
 const EVENT = '019aa4c0-0000-7000-8000-00000000000e';
 
@@ -37,12 +48,23 @@ function arrange(commit: (what: string) => Error | null = () => null, lost: read
   };
   const held = (values: readonly unknown[]): { event_id: string; ordinal: number }[] => {
     const count = (values[0] as Buffer).readInt32BE(12);
-    return Array.from({ length: count }, () => ({ event_id: EVENT, ordinal: 0 })).filter(({ event_id }) => !lost.includes(event_id));
+    return Array.from({ length: count }, () => ({ event_id: EVENT, ordinal: 0 })).filter(
+      ({ event_id }) => !lost.includes(event_id),
+    );
   };
-  const database = { hot: async (_statement: unknown, values: unknown[]) => (write('results'), held(values)) } as unknown as Database;
-  const results = new RecordResults(new RecordStore(database), { recordedGroup: () => undefined, sharedGroup: () => undefined } as unknown as LedgerMetrics, { expect: () => undefined } as unknown as Lookout);
+  const database = {
+    hot: async (_statement: unknown, values: unknown[]) => (write('results'), held(values)),
+  } as unknown as Database;
+  const results = new RecordResults(
+    new RecordStore(database),
+    { recordedGroup: () => undefined, sharedGroup: () => undefined } as unknown as LedgerMetrics,
+    { expect: () => undefined } as unknown as Lookout,
+  );
   const accepts = new AcceptGroup<string>({ ensure: async () => undefined }, results, {
-    what: 'Accepting', weighBytes: () => 1, backlogMax: 1_000, backlogBytesMax: Infinity,
+    what: 'Accepting',
+    weighBytes: () => 1,
+    backlogMax: 1_000,
+    backlogBytesMax: Infinity,
     store: async (items, how) => {
       const ride = how as Ride | null;
       write(`${items.join(' ')}${ride ? ' with results' : ''}`);
@@ -79,7 +101,9 @@ describe('accepts and results of one process', () => {
   });
 
   it('what fails together is written apart, and nothing goes along for a second', async () => {
-    const { accepts, results, commits } = arrange((what) => (what.includes('with') && commits.length === 1 ? refusal('55P03') : null));
+    const { accepts, results, commits } = arrange((what) =>
+      what.includes('with') && commits.length === 1 ? refusal('55P03') : null,
+    );
 
     const result = results.record(delivered(EVENT));
     const accepted = accepts.add('a');

@@ -119,7 +119,13 @@ export class AcceptGroup<T> {
       return this.write(items, true);
     }
     const outcomes: Outcomes = [];
-    for (const item of items) outcomes.push(await this.write([item]).then(([first]) => first, (failure: Error) => failure));
+    for (const item of items)
+      outcomes.push(
+        await this.write([item]).then(
+          ([first]) => first,
+          (failure: Error) => failure,
+        ),
+      );
     return outcomes;
   }
 }

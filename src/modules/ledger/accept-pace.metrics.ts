@@ -20,13 +20,22 @@ export class AcceptPaceMetrics {
       'Requests that waited before they were accepted: until there was room, until they had waited long enough (overdue), or until their client had gone.',
       ['end'],
     );
-    this.seconds = metrics.histogram('accept_pace_wait_seconds', 'How long requests waited before they were accepted.', SECONDS);
-    this.crowded = metrics.counter('accept_pace_crowded_total', 'Requests that would have waited and were accepted at once, since too many waited.');
+    this.seconds = metrics.histogram(
+      'accept_pace_wait_seconds',
+      'How long requests waited before they were accepted.',
+      SECONDS,
+    );
+    this.crowded = metrics.counter(
+      'accept_pace_crowded_total',
+      'Requests that would have waited and were accepted at once, since too many waited.',
+    );
   }
 
   /** `count`: how many wait now. */
   watch(count: () => number): void {
-    this.metrics.gauge('accept_pace_waiting', 'Requests that wait before they are accepted.', [], (gauge) => gauge.set(count()));
+    this.metrics.gauge('accept_pace_waiting', 'Requests that wait before they are accepted.', [], (gauge) =>
+      gauge.set(count()),
+    );
   }
 
   waited(seconds: number, end: End): void {

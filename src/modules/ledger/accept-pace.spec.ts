@@ -36,7 +36,9 @@ function arrange() {
       accepted.push(name);
       return isCommitted ? Promise.resolve() : new Promise((resolve) => commits.set(name, resolve));
     };
-    pace.enter(coming, accept).catch((error: { type?: string; message: string }) => refused.push([name, error.message]));
+    pace
+      .enter(coming, accept)
+      .catch((error: { type?: string; message: string }) => refused.push([name, error.message]));
   };
   const press = (environmentId: number, pressure: Pressure): void => void pressures.set(environmentId, pressure);
   const figure = async (name: string): Promise<string[]> =>

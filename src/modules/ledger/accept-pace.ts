@@ -1,4 +1,4 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { mayEnter, PACE_MS_MAX } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
@@ -78,9 +78,14 @@ export class AcceptPace implements BeforeApplicationShutdown {
     for (const line of this.lines.values()) for (const each of line.waiting.splice(0)) this.end(line, each, 'room');
   }
 
-  private async enterLater(line: Line, coming: Coming & { caller: Caller }, accept: () => Promise<void>): Promise<void> {
+  private async enterLater(
+    line: Line,
+    coming: Coming & { caller: Caller },
+    accept: () => Promise<void>,
+  ): Promise<void> {
     const end = await this.wait(line, coming);
-    if (end === 'gone') throw new ApiError('bad_request', 'The client has gone before there was room. Nothing was accepted.');
+    if (end === 'gone')
+      throw new ApiError('bad_request', 'The client has gone before there was room. Nothing was accepted.');
     try {
       await accept();
     } finally {
@@ -124,7 +129,8 @@ export class AcceptPace implements BeforeApplicationShutdown {
       underWay += deliveries;
       count += 1;
     }
-    for (const each of line.waiting.splice(0, count)) this.end(line, each, nowMs - each.sinceMs >= PACE_MS_MAX ? 'overdue' : 'room');
+    for (const each of line.waiting.splice(0, count))
+      this.end(line, each, nowMs - each.sinceMs >= PACE_MS_MAX ? 'overdue' : 'room');
   }
 
   private end(line: Line, { bytes, deliveries, sinceMs, go }: Waiting, how: End): void {

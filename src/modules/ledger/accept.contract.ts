@@ -1,6 +1,6 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
-import type { Id } from '#kernel/ids.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
+import type { Id } from '#kernel/ids.js';
 import type { StoredHeader } from '#kernel/sealed-headers.js';
 
 /** Who waits for the answer. */

@@ -6,8 +6,8 @@ import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/p
 import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { NewEvent } from './accept.contract.js';
-import type { Admission } from './lane.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
+import type { Admission } from './lane.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** An event with where its delivery goes first. */
@@ -33,7 +33,8 @@ const OFFERED = pullItems(`(
   from i where admission = 'pull') offered`);
 
 /** Ad-hoc URLs have no metrics of their own, since nobody could ask for them: they count for the environment. */
-const counted = (what: string): string => metricIncrements(`
+const counted = (what: string): string =>
+  metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
 /** What `i` holds. A group in which everything is sent is not asked for what is pulled: looking is a good part of what a small one costs. */
@@ -52,7 +53,8 @@ const due = (isPulled: boolean): string => `
 const INPUT = `
   unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[], $9::int[],
          $10::text[], $11::text[])`;
-const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission';
+const COLUMNS =
+  'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission';
 
 /** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
 const accept = (isPulled: boolean): Statement => ({
@@ -89,7 +91,12 @@ export class AcceptStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number, ride: Ride | 'within' | null): Promise<Set<number> | 'all'> {
+  async insert(
+    group: readonly Admitted[],
+    claimant: Id | null,
+    keyTtlMs: number,
+    ride: Ride | 'within' | null,
+  ): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
     const isPulled = group.some(({ admission }) => admission === 'pull');
@@ -111,7 +118,12 @@ export class AcceptStore {
       uuidArray(events.map((event) => event.targetId)),
       textArray(events.map((event) => event.url)),
       textArray(events.map((event) => event.eventType)),
-      jsonbArray(events.map(({ headers, environmentId, id }) => headers && JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)))),
+      jsonbArray(
+        events.map(
+          ({ headers, environmentId, id }) =>
+            headers && JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)),
+        ),
+      ),
       textArray(events.map((event) => event.traceparent)),
       intArray(events.map((event) => event.payloadBytes)),
       textArray(events.map((event) => event.payload)),
@@ -121,7 +133,11 @@ export class AcceptStore {
   }
 
   /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
-  async answerOf({ environmentId, route, key }: IdempotentRequest): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
+  async answerOf({
+    environmentId,
+    route,
+    key,
+  }: IdempotentRequest): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
     const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
       {
         name: 'ledger_answer_of',

@@ -3,9 +3,9 @@ import { Config } from '#kernel/config.js';
 import { Database, type Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
+import { AcceptStore, type Admitted } from './accept.store.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
-import { AcceptStore, type Admitted } from './accept.store.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
@@ -41,9 +41,11 @@ export class Accept {
   /** As `Ledger.accept`. */
   accept(event: NewEvent): Promise<void> {
     const { environmentId, payloadBytes: bytes, pulled, caller = null } = event;
-    const accept = (): Promise<void> => (this.database.isAccompanied() ? this.group.within(event) : this.group.add(event));
+    const accept = (): Promise<void> =>
+      this.database.isAccompanied() ? this.group.within(event) : this.group.add(event);
     return this.idempotent.hold(event.idempotency?.request ?? null, () =>
-      (pulled ? accept() : this.pace.enter({ environmentId, deliveries: 1, bytes, caller }, accept)));
+      pulled ? accept() : this.pace.enter({ environmentId, deliveries: 1, bytes, caller }, accept),
+    );
   }
 
   /** As `Ledger.acceptWithin`. Whoever sweeps claims it: no lane knows of it before it is committed. */
@@ -69,7 +71,10 @@ export class Accept {
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
       const handOn = (): void => {
         this.metrics.acceptedGroup(group.length);
-        this.handOn(group.filter((_, i) => isStored(i)), claimant);
+        this.handOn(
+          group.filter((_, i) => isStored(i)),
+          claimant,
+        );
       };
       if (ride === 'within') this.database.afterCommit(handOn);
       else handOn();
@@ -96,7 +101,21 @@ function admitted(group: readonly Admitted[]): NewEvent[] {
 function claimedAtBirth(event: NewEvent, claimedBy: Id): ClaimedDelivery {
   const { environmentId, id: eventId, targetId, url, eventType, headers, traceparent, payload } = event;
   return {
-    environmentId, eventId, ordinal: 0, claimedBy, direction: 'outbound', messageId: null, targetId, url, eventType, headers, traceparent, payload,
-    attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
+    environmentId,
+    eventId,
+    ordinal: 0,
+    claimedBy,
+    direction: 'outbound',
+    messageId: null,
+    targetId,
+    url,
+    eventType,
+    headers,
+    traceparent,
+    payload,
+    attempts: 0,
+    attemptsUsed: 0,
+    firstAttemptAtMs: null,
+    replayed: false,
   };
 }

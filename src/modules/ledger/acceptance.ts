@@ -1,11 +1,11 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { withDeadline } from '#kernel/deadline.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
+import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
 
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
@@ -33,7 +33,8 @@ export class PolicedAcceptance extends Acceptance implements OnModuleInit {
     for (const policy of this.policies) {
       const ruling = await this.rulingOf(policy, { ...submission, headers: { ...submission.headers, ...added } });
       if (ruling === null) continue;
-      if ('refuse' in ruling) throw new ApiError('validation_failed', ruling.refuse.slice(0, REASON_CHARACTERS_MAX), { check: 'policy' });
+      if ('refuse' in ruling)
+        throw new ApiError('validation_failed', ruling.refuse.slice(0, REASON_CHARACTERS_MAX), { check: 'policy' });
       Object.assign(added, normalizeForwardedHeaders(ruling.headers));
     }
     return Object.keys(added).length === 0 ? null : added;
@@ -46,7 +47,9 @@ export class PolicedAcceptance extends Acceptance implements OnModuleInit {
       if (fault === null) return ruling as Ruling;
       throw new Error(fault);
     } catch (error) {
-      this.logger.error(`The acceptance policy ${policy.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      this.logger.error(
+        `The acceptance policy ${policy.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
+      );
       throw unavailable('A policy of this service could not decide. Nothing was accepted, send it again.');
     }
   }
@@ -59,11 +62,20 @@ function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'ki
   const { refuse, headers, ...unknown } = ruling as Record<string, unknown>;
   const [stranger] = Object.keys(unknown);
   if (stranger !== undefined) return `Its ruling has ${stranger}, which is not known.`;
-  if (refuse !== undefined) return headers === undefined && typeof refuse === 'string' && refuse.trim() !== '' ? null : 'A refusal is { refuse: "a sentence" } alone.';
-  const isTexts = typeof headers === 'object' && headers !== null && Object.values(headers).every((value) => typeof value === 'string');
+  if (refuse !== undefined)
+    return headers === undefined && typeof refuse === 'string' && refuse.trim() !== ''
+      ? null
+      : 'A refusal is { refuse: "a sentence" } alone.';
+  const isTexts =
+    typeof headers === 'object' &&
+    headers !== null &&
+    Object.values(headers).every((value) => typeof value === 'string');
   if (!isTexts) return 'It ruled neither null, nor { refuse }, nor { headers } with texts.';
   const added = headers as Record<string, string>;
   // A message's headers have rules of their own, which some of them keep only together.
-  const [fault] = kind === 'email' ? mailHeaderFaults({ ...given, ...normalizeForwardedHeaders(added) }) : forwardedHeaderFaults(added);
+  const [fault] =
+    kind === 'email'
+      ? mailHeaderFaults({ ...given, ...normalizeForwardedHeaders(added) })
+      : forwardedHeaderFaults(added);
   return fault === undefined ? null : `${fault.path}: ${fault.message}`;
 }

@@ -89,12 +89,21 @@ export class CancelStore {
   }
 
   /** The same for what waits of some events, for one target or for any. */
-  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId: Id | null = null): Promise<{ count: number; held: Id[] }> {
+  async ofEvents(
+    environmentId: number,
+    eventIds: readonly Id[],
+    reason: CancelReason,
+    targetId: Id | null = null,
+  ): Promise<{ count: number; held: Id[] }> {
     return this.all(EVENTS, EVENTS_LOCKED, (after) => [environmentId, after, reason, uuidArray(eventIds), targetId]);
   }
 
   async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<CancelReason | null> {
-    const [row] = await this.database.hot<{ withdrawn: CancelReason | null }>(REASON, [environmentId, eventId, ordinal]);
+    const [row] = await this.database.hot<{ withdrawn: CancelReason | null }>(REASON, [
+      environmentId,
+      eventId,
+      ordinal,
+    ]);
     return row?.withdrawn ?? null;
   }
 
@@ -103,12 +112,19 @@ export class CancelStore {
   }
 
   /** In steps that commit one by one; then what was passed by because somebody was writing it. */
-  private async all(quick: Statement, locked: Statement, values: (after: Id) => unknown[]): Promise<{ count: number; held: Id[] }> {
+  private async all(
+    quick: Statement,
+    locked: Statement,
+    values: (after: Id) => unknown[],
+  ): Promise<{ count: number; held: Id[] }> {
     const held = new Set<Id>();
     let count = 0;
-    for (const [statement, limit] of [[quick, STEP], [locked, 1]] as const) {
+    for (const [statement, limit] of [
+      [quick, STEP],
+      [locked, 1],
+    ] as const) {
       let after = FIRST;
-      for (let picked: number = limit; picked === limit; ) {
+      for (let picked: number = limit; picked === limit;) {
         const [step] = await this.database.hot<Step>(statement, values(after));
         picked = step?.picked ?? 0;
         after = step?.last ?? after;

@@ -25,7 +25,12 @@ export class Cancel extends Cancellations {
     return count;
   }
 
-  override async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
+  override async ofEvents(
+    environmentId: number,
+    eventIds: readonly Id[],
+    reason: CancelReason,
+    targetId?: Id,
+  ): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
     await this.announce(environmentId, held);

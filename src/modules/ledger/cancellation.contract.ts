@@ -25,7 +25,12 @@ export abstract class Cancellations {
   abstract ofTarget(selection: WaitingSelection): Promise<number>;
 
   /** The same for what waits of some events, for one target or for any. */
-  abstract ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number>;
+  abstract ofEvents(
+    environmentId: number,
+    eventIds: readonly Id[],
+    reason: CancelReason,
+    targetId?: Id,
+  ): Promise<number>;
 
   /** Why a delivery that a worker holds must not start any more, or null. */
   abstract reasonOf(delivery: DeliveryKey): Promise<CancelReason | null>;

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
-import { Claims, type ClaimedDelivery, type DeliveryKey, type TargetKey } from './claims.contract.js';
+import { type ClaimedDelivery, Claims, type DeliveryKey, type TargetKey } from './claims.contract.js';
 import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';
 
@@ -58,7 +58,8 @@ export class StoredClaims extends Claims {
 
   override async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     let total = 0;
-    for (let count = -1; count !== 0; total += count) count = await this.store.failWaiting(environmentId, targetId, reason);
+    for (let count = -1; count !== 0; total += count)
+      count = await this.store.failWaiting(environmentId, targetId, reason);
     return total;
   }
 }

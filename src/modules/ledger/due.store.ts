@@ -3,10 +3,10 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
 import type { StoredHeaders } from '#kernel/sealed-headers.js';
+import type { CancelReason } from './cancellation.contract.js';
 import type { ClaimedDelivery, DeliveryKey, Direction, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';
 import { isOpen } from './open-key.js';
-import type { CancelReason } from './cancellation.contract.js';
 
 const KEY = 'environment_id, event_id, ordinal';
 
@@ -221,8 +221,13 @@ export class DueStore {
   }
 
   async waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
-    const rows = await this.database.query<TargetKey & { isAddress: boolean }>(WAITING_DESTINATIONS, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
-    const targets = rows.filter(({ isAddress }) => !isAddress).map(({ environmentId, targetId }) => ({ environmentId, targetId }));
+    const rows = await this.database.query<TargetKey & { isAddress: boolean }>(WAITING_DESTINATIONS, [
+      after?.environmentId ?? -1,
+      after?.targetId ?? FIRST,
+    ]);
+    const targets = rows
+      .filter(({ isAddress }) => !isAddress)
+      .map(({ environmentId, targetId }) => ({ environmentId, targetId }));
     return { targets, last: rows.at(-1) ?? null };
   }
 
@@ -297,7 +302,7 @@ function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
     eventType: row.event_type ?? '',
     headers: row.headers,
     traceparent: row.traceparent,
-    payload: row.message_id === null ? row.payload ?? row.body : payloads.get(row.message_id) ?? null,
+    payload: row.message_id === null ? (row.payload ?? row.body) : (payloads.get(row.message_id) ?? null),
     cancelReason: row.withdrawn ?? (row.erased ? 'erased' : null),
     attempts: row.attempts,
     attemptsUsed: row.attempts_used,

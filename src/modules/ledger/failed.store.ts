@@ -3,10 +3,11 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { uuidArray } from '#kernel/pg-array.js';
 import { isDropped } from './dropped.contract.js';
-import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';
 import { RedeliverStore } from './redeliver.store.js';
+import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';
 
-const RANGE = 'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
+const RANGE =
+  'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
 /** One state, newest first: deliveries_target_id_idx, backwards. */
 const ofStatus = (status: 'failed' | 'dlq'): string => `

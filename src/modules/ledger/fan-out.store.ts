@@ -5,9 +5,16 @@ import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } 
 import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { NewMessage } from './accept.contract.js';
-import type { Admission } from './lane.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
-import { DELIVERED, FAILED_INCREMENT, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
+import type { Admission } from './lane.contract.js';
+import {
+  DELIVERED,
+  FAILED_INCREMENT,
+  metricIncrements,
+  pullItems,
+  RECEIVED,
+  receivedIncrement,
+} from './metric-increments.js';
 
 /** A message with where each of its events' deliveries goes first. */
 export interface AdmittedMessage {
@@ -20,7 +27,8 @@ const MESSAGE_COLUMNS = `environment_id, id, expires_on, application_id, event_t
 const MESSAGES = `
   unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::jsonb[], $7::jsonb[], $8::text[], $9::int[], $10::text[],
          $11::smallint[])`;
-const EVENT_COLUMNS = 'n, environment_id, event_id, message_id, expires_on, endpoint_id, target_id, event_type, payload_bytes, admission';
+const EVENT_COLUMNS =
+  'n, environment_id, event_id, message_id, expires_on, endpoint_id, target_id, event_type, payload_bytes, admission';
 const EVENTS = `
   unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::date[], $17::uuid[], $18::uuid[], $19::text[], $20::int[], $21::text[])
   as d(${EVENT_COLUMNS})`;
@@ -108,11 +116,20 @@ export class FanOutStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly AdmittedMessage[], claimant: Id | null, keyTtlMs: number, how: Ride | 'within' | null): Promise<Set<number> | 'all'> {
+  async insert(
+    group: readonly AdmittedMessage[],
+    claimant: Id | null,
+    keyTtlMs: number,
+    how: Ride | 'within' | null,
+  ): Promise<Set<number> | 'all'> {
     const messages = group.map(({ message }) => message);
     const values: unknown[] = [...messageValues(messages, this.vault), ...eventValues(group), claimant];
     if (messages.every(({ idempotency }) => idempotency === null)) {
-      const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'));
+      const isPlain = group.every(
+        ({ admissions }) =>
+          admissions.length > 0 &&
+          !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'),
+      );
       await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
       return 'all';
     }
@@ -130,7 +147,12 @@ function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal
     uuidArray(messages.map((message) => message.applicationId)),
     textArray(messages.map((message) => message.eventType)),
     jsonbArray(messages.map(({ channels }) => (channels.length === 0 ? null : JSON.stringify(channels)))),
-    jsonbArray(messages.map(({ headers, environmentId, id }) => headers && JSON.stringify(sealNamed(vault, { table: 'messages', environmentId, id }, headers)))),
+    jsonbArray(
+      messages.map(
+        ({ headers, environmentId, id }) =>
+          headers && JSON.stringify(sealNamed(vault, { table: 'messages', environmentId, id }, headers)),
+      ),
+    ),
     textArray(messages.map((message) => message.traceparent)),
     intArray(messages.map((message) => message.payloadBytes)),
     textArray(messages.map((message) => message.payload)),
@@ -141,7 +163,8 @@ function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal
 /** `n` is the position of the message, from 1. */
 function eventValues(group: readonly AdmittedMessage[]): Buffer[] {
   const rows = group.flatMap(({ message, admissions }, i) =>
-    message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })));
+    message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })),
+  );
   return [
     intArray(rows.map(({ n }) => n)),
     intArray(rows.map(({ message }) => message.environmentId)),

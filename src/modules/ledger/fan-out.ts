@@ -6,7 +6,7 @@ import type { FannedOut, NewMessage } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
-import { FanOutStore, type AdmittedMessage } from './fan-out.store.js';
+import { type AdmittedMessage, FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
@@ -44,7 +44,8 @@ export class FanOut {
     const { environmentId, payloadBytes: bytes, events, caller = null } = message;
     const deliveries = events.reduce((sum, { pulled, refused }) => (pulled || refused ? sum : sum + 1), 0);
     const coming = { environmentId, deliveries, bytes, caller: deliveries === 0 ? null : caller };
-    const accept = (): Promise<void> => (this.database.isAccompanied() ? this.group.within(message) : this.group.add(message));
+    const accept = (): Promise<void> =>
+      this.database.isAccompanied() ? this.group.within(message) : this.group.add(message);
     return this.idempotent.hold(message.idempotency?.request ?? null, () => this.pace.enter(coming, accept));
   }
 
@@ -54,7 +55,10 @@ export class FanOut {
 
   private async write(messages: NewMessage[], how: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
     const claimant = how === 'within' ? null : this.outlet.claimant();
-    const group = messages.map((message) => ({ message, admissions: message.events.map((event) => this.admission(event, claimant)) }));
+    const group = messages.map((message) => ({
+      message,
+      admissions: message.events.map((event) => this.admission(event, claimant)),
+    }));
     let stored: Set<number> | 'all';
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, how);
@@ -64,7 +68,11 @@ export class FanOut {
     }
     return () => {
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
-      const handOn = (): void => this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      const handOn = (): void =>
+        this.handOn(
+          group.filter((_, i) => isStored(i)),
+          claimant,
+        );
       if (how === 'within') this.database.afterCommit(handOn);
       else handOn();
       this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
@@ -85,7 +93,8 @@ export class FanOut {
       for (const [at, event] of message.events.entries()) {
         const admission = admissions[at];
         if (admission === 'run') run.push(claimedAtBirth(message, event, claimant as Id));
-        else if (admission !== 'pull' && admission !== 'refuse' && admission !== 'undecided') left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
+        else if (admission !== 'pull' && admission !== 'refuse' && admission !== 'undecided')
+          left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
       }
     }
     this.outlet.handOn(run, left);
@@ -99,7 +108,21 @@ function admitted({ message, admissions }: AdmittedMessage): FannedOut[] {
 function claimedAtBirth(message: NewMessage, { eventId, targetId }: FannedOut, claimedBy: Id): ClaimedDelivery {
   const { environmentId, id: messageId, eventType, headers, traceparent, payload } = message;
   return {
-    environmentId, eventId, ordinal: 0, claimedBy, direction: 'outbound', messageId, targetId, url: null, eventType, headers,
-    traceparent, payload, attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
+    environmentId,
+    eventId,
+    ordinal: 0,
+    claimedBy,
+    direction: 'outbound',
+    messageId,
+    targetId,
+    url: null,
+    eventType,
+    headers,
+    traceparent,
+    payload,
+    attempts: 0,
+    attemptsUsed: 0,
+    firstAttemptAtMs: null,
+    replayed: false,
   };
 }

@@ -24,7 +24,8 @@ export const takeKeys = (ttl: string): string => `
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
 /** Positions of `input` that are not in `stored`: hardly ever any, where a row for each that is would have to be sent and read. */
-export const leftOut = (stored: string): string => `select n::int from input where (n in (select n from ${stored})) is not true`;
+export const leftOut = (stored: string): string =>
+  `select n::int from input where (n in (select n from ${stored})) is not true`;
 
 /** What of a group of `length` went in, by the rows of `leftOut`. */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {

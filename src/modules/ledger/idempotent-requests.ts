@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { isStorageAway } from '#kernel/database.js';
 import { conflict, unavailable } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js';
-import { AcceptStore } from './accept.store.js';
 import type { NewEvent } from './accept.contract.js';
+import { AcceptStore } from './accept.store.js';
 
 /** Requests with idempotency keys that accept: the first one of a key runs, the later ones are told why they don't. */
 @Injectable()
@@ -31,9 +31,16 @@ export class IdempotentRequests {
   }
 
   /** What each of a group is told when those at the positions `stored` went in: nothing, or what the first request with its key was. */
-  async outcomes(items: readonly Pick<NewEvent, 'idempotency'>[], stored: Set<number> | 'all'): Promise<(void | Error)[]> {
+  async outcomes(
+    items: readonly Pick<NewEvent, 'idempotency'>[],
+    stored: Set<number> | 'all',
+  ): Promise<(void | Error)[]> {
     if (stored === 'all') return items.map(() => undefined);
-    return Promise.all(items.map(async ({ idempotency }, i) => (stored.has(i) || !idempotency ? undefined : this.answered(idempotency.request))));
+    return Promise.all(
+      items.map(async ({ idempotency }, i) =>
+        stored.has(i) || !idempotency ? undefined : this.answered(idempotency.request),
+      ),
+    );
   }
 
   /** What the second request with a key is told. Never throws: those that were stored with it must hear that they were. */
@@ -41,7 +48,9 @@ export class IdempotentRequests {
     try {
       return await this.known(request);
     } catch (error) {
-      return isStorageAway(error) ? unavailable('Storage is not reachable. Send it again: the same key repeats its first answer.') : (error as Error);
+      return isStorageAway(error)
+        ? unavailable('Storage is not reachable. Send it again: the same key repeats its first answer.')
+        : (error as Error);
     }
   }
 
@@ -59,6 +68,8 @@ export class IdempotentRequests {
 }
 
 function inFlight(): Error {
-  const error = conflict('The first request with this Idempotency-Key is still running. Try again shortly.', { reason: 'in_flight' });
+  const error = conflict('The first request with this Idempotency-Key is still running. Try again shortly.', {
+    reason: 'in_flight',
+  });
   return Object.assign(error, { retryAfterSeconds: 1 });
 }

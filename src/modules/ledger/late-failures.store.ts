@@ -18,7 +18,11 @@ export class LateFailuresStore extends LateFailures {
     super();
   }
 
-  override async fail(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }, reason: string): Promise<void> {
+  override async fail(
+    environmentId: number,
+    { id, expiresOn }: { id: Id; expiresOn: string },
+    reason: string,
+  ): Promise<void> {
     await this.database.query(FAIL, [environmentId, id, expiresOn, reason]);
   }
 }

@@ -3,8 +3,8 @@ import type { Counter, Histogram } from 'prom-client';
 import { Database } from '#kernel/database.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
-import type { DeliveryResult } from './record.contract.js';
 import { DueStore } from './due.store.js';
+import type { DeliveryResult } from './record.contract.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
@@ -26,9 +26,15 @@ export class LedgerMetrics {
       ['outcome'],
     );
     this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
-    this.expiredOpen = metrics.counter('deliveries_expired_total', 'Deliveries that ended because their retention did.');
+    this.expiredOpen = metrics.counter(
+      'deliveries_expired_total',
+      'Deliveries that ended because their retention did.',
+    );
     this.sharedResults = metrics.counter('results_shared_total', 'Results that went along with a commit of accepts.');
-    this.lostClaims = metrics.counter('claims_lost_total', 'Results not written because another worker held the delivery.');
+    this.lostClaims = metrics.counter(
+      'claims_lost_total',
+      'Results not written because another worker held the delivery.',
+    );
   }
 
   /** Deliveries that were still open when their retention ended. */
@@ -71,19 +77,40 @@ export class StorageGauges {
       const { oldestDueAgeMs } = await due.backlog();
       return { ready: true, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
     });
-    metrics.gauges(() => due.backlog(), [
-      { name: 'oldest_due_age_seconds', help: 'Age of the oldest delivery that is due and held by nobody alive.', of: ({ oldestDueAgeMs }) => oldestDueAgeMs / 1000 },
-      { name: 'deliveries_open_estimate', help: 'Open deliveries, as PostgreSQL estimates them.', of: ({ openEstimate }) => openEstimate },
-    ]);
-    metrics.gauge('oldest_transaction_age_seconds', 'Age of the oldest transaction; a long one slows every claim.', [], async (gauge) => {
-      gauge.set(await due.oldestTransactionAgeSeconds());
-    });
-    metrics.gauge('database_connections', 'Connections of this process by pool and state.', ['pool', 'state'], (gauge) => {
-      for (const { pool, total, idle, waiting } of database.poolFigures()) {
-        gauge.set({ pool, state: 'busy' }, total - idle);
-        gauge.set({ pool, state: 'idle' }, idle);
-        gauge.set({ pool, state: 'awaited' }, waiting);
-      }
-    });
+    metrics.gauges(
+      () => due.backlog(),
+      [
+        {
+          name: 'oldest_due_age_seconds',
+          help: 'Age of the oldest delivery that is due and held by nobody alive.',
+          of: ({ oldestDueAgeMs }) => oldestDueAgeMs / 1000,
+        },
+        {
+          name: 'deliveries_open_estimate',
+          help: 'Open deliveries, as PostgreSQL estimates them.',
+          of: ({ openEstimate }) => openEstimate,
+        },
+      ],
+    );
+    metrics.gauge(
+      'oldest_transaction_age_seconds',
+      'Age of the oldest transaction; a long one slows every claim.',
+      [],
+      async (gauge) => {
+        gauge.set(await due.oldestTransactionAgeSeconds());
+      },
+    );
+    metrics.gauge(
+      'database_connections',
+      'Connections of this process by pool and state.',
+      ['pool', 'state'],
+      (gauge) => {
+        for (const { pool, total, idle, waiting } of database.poolFigures()) {
+          gauge.set({ pool, state: 'busy' }, total - idle);
+          gauge.set({ pool, state: 'idle' }, idle);
+          gauge.set({ pool, state: 'awaited' }, waiting);
+        }
+      },
+    );
   }
 }

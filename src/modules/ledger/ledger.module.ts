@@ -2,12 +2,12 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { AuthModule } from '../auth/auth.module.js';
 import { Ledger } from './accept.contract.js';
-import { AcceptPace } from './accept-pace.js';
-import { AcceptPaceMetrics } from './accept-pace.metrics.js';
 import { Accept } from './accept.js';
 import { AcceptStore } from './accept.store.js';
-import { PolicedAcceptance } from './acceptance.js';
+import { AcceptPace } from './accept-pace.js';
+import { AcceptPaceMetrics } from './accept-pace.metrics.js';
 import { Acceptance } from './acceptance.contract.js';
+import { PolicedAcceptance } from './acceptance.js';
 import { Cancel } from './cancel.js';
 import { CancelStore } from './cancel.store.js';
 import { Cancellations } from './cancellation.contract.js';
@@ -18,8 +18,8 @@ import { FailedStore } from './failed.store.js';
 import { FanOut } from './fan-out.js';
 import { FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { Outlet } from './lane.contract.js';
 import { KeptDays } from './kept-days.contract.js';
+import { Outlet } from './lane.contract.js';
 import { LateFailures } from './late-failures.contract.js';
 import { LateFailuresStore } from './late-failures.store.js';
 import { GroupLedger } from './ledger.js';
@@ -80,6 +80,19 @@ import { Retention } from './retention.js';
     { provide: Repeats, useClass: StoredRepeats },
     { provide: Results, useExisting: RecordResults },
   ],
-  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, KeptDays, LateFailures, Ledger, Outlet, Presence, Redeliveries, Repeats, Results],
+  exports: [
+    Acceptance,
+    Cancellations,
+    Claims,
+    FailedDeliveries,
+    KeptDays,
+    LateFailures,
+    Ledger,
+    Outlet,
+    Presence,
+    Redeliveries,
+    Repeats,
+    Results,
+  ],
 })
 export class LedgerModule {}

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Accept } from './accept.js';
 import { Ledger, type NewEvent, type NewMessage, type ReceivedEvent } from './accept.contract.js';
+import { Accept } from './accept.js';
 import { FanOut } from './fan-out.js';
 import { Receive } from './receive.js';
 

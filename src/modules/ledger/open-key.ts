@@ -10,4 +10,5 @@
 export const isOpen = (k: string): string => `${isOpenEvent(k)} and d.ordinal = ${k}.ordinal`;
 
 /** The same of all open deliveries of the event that `k` names. */
-export const isOpenEvent = (k: string): string => `d.environment_id = any (array[${k}.environment_id]) and d.event_id = ${k}.event_id`;
+export const isOpenEvent = (k: string): string =>
+  `d.environment_id = any (array[${k}.environment_id]) and d.event_id = ${k}.event_id`;

@@ -6,7 +6,7 @@ import { Lookout } from '#kernel/lookout.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
-import { Outlet, type Admission, type Handover, type Lane } from './lane.contract.js';
+import { type Admission, type Handover, type Lane, Outlet } from './lane.contract.js';
 
 /** What was left waits for the dispatcher, or behind a gate, which may be the first that does. */
 const PARKED_MS = 200;

@@ -5,7 +5,17 @@ import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 import { isOpen } from './open-key.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails', 'inbox_messages'] as const;
+const TABLES = [
+  'events',
+  'deliveries',
+  'attempts',
+  'requests',
+  'pull_items',
+  'messages',
+  'blob_chunks',
+  'emails',
+  'inbox_messages',
+] as const;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
  * every page that is read for the first time goes to the WAL whole) beside the accepts, for nothing: its statements
@@ -14,7 +24,10 @@ const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'm
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
 /** The day that it is, in days since the epoch: by PostgreSQL's clock and by nobody else's. */
-const TODAY: Statement = { name: 'partitions_today', text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day` };
+const TODAY: Statement = {
+  name: 'partitions_today',
+  text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day`,
+};
 
 const STEP = 1_000;
 
@@ -43,7 +56,10 @@ const OPEN_DAYS: Statement = {
 };
 
 const MAKING = `select pg_advisory_xact_lock(hashtext('posthorn partitions'))`;
-const DROPPING: Statement = { name: 'partitions_dropping', text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free` };
+const DROPPING: Statement = {
+  name: 'partitions_dropping',
+  text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free`,
+};
 
 /** What waits behind a lock that nobody gets holds up every accept, so it waits for a moment only. */
 const LOCK_TIMEOUT_MS = 50;
@@ -71,13 +87,15 @@ export class PartitionsStore {
    * whatever becomes of the caller's transaction.
    */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
-    await this.database.unit(() => this.database.transaction(async () => {
-      await this.run(MAKING);
-      for (const [day, tables] of await this.missing(retentions, daysAhead)) {
-        // One round trip a day: at the first start there are hundreds of partitions to make.
-        await this.run(tables.map((table) => making(table, day)).join(';'));
-      }
-    }));
+    await this.database.unit(() =>
+      this.database.transaction(async () => {
+        await this.run(MAKING);
+        for (const [day, tables] of await this.missing(retentions, daysAhead)) {
+          // One round trip a day: at the first start there are hundreds of partitions to make.
+          await this.run(tables.map((table) => making(table, day)).join(';'));
+        }
+      }),
+    );
   }
 
   /**
@@ -122,7 +140,9 @@ export class PartitionsStore {
   async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
     const today = await this.today();
     const kept = new Set(keptDays.map(compact));
-    const passed = (await this.names()).map(({ name }) => name).filter((name) => isBefore(name, today) && !kept.has(name.slice(-8)));
+    const passed = (await this.names())
+      .map(({ name }) => name)
+      .filter((name) => isBefore(name, today) && !kept.has(name.slice(-8)));
     const names: string[] = [];
     for (const name of passed) {
       if (names.length > 0) await sleep(DROP_REST_MS);

@@ -42,7 +42,10 @@ export class Partitions extends KeptDays {
     await this.expire(openDays);
     const { names, isHeldUp } = await this.store.dropPassed(openDays);
     if (names.length > 0) this.logger.log(`Retention dropped ${names.join(', ')}`);
-    if (isHeldUp) this.logger.warn('Partitions of passed days are held by a long transaction, or another process drops them; tried again, in minutes at the latest.');
+    if (isHeldUp)
+      this.logger.warn(
+        'Partitions of passed days are held by a long transaction, or another process drops them; tried again, in minutes at the latest.',
+      );
     return isHeldUp;
   }
 
@@ -53,6 +56,7 @@ export class Partitions extends KeptDays {
       count = await this.store.expire();
       this.metrics.expired(count);
     }
-    if (expired > 0) this.logger.warn(`Retention ended ${expired} deliveries as expired that had not reached their targets.`);
+    if (expired > 0)
+      this.logger.warn(`Retention ended ${expired} deliveries as expired that had not reached their targets.`);
   }
 }

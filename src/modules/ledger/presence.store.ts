@@ -52,7 +52,17 @@ export class PresenceStore extends Presence {
     super();
   }
 
-  async beat({ ids, host, pid, leaseMs }: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>> {
+  async beat({
+    ids,
+    host,
+    pid,
+    leaseMs,
+  }: {
+    ids: readonly Id[];
+    host: string;
+    pid: number;
+    leaseMs: number;
+  }): Promise<ReadonlySet<Id>> {
     const known = ids.filter((id) => this.registered.has(id));
     const renewed = known.length > 0 ? await this.database.vital<{ id: Id }>(RENEW, [known, leaseMs]) : [];
     const alive = new Set(renewed.map(({ id }) => id));

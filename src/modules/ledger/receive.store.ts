@@ -1,13 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Ride, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { byteaArray, dateArray, floatArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import {
+  byteaArray,
+  dateArray,
+  floatArray,
+  intArray,
+  jsonbArray,
+  smallintArray,
+  textArray,
+  uuidArray,
+} from '#kernel/pg-array.js';
 import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import type { Admission } from './lane.contract.js';
-import { COUNTED_ELSEWHERE, DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
+import {
+  COUNTED_ELSEWHERE,
+  DELIVERED,
+  metricIncrements,
+  pullItems,
+  RECEIVED,
+  receivedIncrement,
+} from './metric-increments.js';
 
 /** A received event with where each of its deliveries goes first. */
 export interface Received {
@@ -102,7 +118,12 @@ export class ReceiveStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. `keyTtlMs` is for keys that do not say how long they are kept. */
-  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number, ride: Ride | 'within' | null): Promise<Set<number> | 'all'> {
+  async insert(
+    group: readonly Received[],
+    claimant: Id | null,
+    keyTtlMs: number,
+    ride: Ride | 'within' | null,
+  ): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
     const values: unknown[] = [
@@ -112,7 +133,11 @@ export class ReceiveStore {
       uuidArray(events.map((event) => event.endpointId)),
       textArray(events.map((event) => event.endpointPath)),
       textArray(events.map((event) => event.eventType)),
-      jsonbArray(events.map(({ headers, environmentId, id }) => JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)))),
+      jsonbArray(
+        events.map(({ headers, environmentId, id }) =>
+          JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)),
+        ),
+      ),
       textArray(events.map((event) => event.traceparent)),
       intArray(events.map((event) => event.payloadBytes)),
       textArray(events.map((event) => (typeof event.payload === 'string' ? event.payload : null))),
@@ -147,7 +172,12 @@ export class ReceiveStore {
 
 function deliveryValues(group: readonly Received[]): Buffer[] {
   const deliveries = group.flatMap(({ event, admissions }) =>
-    event.deliveries.map((arrival: Arrival, ordinal) => ({ event, arrival, ordinal, admission: admissions[ordinal] ?? 'leave' })),
+    event.deliveries.map((arrival: Arrival, ordinal) => ({
+      event,
+      arrival,
+      ordinal,
+      admission: admissions[ordinal] ?? 'leave',
+    })),
   );
   return [
     intArray(deliveries.map(({ event }) => event.environmentId)),

@@ -9,7 +9,7 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
-import { ReceiveStore, type Received } from './receive.store.js';
+import { type Received, ReceiveStore } from './receive.store.js';
 import { RecordResults } from './record.js';
 
 /** Accepts what endpoints receive: like what is sent, but an event has a raw request and any number of deliveries. */
@@ -38,7 +38,9 @@ export class Receive {
 
   /** As `Ledger.receive`. */
   receive(event: ReceivedEvent): Promise<void> {
-    return this.idempotent.hold(event.idempotency?.request ?? null, () => (this.database.isAccompanied() ? this.group.within(event) : this.group.add(event)));
+    return this.idempotent.hold(event.idempotency?.request ?? null, () =>
+      this.database.isAccompanied() ? this.group.within(event) : this.group.add(event),
+    );
   }
 
   drained(): Promise<void> {
@@ -47,7 +49,10 @@ export class Receive {
 
   private async write(events: ReceivedEvent[], ride: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
     const claimant = ride === 'within' ? null : this.outlet.claimant();
-    const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)) }));
+    const group = events.map((event) => ({
+      event,
+      admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)),
+    }));
     let stored: Set<number> | 'all';
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
@@ -59,7 +64,10 @@ export class Receive {
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
       const handOn = (): void => {
         this.metrics.acceptedGroup(group.length);
-        this.handOn(group.filter((_, i) => isStored(i)), claimant);
+        this.handOn(
+          group.filter((_, i) => isStored(i)),
+          claimant,
+        );
       };
       if (ride === 'within') this.database.afterCommit(handOn);
       else handOn();
@@ -89,7 +97,21 @@ function admitted({ event, admissions }: Received): Arrival[] {
 function claimedAtBirth(event: ReceivedEvent, { targetId }: Arrival, ordinal: number, claimedBy: Id): ClaimedDelivery {
   const { environmentId, id: eventId, eventType, headers, traceparent, payload } = event;
   return {
-    environmentId, eventId, ordinal, claimedBy, direction: 'inbound', messageId: null, targetId, url: null, eventType, headers, traceparent, payload,
-    attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
+    environmentId,
+    eventId,
+    ordinal,
+    claimedBy,
+    direction: 'inbound',
+    messageId: null,
+    targetId,
+    url: null,
+    eventType,
+    headers,
+    traceparent,
+    payload,
+    attempts: 0,
+    attemptsUsed: 0,
+    firstAttemptAtMs: null,
+    replayed: false,
   };
 }

@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import { booleanArray, floatArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
-import type { DeliveryResult } from './record.contract.js';
-import { isOpen } from './open-key.js';
+import {
+  booleanArray,
+  floatArray,
+  intArray,
+  smallintArray,
+  textArray,
+  timestampArray,
+  uuidArray,
+} from '#kernel/pg-array.js';
 import { metricIncrements, pullItems, SETTLED } from './metric-increments.js';
+import { isOpen } from './open-key.js';
+import type { DeliveryResult } from './record.contract.js';
 
-const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt, r.pulled, r.counted';
-const ROW = 'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded, d.withdrawn';
+const RESULT =
+  'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt, r.pulled, r.counted';
+const ROW =
+  'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded, d.withdrawn';
 const HELD = `${isOpen('r')} and d.claimed_by = r.claimed_by`;
 
 const input = (isTold: boolean): string => `
@@ -16,7 +26,8 @@ const input = (isTold: boolean): string => `
     as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_in_ms, parked, attempts_used, number,
          started_at, duration_ms, http_status, error, excerpt, pulled, counted${isTold ? ', exchange' : ''})`;
 const ENDS = `(r.status <> 'retrying' or d.superseded or d.withdrawn is not null)`;
-const ATTEMPT = 'environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt';
+const ATTEMPT =
+  'environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt';
 const MEASURE = `environment_id, case when counted then target_id end as key_id, endpoint_id as other_id, started_at as at, ${SETTLED} as what, duration_ms as ms`;
 
 const waiting = (result: string): string => `
@@ -70,13 +81,24 @@ interface Shape {
 }
 
 const BOTH = [false, true] as const;
-const STATEMENTS = new Map(BOTH.flatMap((isRetrying) => BOTH.flatMap((isPulled) => BOTH.map((isTold): [string, Statement] =>
-  [`${isRetrying}${isPulled}${isTold}`, record({ isRetrying, isPulled, isTold })]))));
+const STATEMENTS = new Map(
+  BOTH.flatMap((isRetrying) =>
+    BOTH.flatMap((isPulled) =>
+      BOTH.map((isTold): [string, Statement] => [
+        `${isRetrying}${isPulled}${isTold}`,
+        record({ isRetrying, isPulled, isTold }),
+      ]),
+    ),
+  ),
+);
 
 function statementFor(results: readonly DeliveryResult[]): { statement: Statement; isTold: boolean } {
   const isRetrying = results.some(({ status }) => status === 'retrying');
   const isTold = results.some(({ attempt }) => attempt?.exchange != null);
-  return { statement: STATEMENTS.get(`${isRetrying}${results.some(({ pulled }) => pulled)}${isTold}`) as Statement, isTold };
+  return {
+    statement: STATEMENTS.get(`${isRetrying}${results.some(({ pulled }) => pulled)}${isTold}`) as Statement,
+    isTold,
+  };
 }
 
 /** Statements that record. */
@@ -124,4 +146,5 @@ export interface HeldRow {
 }
 
 /** As `eventId/ordinal`. */
-export const heldOf = (rows: readonly HeldRow[]): Set<string> => new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));
+export const heldOf = (rows: readonly HeldRow[]): Set<string> =>
+  new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));

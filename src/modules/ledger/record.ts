@@ -4,8 +4,8 @@ import { GroupCommit } from '#kernel/group-commit.js';
 import { Lookout } from '#kernel/lookout.js';
 import { DUE, PARKED } from './due.store.js';
 import { LedgerMetrics } from './ledger.metrics.js';
-import { Results, type DeliveryResult } from './record.contract.js';
-import { type HeldRow, heldOf, RecordStore } from './record.store.js';
+import { type DeliveryResult, Results } from './record.contract.js';
+import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /** One group is written at a time. With 256 a fan-out as fast as it goes outran them, filled the lane with what was sent already, and what came then waited in the table for seconds. */
@@ -55,7 +55,8 @@ export class RecordResults extends Results implements OnApplicationShutdown {
    * when his is over, whichever way: what has not arrived by then is written as ever.
    */
   board(): ResultsRide | null {
-    if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs) return null;
+    if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)
+      return null;
     const carried = this.ending.carry();
     if (carried === null) return null;
     return {
@@ -78,7 +79,14 @@ export class RecordResults extends Results implements OnApplicationShutdown {
 
   private group(lingerMs: number): GroupCommit<DeliveryResult, boolean> {
     const write = (results: DeliveryResult[]): Promise<(boolean | Error)[]> => this.write(results);
-    return new GroupCommit({ write, itemsMax: GROUP_ITEMS_MAX, weigh: () => 1, weightMax: GROUP_ITEMS_MAX, lingerMs, gapMs: 0 });
+    return new GroupCommit({
+      write,
+      itemsMax: GROUP_ITEMS_MAX,
+      weigh: () => 1,
+      weightMax: GROUP_ITEMS_MAX,
+      lingerMs,
+      gapMs: 0,
+    });
   }
 
   private async write(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
@@ -93,7 +101,8 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   private told(results: readonly DeliveryResult[], held: ReadonlySet<string>): boolean[] {
     const isHeld = results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
     this.metrics.recordedGroup(results, isHeld);
-    for (const { status, parked, dueInMs } of results) if (status === 'retrying') this.lookout.expect(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
+    for (const { status, parked, dueInMs } of results)
+      if (status === 'retrying') this.lookout.expect(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
     return isHeld;
   }
 

@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { dateArray, uuidArray } from '#kernel/pg-array.js';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { Addressee, Redelivered, Redelivery, SendableRow, StoredEvent, Whereabouts } from './redelivery.contract.js';
 import { isDropped } from './dropped.contract.js';
 import { isOpenEvent } from './open-key.js';
+import type {
+  Addressee,
+  Redelivered,
+  Redelivery,
+  SendableRow,
+  StoredEvent,
+  Whereabouts,
+} from './redelivery.contract.js';
 
 /** Dead letters that one statement sends again. */
 export const DEAD_LETTERS_STEP = 1_000;
@@ -166,17 +173,38 @@ export class RedeliverStore {
   }
 
   /** Where some events went, in their order, inside the caller's transaction. */
-  async whereabouts(environmentId: number, events: readonly StoredEvent[], { isUndelivered, includesCancelled, targetId }: Whereabouts): Promise<SendableRow[]> {
+  async whereabouts(
+    environmentId: number,
+    events: readonly StoredEvent[],
+    { isUndelivered, includesCancelled, targetId }: Whereabouts,
+  ): Promise<SendableRow[]> {
     await this.standInLine(environmentId);
     const days = dateArray(events.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS));
-    return this.database.query(OF_EVENTS, [environmentId, uuidArray(events.map(({ id }) => id)), days, isUndelivered, includesCancelled, targetId]);
+    return this.database.query(OF_EVENTS, [
+      environmentId,
+      uuidArray(events.map(({ id }) => id)),
+      days,
+      isUndelivered,
+      includesCancelled,
+      targetId,
+    ]);
   }
 
   /** The next dead letters of a selection, at most `DEAD_LETTERS_STEP`, inside the caller's transaction. */
-  async deadLetters(tenant: Tenant, { sinceMs = 0, targetId, endpointId }: Redelivery, behind: Behind | null): Promise<DeadLetter[]> {
+  async deadLetters(
+    tenant: Tenant,
+    { sinceMs = 0, targetId, endpointId }: Redelivery,
+    behind: Behind | null,
+  ): Promise<DeadLetter[]> {
     await this.standInLine(tenant.environmentId);
     const { eventId, ordinal } = behind ?? { eventId: lowestIdAt(sinceMs), ordinal: -1 };
-    return this.database.query<DeadLetter>(DEAD_LETTERS, [tenant.environmentId, eventId, ordinal, targetId ?? null, endpointId ?? null]);
+    return this.database.query<DeadLetter>(DEAD_LETTERS, [
+      tenant.environmentId,
+      eventId,
+      ordinal,
+      targetId ?? null,
+      endpointId ?? null,
+    ]);
   }
 
   /** Inside the caller's transaction. */

@@ -2,8 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { LaneOutlet } from './outlet.js';
-import { Redeliveries, type ChooseAddressees, type FindObstacle, type Redelivered, type Redelivery, type Resent, type SendableRow, type StoredEvent, type Whereabouts } from './redelivery.contract.js';
-import { DEAD_LETTERS_STEP, RedeliverStore, type Behind, type Sendable } from './redeliver.store.js';
+import { type Behind, DEAD_LETTERS_STEP, RedeliverStore, type Sendable } from './redeliver.store.js';
+import {
+  type ChooseAddressees,
+  type FindObstacle,
+  type Redelivered,
+  Redeliveries,
+  type Redelivery,
+  type Resent,
+  type SendableRow,
+  type StoredEvent,
+  type Whereabouts,
+} from './redelivery.contract.js';
 
 /** Sends again, and wakes the dispatcher of this process once that is committed. */
 @Injectable()
@@ -15,14 +25,23 @@ export class Redeliver extends Redeliveries {
     super();
   }
 
-  override redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
+  override redeliverEvent(
+    tenant: Tenant,
+    eventId: Id,
+    obstacleOf: FindObstacle,
+    choose: ChooseAddressees,
+  ): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
       return this.resend(tenant, rows.length === 0 ? rows : choose(rows), obstacleOf);
     });
   }
 
-  override async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
+  override async redeliverDeadLetters(
+    tenant: Tenant,
+    selection: Redelivery,
+    obstacleOf: FindObstacle,
+  ): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
     let behind: Behind | null = null;
@@ -36,7 +55,11 @@ export class Redeliver extends Redeliveries {
     }
   }
 
-  override whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]> {
+  override whereabouts(
+    environmentId: number,
+    events: readonly StoredEvent[],
+    which: Whereabouts,
+  ): Promise<SendableRow[]> {
     return this.store.whereabouts(environmentId, events, which);
   }
 
@@ -52,20 +75,35 @@ export class Redeliver extends Redeliveries {
   }
 
   private async step(
-    tenant: Tenant, selection: Redelivery, behind: Behind | null, obstacleOf: FindObstacle,
+    tenant: Tenant,
+    selection: Redelivery,
+    behind: Behind | null,
+    obstacleOf: FindObstacle,
   ): Promise<{ resent: Resent; last: Behind | null; isLast: boolean }> {
     const rows = await this.store.deadLetters(tenant, selection, behind);
     const whole = rows.filter(({ isDropped }) => !isDropped);
     const resent = await this.resend(tenant, whole, obstacleOf);
-    return { resent: { ...resent, left: resent.left + rows.length - whole.length }, last: rows.at(-1) ?? null, isLast: rows.length < DEAD_LETTERS_STEP };
+    return {
+      resent: { ...resent, left: resent.left + rows.length - whole.length },
+      last: rows.at(-1) ?? null,
+      isLast: rows.length < DEAD_LETTERS_STEP,
+    };
   }
 
   /** What an addressee does not take stays what it is: a new delivery would fail at once, and the dead letter be gone. */
-  private async resend({ environmentId }: Tenant, rows: readonly Sendable[], obstacleOf: FindObstacle): Promise<Resent> {
+  private async resend(
+    { environmentId }: Tenant,
+    rows: readonly Sendable[],
+    obstacleOf: FindObstacle,
+  ): Promise<Resent> {
     const taken: Sendable[] = [];
     let obstacle: string | null = null;
     for (const row of rows) {
-      const why = await obstacleOf({ targetId: row.targetId, endpointId: row.applicationEndpointId, isAdHoc: row.isAdHoc });
+      const why = await obstacleOf({
+        targetId: row.targetId,
+        endpointId: row.applicationEndpointId,
+        isAdHoc: row.isAdHoc,
+      });
       if (why === null) taken.push(row);
       else obstacle ??= why;
     }

@@ -73,7 +73,12 @@ export interface Resent {
 /** Sending again: the same event makes a new delivery. */
 export abstract class Redeliveries {
   /** Sends an event again to what `choose` picks of where it went, whatever became of it. An event that went nowhere offers no choice. */
-  abstract redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent>;
+  abstract redeliverEvent(
+    tenant: Tenant,
+    eventId: Id,
+    obstacleOf: FindObstacle,
+    choose: ChooseAddressees,
+  ): Promise<Resent>;
 
   /** Sends dead letters again: inside the caller's unit of work all of them or none, otherwise in steps that commit one by one. */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
@@ -82,7 +87,11 @@ export abstract class Redeliveries {
    * Where events went, in their order. Inside the caller's transaction, until whose end no other replay of the environment makes
    * deliveries.
    */
-  abstract whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]>;
+  abstract whereabouts(
+    environmentId: number,
+    events: readonly StoredEvent[],
+    which: Whereabouts,
+  ): Promise<SendableRow[]>;
 
   /** Clears the disposition of a quarantined event, inside the caller's transaction, so that its status is that of its deliveries from now on. */
   abstract admit(environmentId: number, event: StoredEvent): Promise<void>;

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { AcceptGroup } from './accept-group.js';
 import { Partitions } from './partitions.js';
-import { Repeats, type RepeatedRequest } from './repeats.contract.js';
+import { type RepeatedRequest, Repeats } from './repeats.contract.js';
 import { RepeatsStore } from './repeats.store.js';
 
 /** Repeats over PostgreSQL, in a group commit of their own: they are nobody's neighbours who waits for an event. */

@@ -24,7 +24,12 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('Retention', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Retention',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
-import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import { EndpointStatsItem, EndpointStatsQuery, presentStats } from './endpoint-stats.dto.js';
 import { EndpointStatistics } from './endpoint-stats.js';
 import { timeMs } from './windows.js';
@@ -18,13 +18,17 @@ export class EndpointStatsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'Get the statistics of an endpoint',
-    description: 'What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry.',
+    description:
+      'What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: EndpointStatsItem, description: 'The statistics.' })
   async getEndpointStats(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Query() query: EndpointStatsQuery,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
+    @Query() query: EndpointStatsQuery,
   ): Promise<EndpointStatsItem> {
     const range = { sinceMs: timeMs('since', query.since), untilMs: timeMs('until', query.until) };
     return presentStats(await this.statistics.of(tenant, application, endpoint, range));

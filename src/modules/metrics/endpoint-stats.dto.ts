@@ -85,7 +85,12 @@ export function presentStats({ sinceMs, untilMs, counts, waiting, condition }: E
   return {
     since: new Date(sinceMs).toISOString(),
     until: new Date(untilMs).toISOString(),
-    received, delivered, failed, dlq, retried, attempts,
+    received,
+    delivered,
+    failed,
+    dlq,
+    retried,
+    attempts,
     success_rate: ended === 0 ? null : delivered / ended,
     waiting: { count: waiting.count, is_capped: waiting.isCapped },
     next_attempt_at: waiting.nextAttemptAt?.toISOString() ?? null,

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Applications, type EndpointCondition, EndpointConditions } from '#modules/applications/contract.js';
-import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { RollupsStore, type Counts } from './rollups.store.js';
-import { spanOf, type Range } from './windows.js';
+import { Applications, type EndpointCondition, EndpointConditions } from '#modules/applications/contract.js';
+import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contract.js';
+import { type Counts, RollupsStore } from './rollups.store.js';
+import { type Range, spanOf } from './windows.js';
 
 /** What happened to an endpoint in a span of time, and how it is now. */
 export interface EndpointStats {

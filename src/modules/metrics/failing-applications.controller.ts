@@ -20,7 +20,10 @@ export class FailingApplicationsController {
       'Applications with a failure since a time, those with the most first: how many, which share, since when, and at which endpoints. From rollups, about two seconds old.',
   })
   @ApiOkResponse({ type: FailingApplicationList, description: 'The applications; none when all is well.' })
-  async listFailingApplications(@CurrentTenant() tenant: Tenant, @Query() { since, limit }: FailingApplicationsQuery): Promise<FailingApplicationList> {
+  async listFailingApplications(
+    @CurrentTenant() tenant: Tenant,
+    @Query() { since, limit }: FailingApplicationsQuery,
+  ): Promise<FailingApplicationList> {
     const rows = await this.failing.list(tenant, { sinceMs: timeMs('since', since), limit });
     return { data: rows.map(presentFailing) };
   }

@@ -67,7 +67,16 @@ export class FailingApplicationList {
   data: FailingApplicationItem[];
 }
 
-export function presentFailing({ id, uid, name, delivered, failed, dlq, retried, ...of }: FailingApplication): FailingApplicationItem {
+export function presentFailing({
+  id,
+  uid,
+  name,
+  delivered,
+  failed,
+  dlq,
+  retried,
+  ...of
+}: FailingApplication): FailingApplicationItem {
   const failures = failed + dlq + retried;
   return {
     application: showId('app', id),

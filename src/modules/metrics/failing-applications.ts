@@ -17,10 +17,14 @@ export class FailingApplications {
   ) {}
 
   /** Since the beginning of an hour, by default of the one a day ago. Throws 400 for a time of which no minutes are kept, or that is to come. */
-  list({ environmentId }: Tenant, { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number }): Promise<FailingApplication[]> {
+  list(
+    { environmentId }: Tenant,
+    { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },
+  ): Promise<FailingApplication[]> {
     const nowMs = this.clock.nowMs();
     const fromMs = sinceMs ?? nowMs - DAY_MS;
-    if (fromMs > nowMs || fromMs < nowMs - KEPT_MS['1m']) throw badRequest('since must be in the past, by seven days at most.');
+    if (fromMs > nowMs || fromMs < nowMs - KEPT_MS['1m'])
+      throw badRequest('since must be in the past, by seven days at most.');
     return this.store.failing(environmentId, new Date(fromMs), limit);
   }
 }

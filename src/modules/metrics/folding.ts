@@ -38,11 +38,24 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly gate: RetentionGate,
     metrics: Metrics,
   ) {
-    this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
-    this.folded = metrics.counter('rollup_parts_folded_total', 'Parts of metrics that this process folded into rollups.');
-    metrics.gauge('rollup_oldest_part_age_seconds', 'How long the oldest part of metrics waits to be folded.', [], async (gauge) => {
-      gauge.set(await store.oldestPartAgeSeconds());
-    });
+    this.loop = new Loop(
+      'Rollups',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    this.folded = metrics.counter(
+      'rollup_parts_folded_total',
+      'Parts of metrics that this process folded into rollups.',
+    );
+    metrics.gauge(
+      'rollup_oldest_part_age_seconds',
+      'How long the oldest part of metrics waits to be folded.',
+      [],
+      async (gauge) => {
+        gauge.set(await store.oldestPartAgeSeconds());
+      },
+    );
   }
 
   onApplicationBootstrap(): void {

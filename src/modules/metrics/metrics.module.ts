@@ -9,18 +9,28 @@ import { FailingApplicationsController } from './failing-applications.controller
 import { FailingApplications } from './failing-applications.js';
 import { FailingApplicationsStore } from './failing-applications.store.js';
 import { Folding } from './folding.js';
+import { MetricTools } from './metrics.tools.js';
 import { OverviewController } from './overview.controller.js';
-import { OverviewStore } from './overview.store.js';
 import { Overviews } from './overview.js';
+import { OverviewStore } from './overview.store.js';
 import { RollupsController } from './rollups.controller.js';
 import { RollupsService } from './rollups.service.js';
 import { RollupsStore } from './rollups.store.js';
-import { MetricTools } from './metrics.tools.js';
 
 /** Rollups of what the ledger counts, per endpoint, destination, application and environment: the job that makes them, and what can be read of them. */
 @Module({
   imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
   controllers: [EndpointStatsController, FailingApplicationsController, OverviewController, RollupsController],
-  providers: [EndpointStatistics, FailingApplications, FailingApplicationsStore, Folding, MetricTools, OverviewStore, Overviews, RollupsService, RollupsStore],
+  providers: [
+    EndpointStatistics,
+    FailingApplications,
+    FailingApplicationsStore,
+    Folding,
+    MetricTools,
+    OverviewStore,
+    Overviews,
+    RollupsService,
+    RollupsStore,
+  ],
 })
 export class MetricsModule {}

@@ -14,7 +14,8 @@ export class MetricTools extends AgentTools {
       input: z.object({
         key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`; or all.'),
         window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),
-        since, until,
+        since,
+        until,
       }),
       example: { key: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', window: '1d' },
       run: async (api, args) => ({ content: await api.get(apiPath`/v1/metrics`, args) }),

@@ -3,7 +3,7 @@ import { showId } from '#kernel/ids.js';
 import type { Overview } from './overview.js';
 import type { FailingTarget } from './overview.store.js';
 import { isBusy, presentRollup, RollupItem } from './rollups.dto.js';
-import { RANGES, WINDOWS, type OverviewRange, type Window } from './windows.js';
+import { type OverviewRange, RANGES, type Window, WINDOWS } from './windows.js';
 
 /** How far back, and of whom. */
 export class OverviewQuery {
@@ -118,7 +118,10 @@ export class FailingTargetList {
   data: FailingTargetItem[];
 }
 
-export function presentOverview({ window, sinceMs, untilMs, rollups, total, open }: Overview, isSparse: boolean): OverviewItem {
+export function presentOverview(
+  { window, sinceMs, untilMs, rollups, total, open }: Overview,
+  isSparse: boolean,
+): OverviewItem {
   const { start: _start, window: _window, ...counts } = presentRollup(window, total);
   return {
     since: new Date(sinceMs).toISOString(),
@@ -130,7 +133,15 @@ export function presentOverview({ window, sinceMs, untilMs, rollups, total, open
   };
 }
 
-export function presentFailingTarget({ id, name, ownerId, failed, dlq, retried, delivered }: FailingTarget): FailingTargetItem {
+export function presentFailingTarget({
+  id,
+  name,
+  ownerId,
+  failed,
+  dlq,
+  retried,
+  delivered,
+}: FailingTarget): FailingTargetItem {
   const isOwned = ownerId !== null && ownerId !== id;
   const failures = failed + dlq + retried;
   return {

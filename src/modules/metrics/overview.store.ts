@@ -89,8 +89,16 @@ export class OverviewStore {
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null
-        ? await this.database.read<{ count: number; oldestDueAt: Date | null }>(OPEN, [environmentId, OPEN_MAX, DUE_MAX])
-        : await this.database.read<{ count: number; oldestDueAt?: Date | null }>(OPEN_OF_APPLICATION, [environmentId, applicationId, OPEN_MAX]);
+        ? await this.database.read<{ count: number; oldestDueAt: Date | null }>(OPEN, [
+            environmentId,
+            OPEN_MAX,
+            DUE_MAX,
+          ])
+        : await this.database.read<{ count: number; oldestDueAt?: Date | null }>(OPEN_OF_APPLICATION, [
+            environmentId,
+            applicationId,
+            OPEN_MAX,
+          ]);
     const count = row?.count ?? 0;
     return { count, isCapped: count >= OPEN_MAX, oldestDueAt: row?.oldestDueAt ?? null };
   }

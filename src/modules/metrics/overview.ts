@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Applications } from '#modules/applications/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { OverviewStore, type FailingTarget, type OpenDeliveries } from './overview.store.js';
+import { Applications } from '#modules/applications/contract.js';
+import { type FailingTarget, type OpenDeliveries, OverviewStore } from './overview.store.js';
 import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';
-import { OVERVIEWS, overviewSinceMs, type OverviewRange, type Window } from './windows.js';
+import { type OverviewRange, OVERVIEWS, overviewSinceMs, type Window } from './windows.js';
 
 /** What happened in a range, as a whole and by windows, and what is open now. */
 export interface Overview {
@@ -49,10 +49,19 @@ export class Overviews {
   }
 
   /** Targets that failed most in a range, worst first. */
-  failing({ environmentId }: Tenant, range: OverviewRange = RANGE_DEFAULT, limit = LIMIT_DEFAULT): Promise<FailingTarget[]> {
+  failing(
+    { environmentId }: Tenant,
+    range: OverviewRange = RANGE_DEFAULT,
+    limit = LIMIT_DEFAULT,
+  ): Promise<FailingTarget[]> {
     // The longer ranges are read by the day: thirty rows of a target instead of seven hundred.
     const window = range === '7d' ? '1d' : OVERVIEWS[range].window;
-    return this.store.failing(environmentId, window, overviewSinceMs(range, this.clock.nowMs()) - (range === '7d' ? DAY_MS : 0), limit);
+    return this.store.failing(
+      environmentId,
+      window,
+      overviewSinceMs(range, this.clock.nowMs()) - (range === '7d' ? DAY_MS : 0),
+      limit,
+    );
   }
 }
 

@@ -10,7 +10,10 @@ import { timeMs } from './windows.js';
 const WINDOW_DEFAULT = '1h';
 
 /** Metrics of endpoints, destinations, applications and the environment. */
-@Section('Metrics', 'Counts and latencies of an endpoint, a destination, an application or the whole environment, by the minute, hour or day.')
+@Section(
+  'Metrics',
+  'Counts and latencies of an endpoint, a destination, an application or the whole environment, by the minute, hour or day.',
+)
 @Controller('v1/metrics')
 export class RollupsController {
   constructor(private readonly rollups: RollupsService) {}
@@ -19,7 +22,8 @@ export class RollupsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Read metrics',
-    description: 'Rollups of one endpoint, destination or application, or of the whole environment, kept up to date by a job: the answer is about two seconds old, and exact.',
+    description:
+      'Rollups of one endpoint, destination or application, or of the whole environment, kept up to date by a job: the answer is about two seconds old, and exact.',
   })
   @ApiOkResponse({ type: RollupList, description: 'Every window of the range, oldest first.' })
   @ApiNotFoundResponse({

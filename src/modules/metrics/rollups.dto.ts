@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { quantile } from '#engine/histogram.js';
 import type { Rollup } from './rollups.store.js';
-import { WINDOWS, type Window } from './windows.js';
+import { type Window, WINDOWS } from './windows.js';
 
 /** Whose rollups, how long each window is, and which of them. */
 export class RollupQuery {
@@ -111,7 +111,8 @@ export function presentRollup(window: Window, { startMs, histogram, ...counts }:
 }
 
 /** Whether anything happened. */
-export const isBusy = ({ received, delivered, failed, retried, dlq, attempts }: Rollup): boolean => received + delivered + failed + retried + dlq + attempts > 0;
+export const isBusy = ({ received, delivered, failed, retried, dlq, attempts }: Rollup): boolean =>
+  received + delivered + failed + retried + dlq + attempts > 0;
 
 export function presentLatency(histogram: Rollup['histogram']): LatencyItem | null {
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => quantile(histogram, q));

@@ -1,15 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { notFound } from '#kernel/errors.js';
+import { type Id, parseId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/receiving/contract.js';
-import { Clock } from '#kernel/clock.js';
-import { notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
-import { RollupsStore, type Rollup, WHOLE } from './rollups.store.js';
-import { startsOf, type Range, type Window } from './windows.js';
+import { type Rollup, RollupsStore, WHOLE } from './rollups.store.js';
+import { type Range, startsOf, type Window } from './windows.js';
 
-const NOTHING: Omit<Rollup, 'startMs'> = { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0, histogram: [] };
+const NOTHING: Omit<Rollup, 'startMs'> = {
+  received: 0,
+  delivered: 0,
+  failed: 0,
+  retried: 0,
+  dlq: 0,
+  attempts: 0,
+  histogram: [],
+};
 
 /** Reads rollups as the job left them: nothing is folded or counted on a request. */
 @Injectable()
@@ -38,7 +46,8 @@ export class RollupsService {
     if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);
     if (endpointId !== null && (await this.endpoints.find(environmentId, endpointId)) !== null) return endpointId;
-    if (endpointId !== null && (await this.applications.findEndpoint(environmentId, endpointId)) !== null) return endpointId;
+    if (endpointId !== null && (await this.applications.findEndpoint(environmentId, endpointId)) !== null)
+      return endpointId;
     const destinationId = parseId('dst', key);
     if (destinationId !== null && (await this.isShown(environmentId, destinationId))) return destinationId;
     throw notFound('endpoint, destination or application');

@@ -17,7 +17,8 @@ export interface Rollup extends Counts {
   histogram: Histogram;
 }
 
-const SUMS = 'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
+const SUMS =
+  'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /** The bits of an entry: see modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
@@ -183,12 +184,22 @@ export class RollupsStore {
   }
 
   /** Those of the windows from `firstMs` to `lastMs`, both included, in which anything happened; in any order. */
-  find(tenant: Tenant, keyId: Id, window: Window, { firstMs, lastMs }: { firstMs: number; lastMs: number }): Promise<Rollup[]> {
+  find(
+    tenant: Tenant,
+    keyId: Id,
+    window: Window,
+    { firstMs, lastMs }: { firstMs: number; lastMs: number },
+  ): Promise<Rollup[]> {
     return this.database.read(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
   }
 
   /** Everything of those windows added up. */
-  async sum(tenant: Tenant, keyId: Id, window: Window, { firstMs, lastMs }: { firstMs: number; lastMs: number }): Promise<Counts> {
+  async sum(
+    tenant: Tenant,
+    keyId: Id,
+    window: Window,
+    { firstMs, lastMs }: { firstMs: number; lastMs: number },
+  ): Promise<Counts> {
     const [counts] = await this.database.read<Counts>(SUM, [tenant.environmentId, keyId, window, firstMs, lastMs]);
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { ApiError } from '#kernel/errors.js';
-import { KEPT_MS, spanOf, startsOf, timeMs, WINDOWS, type Range, type Window } from './windows.js';
+import { KEPT_MS, type Range, spanOf, startsOf, timeMs, type Window, WINDOWS } from './windows.js';
 
 const NOW = Date.parse('2026-11-21T09:30:20.500Z');
 const LENGTHS_MS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
-const range = (since?: string, until?: string): Range => ({ sinceMs: timeMs('since', since), untilMs: timeMs('until', until) });
-const shown = (window: Window, given: Range): string[] => startsOf(window, given, NOW).map((ms) => new Date(ms).toISOString());
+const range = (since?: string, until?: string): Range => ({
+  sinceMs: timeMs('since', since),
+  untilMs: timeMs('until', until),
+});
+const shown = (window: Window, given: Range): string[] =>
+  startsOf(window, given, NOW).map((ms) => new Date(ms).toISOString());
 
 /** What a refusal says. */
 function refusal(act: () => unknown): string {
@@ -28,7 +32,9 @@ describe('startsOf without a range', () => {
   });
 
   it('ends with the window that begins this very millisecond', () => {
-    expect(startsOf('1h', {}, Date.parse('2026-11-21T09:00:00.000Z')).at(-1)).toBe(Date.parse('2026-11-21T09:00:00.000Z'));
+    expect(startsOf('1h', {}, Date.parse('2026-11-21T09:00:00.000Z')).at(-1)).toBe(
+      Date.parse('2026-11-21T09:00:00.000Z'),
+    );
   });
 });
 
@@ -36,8 +42,16 @@ describe('startsOf with a range', () => {
   it.each<[string, Range, string[]]>([
     ['begins with the window that holds since', range('2026-11-21T08:59:59.999Z'), ['08:00', '09:00']],
     ['begins with the window that begins at since', range('2026-11-21T09:00:00Z'), ['09:00']],
-    ['leaves out the window that begins at until', range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00Z'), ['07:00', '08:00']],
-    ['ends with the window that until is in', range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00.001Z'), ['07:00', '08:00', '09:00']],
+    [
+      'leaves out the window that begins at until',
+      range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00Z'),
+      ['07:00', '08:00'],
+    ],
+    [
+      'ends with the window that until is in',
+      range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00.001Z'),
+      ['07:00', '08:00', '09:00'],
+    ],
     ['reads other time zones', range('2026-11-21T12:30:00+05:30', '2026-11-21T12:31:00+05:30'), ['07:00']],
     ['leaves out what has not begun', range('2026-11-21T08:00:00Z', '2026-11-22T00:00:00Z'), ['08:00', '09:00']],
   ])('%s', (_what, given, expected) => {
@@ -56,14 +70,33 @@ describe('startsOf with a range', () => {
   it('leaves out windows that are not kept any more', () => {
     const starts = shown('1m', range('2026-11-14T09:00:00Z', '2026-11-14T10:00:00Z'));
 
-    expect([starts.length, starts[0], starts.at(-1)]).toEqual([29, '2026-11-14T09:31:00.000Z', '2026-11-14T09:59:00.000Z']);
+    expect([starts.length, starts[0], starts.at(-1)]).toEqual([
+      29,
+      '2026-11-14T09:31:00.000Z',
+      '2026-11-14T09:59:00.000Z',
+    ]);
   });
 
   it.each<[string, Window, Range, RegExp]>([
-    ['ends where it begins', '1h', range('2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'), /^bad_request: since must be before until/],
-    ['ends before it begins', '1h', range('2026-11-21T09:00:00Z', '2026-11-21T08:00:00Z'), /^bad_request: since must be before until/],
+    [
+      'ends where it begins',
+      '1h',
+      range('2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'),
+      /^bad_request: since must be before until/,
+    ],
+    [
+      'ends before it begins',
+      '1h',
+      range('2026-11-21T09:00:00Z', '2026-11-21T08:00:00Z'),
+      /^bad_request: since must be before until/,
+    ],
     ['begins in the future', '1h', range('2026-11-21T09:31:00Z'), /^bad_request: since must be before until/],
-    ['has 1,441 windows', '1m', range('2026-11-20T09:30:00Z'), /^bad_request: The range has 1441 windows of 1m; at most 1440 are shown/],
+    [
+      'has 1,441 windows',
+      '1m',
+      range('2026-11-20T09:30:00Z'),
+      /^bad_request: The range has 1441 windows of 1m; at most 1440 are shown/,
+    ],
     ['begins with the calendar', '1m', range('0000-01-01T00:00:00Z'), /^bad_request: The range has \d+ windows of 1m/],
   ])('refuses one that %s', (_what, window, given, message) => {
     expect(refusal(() => startsOf(window, given, NOW))).toMatch(message);
@@ -75,30 +108,48 @@ describe('startsOf with a range', () => {
 
   it('shows every window that overlaps the range, in order, once, or refuses', () => {
     const moment = fc.integer({ min: NOW - 500 * LENGTHS_MS['1d'], max: NOW + LENGTHS_MS['1d'] });
-    fc.assert(fc.property(fc.constantFrom(...WINDOWS), moment, fc.integer({ min: 1, max: 10 * LENGTHS_MS['1d'] }), (window, sinceMs, lastsMs) => {
-      const [lengthMs, untilMs] = [LENGTHS_MS[window], sinceMs + lastsMs];
-      const expected: number[] = [];
-      for (let ms = sinceMs - (sinceMs % lengthMs); ms < untilMs; ms += lengthMs) expected.push(ms);
-      fc.pre(expected.length <= 1_440);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...WINDOWS),
+        moment,
+        fc.integer({ min: 1, max: 10 * LENGTHS_MS['1d'] }),
+        (window, sinceMs, lastsMs) => {
+          const [lengthMs, untilMs] = [LENGTHS_MS[window], sinceMs + lastsMs];
+          const expected: number[] = [];
+          for (let ms = sinceMs - (sinceMs % lengthMs); ms < untilMs; ms += lengthMs) expected.push(ms);
+          fc.pre(expected.length <= 1_440);
 
-      expect(startsOf(window, { sinceMs, untilMs }, NOW)).toEqual(expected.filter((ms) => ms <= NOW && ms >= NOW - KEPT_MS[window]));
-    }));
+          expect(startsOf(window, { sinceMs, untilMs }, NOW)).toEqual(
+            expected.filter((ms) => ms <= NOW && ms >= NOW - KEPT_MS[window]),
+          );
+        },
+      ),
+    );
   });
 });
 
 describe('timeMs', () => {
   it.each([
-    ['2026-11-21T09:30:20.500Z', NOW], ['2026-11-21T15:00:20.500+05:30', NOW], ['2026-11-21t09:30:20.500z', NOW],
+    ['2026-11-21T09:30:20.500Z', NOW],
+    ['2026-11-21T15:00:20.500+05:30', NOW],
+    ['2026-11-21t09:30:20.500z', NOW],
     ['2026-11-21T09:30Z', NOW - 20_500],
   ])('reads %s', (text, ms) => {
     expect(timeMs('since', text)).toBe(ms);
   });
 
-  it.each(['', 'now', '2026-11-21', '2026-11-21T09:30:20', '2026-13-21T09:30:20Z', '2026-11-21T25:30:20Z', '1800000000000', '2026-11-21T09:30:20 00:00'])(
-    'refuses %j', (text) => {
-      expect(refusal(() => timeMs('until', text))).toMatch(/^bad_request: until must be an RFC 3339 time/);
-    },
-  );
+  it.each([
+    '',
+    'now',
+    '2026-11-21',
+    '2026-11-21T09:30:20',
+    '2026-13-21T09:30:20Z',
+    '2026-11-21T25:30:20Z',
+    '1800000000000',
+    '2026-11-21T09:30:20 00:00',
+  ])('refuses %j', (text) => {
+    expect(refusal(() => timeMs('until', text))).toMatch(/^bad_request: until must be an RFC 3339 time/);
+  });
 
   it('leaves what is left out', () => {
     expect(timeMs('since', undefined)).toBeUndefined();
@@ -114,19 +165,37 @@ describe('spanOf', () => {
 
   it.each<[string | undefined, string | undefined, unknown[]]>([
     [undefined, undefined, ['1m', '2026-11-20T09:30', '2026-11-21T09:30', '2026-11-21T09:31']],
-    ['2026-11-21T09:00:10Z', '2026-11-21T09:10:00Z', ['1m', '2026-11-21T09:00', '2026-11-21T09:09', '2026-11-21T09:10']],
+    [
+      '2026-11-21T09:00:10Z',
+      '2026-11-21T09:10:00Z',
+      ['1m', '2026-11-21T09:00', '2026-11-21T09:09', '2026-11-21T09:10'],
+    ],
     ['2026-11-20T00:00:00Z', undefined, ['1h', '2026-11-20T00:00', '2026-11-21T09:00', '2026-11-21T10:00']],
     // Minutes are kept for 7 days, hours for 90.
-    ['2026-11-10T08:20:00Z', '2026-11-10T08:30:00Z', ['1h', '2026-11-10T08:00', '2026-11-10T08:00', '2026-11-10T09:00']],
-    ['2026-01-01T12:00:00Z', '2026-01-02T00:00:00Z', ['1d', '2026-01-01T00:00', '2026-01-01T00:00', '2026-01-02T00:00']],
-    ['2026-11-21T09:30:00Z', '2100-01-01T00:00:00Z', ['1m', '2026-11-21T09:30', '2026-11-21T09:30', '2026-11-21T09:31']],
+    [
+      '2026-11-10T08:20:00Z',
+      '2026-11-10T08:30:00Z',
+      ['1h', '2026-11-10T08:00', '2026-11-10T08:00', '2026-11-10T09:00'],
+    ],
+    [
+      '2026-01-01T12:00:00Z',
+      '2026-01-02T00:00:00Z',
+      ['1d', '2026-01-01T00:00', '2026-01-01T00:00', '2026-01-02T00:00'],
+    ],
+    [
+      '2026-11-21T09:30:00Z',
+      '2100-01-01T00:00:00Z',
+      ['1m', '2026-11-21T09:30', '2026-11-21T09:30', '2026-11-21T09:31'],
+    ],
   ])('from %s to %s: the shortest windows that will do, in full', (since, until, expected) => {
     expect(shown(since, until)).toEqual(expected);
   });
 
-  it.each([['2026-11-21T09:31:00Z', undefined], ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'], ['2025-01-01T00:00:00Z', undefined]])(
-    '400: from %s to %s', (since, until) => {
-      expect(refusal(() => spanOf(range(since, until), NOW_MS))).toMatch(/^bad_request: since /);
-    },
-  );
+  it.each([
+    ['2026-11-21T09:31:00Z', undefined],
+    ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'],
+    ['2025-01-01T00:00:00Z', undefined],
+  ])('400: from %s to %s', (since, until) => {
+    expect(refusal(() => spanOf(range(since, until), NOW_MS))).toMatch(/^bad_request: since /);
+  });
 });

@@ -45,12 +45,16 @@ export interface Range {
 export function startsOf(window: Window, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
   const endMs = untilMs ?? nowMs + 1;
-  if (sinceMs !== undefined && sinceMs >= endMs) throw badRequest('since must be before until, which is now when it is left out.');
+  if (sinceMs !== undefined && sinceMs >= endMs)
+    throw badRequest('since must be before until, which is now when it is left out.');
   const lastMs = floored(endMs - 1, lengthMs);
-  const firstMs = sinceMs === undefined ? lastMs - (SHOWN_BY_DEFAULT[window] - 1) * lengthMs : floored(sinceMs, lengthMs);
+  const firstMs =
+    sinceMs === undefined ? lastMs - (SHOWN_BY_DEFAULT[window] - 1) * lengthMs : floored(sinceMs, lengthMs);
   const count = (lastMs - firstMs) / lengthMs + 1;
   if (count > SHOWN_MAX) {
-    throw badRequest(`The range has ${count} windows of ${window}; at most ${SHOWN_MAX} are shown. Ask for less, or for longer windows.`);
+    throw badRequest(
+      `The range has ${count} windows of ${window}; at most ${SHOWN_MAX} are shown. Ask for less, or for longer windows.`,
+    );
   }
   const starts = Array.from({ length: count }, (_, i) => firstMs + i * lengthMs);
   return starts.filter((startMs) => startMs >= nowMs - KEPT_MS[window] && startMs <= nowMs);
@@ -71,12 +75,14 @@ export interface Span {
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): Span {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
   const startMs = sinceMs ?? endMs - DAY_MS;
-  if (startMs >= endMs) throw badRequest('since must be in the past and before until, which is now when it is left out.');
+  if (startMs >= endMs)
+    throw badRequest('since must be in the past and before until, which is now when it is left out.');
   for (const window of WINDOWS) {
     const lengthMs = LENGTHS_MS[window];
     const [firstMs, lastMs] = [floored(startMs, lengthMs), floored(endMs - 1, lengthMs)];
     const isKept = firstMs >= nowMs - KEPT_MS[window];
-    if (isKept && (lastMs - firstMs) / lengthMs <= SHOWN_MAX) return { window, firstMs, lastMs, endMs: lastMs + lengthMs };
+    if (isKept && (lastMs - firstMs) / lengthMs <= SHOWN_MAX)
+      return { window, firstMs, lastMs, endMs: lastMs + lengthMs };
   }
   throw badRequest('since is further back than the 400 days for which figures are kept.');
 }

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Applications } from '#modules/applications/contract.js';
 import { Config } from '#kernel/config.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
@@ -8,6 +7,7 @@ import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { type Caller, PORTAL_PERMISSIONS, type PortalPermission, type Tenant } from '#kernel/tenant.js';
+import { Applications } from '#modules/applications/contract.js';
 import { type PortalKind, type PortalSessionRow, PortalSessionsStore } from './portal-sessions.store.js';
 import { returnFaults, type ThemeAsked, themeOf } from './portal-theme.js';
 
@@ -54,11 +54,19 @@ export class PortalLinks {
 
   /** What the customer sees, for somebody of the company: nothing can be changed there, and no page may frame it. Throws 404. */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
-    return this.begin(caller, application, 'preview', { permissions: ['view'], lifetimeSeconds: PREVIEW_SECONDS, locale });
+    return this.begin(caller, application, 'preview', {
+      permissions: ['view'],
+      lifetimeSeconds: PREVIEW_SECONDS,
+      locale,
+    });
   }
 
   /** Those in force. Throws 404 for an application that does not exist. */
-  async list(tenant: Tenant, application: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: PortalSessionRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    application: string,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: PortalSessionRow[]; nextCursor: string | null }> {
     const applicationId = await this.applications.find(tenant.environmentId, application);
     const list: CursorQuery = { list: `portals of ${applicationId}`, filters: {} };
     const before = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
@@ -86,12 +94,18 @@ export class PortalLinks {
       const ended = await this.store.revoke(environmentId, applicationId, id);
       if (id !== null && ended.length === 0) throw notFound('portal session');
       const [only] = ended;
-      if (only !== undefined) await this.notifications.announce('portal', ended.length === 1 ? only.hash.toString('hex') : '*');
+      if (only !== undefined)
+        await this.notifications.announce('portal', ended.length === 1 ? only.hash.toString('hex') : '*');
       return ended.map((each) => each.id);
     });
   }
 
-  private async begin(caller: Caller, application: string, kind: PortalKind, asked: PortalAsked): Promise<OpenedPortal> {
+  private async begin(
+    caller: Caller,
+    application: string,
+    kind: PortalKind,
+    asked: PortalAsked,
+  ): Promise<OpenedPortal> {
     const { environmentId } = caller.tenant;
     const applicationId = await this.applications.find(environmentId, application);
     const token = `pt_${randomBytes(32).toString('base64url')}`;
@@ -99,9 +113,17 @@ export class PortalLinks {
     const id = this.ids.next();
     const expiresAt = await this.database.transaction(async () => {
       const inserted = await this.store.insert({
-        environmentId, applicationId, id, hash: Buffer.from(hashHex, 'hex'), kind, ...openerOf(caller),
-        permissions: permissionsOf(asked.permissions ?? PORTAL_PERMISSIONS), theme: themeOf(asked.theme ?? {}), locale: asked.locale ?? 'en',
-        returnUrl: asked.returnUrl ?? null, lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
+        environmentId,
+        applicationId,
+        id,
+        hash: Buffer.from(hashHex, 'hex'),
+        kind,
+        ...openerOf(caller),
+        permissions: permissionsOf(asked.permissions ?? PORTAL_PERMISSIONS),
+        theme: themeOf(asked.theme ?? {}),
+        locale: asked.locale ?? 'en',
+        returnUrl: asked.returnUrl ?? null,
+        lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
       // Somebody may have asked for it before it was there.
       await this.notifications.announce('portal', hashHex);

@@ -129,9 +129,35 @@ export class PortalSessionsStore {
 
   /** When it ends. */
   async insert(session: NewPortalSession): Promise<Date> {
-    const { environmentId, id, applicationId, hash, kind, permissions, theme, locale, returnUrl, openedBy, keyId, memberId, lifetimeSeconds } = session;
+    const {
+      environmentId,
+      id,
+      applicationId,
+      hash,
+      kind,
+      permissions,
+      theme,
+      locale,
+      returnUrl,
+      openedBy,
+      keyId,
+      memberId,
+      lifetimeSeconds,
+    } = session;
     const [row] = await this.database.query<{ expires_at: Date }>(INSERT, [
-      environmentId, id, applicationId, hash, kind, permissions, JSON.stringify(theme), locale, returnUrl, openedBy, keyId, memberId, lifetimeSeconds,
+      environmentId,
+      id,
+      applicationId,
+      hash,
+      kind,
+      permissions,
+      JSON.stringify(theme),
+      locale,
+      returnUrl,
+      openedBy,
+      keyId,
+      memberId,
+      lifetimeSeconds,
     ]);
     if (row === undefined) throw new Error('The session of a portal was not stored.');
     return row.expires_at;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { PortalFrames } from '#modules/portal/contract.js';
 import { Guesses } from '#http/guesses.js';
 import { hasPortalTokenForm, PortalAuthenticator } from '#kernel/authenticator.js';
 import { Cache } from '#kernel/cache.js';
@@ -8,6 +7,7 @@ import { Clock } from '#kernel/clock.js';
 import { parseId } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Caller } from '#kernel/tenant.js';
+import { PortalFrames } from '#modules/portal/contract.js';
 import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.js';
 
 const ENTRIES_MAX = 10_000;
@@ -27,8 +27,12 @@ export class PortalSessions extends PortalAuthenticator {
     private readonly clock: Clock,
   ) {
     super();
-    this.cache = new Cache((hashHex) => store.byHash(Buffer.from(hashHex, 'hex')), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    for (const topic of ['member', 'key', 'organization', 'environment']) notifications.on(topic, () => this.cache.clear());
+    this.cache = new Cache((hashHex) => store.byHash(Buffer.from(hashHex, 'hex')), {
+      entriesMax: ENTRIES_MAX,
+      nowMs: () => clock.nowMs(),
+    });
+    for (const topic of ['member', 'key', 'organization', 'environment'])
+      notifications.on(topic, () => this.cache.clear());
     notifications.on('portal', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
@@ -46,8 +50,20 @@ export class PortalSessions extends PortalAuthenticator {
 }
 
 /** Readers' scope, whatever the session may change: values of headers that let somebody in are not shown to customers. */
-function callerOf({ id, environment_id: environmentId, organization_id: organizationId, mode, application_id: applicationId, permissions }: PortalFacts): Caller {
-  return { tenant: { environmentId, organizationId, mode }, keyId: `portal:${id}`, scope: 'read', portal: { id, applicationId, permissions } };
+function callerOf({
+  id,
+  environment_id: environmentId,
+  organization_id: organizationId,
+  mode,
+  application_id: applicationId,
+  permissions,
+}: PortalFacts): Caller {
+  return {
+    tenant: { environmentId, organizationId, mode },
+    keyId: `portal:${id}`,
+    scope: 'read',
+    portal: { id, applicationId, permissions },
+  };
 }
 
 /** Who may frame, from a cache by the session's id. */

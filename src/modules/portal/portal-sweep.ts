@@ -16,7 +16,12 @@ export class PortalSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('PortalSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'PortalSweep',
+      () => this.sweep(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

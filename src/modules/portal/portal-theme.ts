@@ -20,7 +20,12 @@ export interface ThemeAsked {
 }
 
 export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalTheme {
-  return { scheme: scheme ?? 'system', accent: accent?.toLowerCase() ?? null, radius: radius ?? null, logo: logo ?? null };
+  return {
+    scheme: scheme ?? 'system',
+    accent: accent?.toLowerCase() ?? null,
+    radius: radius ?? null,
+    logo: logo ?? null,
+  };
 }
 
 /** Why people may not be led to an address when they leave the portal: https, or plain http on the own computer in test. */
@@ -28,6 +33,12 @@ export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;
   const isOwnComputer = url !== null && (url.hostname === 'localhost' || url.hostname === '127.0.0.1');
-  const isTaken = url !== null && url.username === '' && url.password === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && mode === 'test' && isOwnComputer));
-  return isTaken ? [] : [{ path: 'return_url', message: 'is an address that begins with https://, without a name or password in it' }];
+  const isTaken =
+    url !== null &&
+    url.username === '' &&
+    url.password === '' &&
+    (url.protocol === 'https:' || (url.protocol === 'http:' && mode === 'test' && isOwnComputer));
+  return isTaken
+    ? []
+    : [{ path: 'return_url', message: 'is an address that begins with https://, without a name or password in it' }];
 }

@@ -5,10 +5,22 @@ import { PORTAL_PERMISSIONS, type PortalPermission } from '#kernel/tenant.js';
 import type { OpenedPortal, PortalAsked } from './portal-links.js';
 import type { PortalFacts, PortalKind, PortalSessionRow } from './portal-sessions.store.js';
 
-const PERMISSIONS = { type: 'array' as const, items: { type: 'string', enum: [...PORTAL_PERMISSIONS] as string[] }, minItems: 1, maxItems: 4, example: ['view', 'manage', 'resend'] };
+const PERMISSIONS = {
+  type: 'array' as const,
+  items: { type: 'string', enum: [...PORTAL_PERMISSIONS] as string[] },
+  minItems: 1,
+  maxItems: 4,
+  example: ['view', 'manage', 'resend'],
+};
 const SCHEMES = ['light', 'dark', 'system'] as const;
 const KINDS = ['customer', 'preview'] as const;
-const LOCALE = { required: false, pattern: '^[a-z]{2,3}(-[A-Z]{2})?$', maxLength: 6, default: 'en', example: 'de' } as const;
+const LOCALE = {
+  required: false,
+  pattern: '^[a-z]{2,3}(-[A-Z]{2})?$',
+  maxLength: 6,
+  default: 'en',
+  example: 'de',
+} as const;
 const COLOUR = '^#[0-9A-Fa-f]{6}$';
 const PICTURE = '^data:image/(png|jpeg|webp|gif|svg\\+xml);base64,[A-Za-z0-9+/]+={0,2}$';
 
@@ -27,15 +39,32 @@ export class PortalThemeBody {
   radius?: number | null;
 
   /** Your logo, as a `data:` URL of a picture of at most 24 KB: the page asks no other host for anything. */
-  @ApiProperty({ required: false, type: String, pattern: PICTURE, maxLength: 32_768, nullable: true, example: 'data:image/png;base64,iVBORw0KGgo=' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    pattern: PICTURE,
+    maxLength: 32_768,
+    nullable: true,
+    example: 'data:image/png;base64,iVBORw0KGgo=',
+  })
   logo?: string | null;
 }
 
 /** What to open a portal with. */
 @Examples({
   whole: { summary: 'An hour, with everything', value: {} },
-  looking: { summary: 'Looking and sending again, for ten minutes', value: { expires_in: 600, permissions: ['view', 'resend'] } },
-  theme: { summary: 'In your colours', value: { theme: { scheme: 'light', accent: '#0a58b5', radius: 6 }, locale: 'de', return_url: 'https://app.example.com/settings' } },
+  looking: {
+    summary: 'Looking and sending again, for ten minutes',
+    value: { expires_in: 600, permissions: ['view', 'resend'] },
+  },
+  theme: {
+    summary: 'In your colours',
+    value: {
+      theme: { scheme: 'light', accent: '#0a58b5', radius: 6 },
+      locale: 'de',
+      return_url: 'https://app.example.com/settings',
+    },
+  },
 })
 export class NewPortalBody {
   /** After how many seconds its token ends. */
@@ -55,7 +84,13 @@ export class NewPortalBody {
   locale?: string;
 
   /** Where a link leads out of the portal: https, or http on the own computer in the test environment. */
-  @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://app.example.com/settings' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://app.example.com/settings',
+  })
   return_url?: string | null;
 }
 
@@ -211,7 +246,13 @@ export class OwnPortalItem {
   expires_at: string;
 }
 
-export function portalAsked({ expires_in: lifetimeSeconds, permissions, theme, locale, return_url: returnUrl }: NewPortalBody): PortalAsked {
+export function portalAsked({
+  expires_in: lifetimeSeconds,
+  permissions,
+  theme,
+  locale,
+  return_url: returnUrl,
+}: NewPortalBody): PortalAsked {
   return { lifetimeSeconds, permissions, theme, locale, returnUrl };
 }
 

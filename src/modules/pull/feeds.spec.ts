@@ -1,6 +1,6 @@
-import { ApiError } from '#kernel/errors.js';
-import { lowestIdAt, showId, type Id } from '#kernel/ids.js';
 import type { Cursors } from '#kernel/cursors.js';
+import { ApiError } from '#kernel/errors.js';
+import { type Id, lowestIdAt, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Endpoints } from '#modules/receiving/contract.js';
@@ -8,13 +8,20 @@ import { Feeds } from './feeds.js';
 
 const TENANT: Tenant = { environmentId: 1, organizationId: lowestIdAt(1), mode: 'live' };
 const [HTTPS, PULL, PULL_TOO, DELETED] = [10, 11, 12, 13].map(lowestIdAt) as [Id, Id, Id, Id];
-const TYPES = new Map([[HTTPS, 'https'], [PULL, 'pull'], [PULL_TOO, 'pull']]);
+const TYPES = new Map([
+  [HTTPS, 'https'],
+  [PULL, 'pull'],
+  [PULL_TOO, 'pull'],
+]);
 const ENDPOINT = lowestIdAt(20);
 
 /** Feeds where one endpoint in environment 1 has routes to these destinations. */
 function feedsWith(...routes: Id[]): Feeds {
   const targets = {
-    ofDestination: async (environmentId: number, id: Id) => (environmentId === 1 && TYPES.has(id) ? { targetId: id, type: TYPES.get(id), status: 'disabled', headers: { 'x-a': 'b' } } : null),
+    ofDestination: async (environmentId: number, id: Id) =>
+      environmentId === 1 && TYPES.has(id)
+        ? { targetId: id, type: TYPES.get(id), status: 'disabled', headers: { 'x-a': 'b' } }
+        : null,
     adapter: (type: string) => ({ pulled: type === 'pull' }),
   };
   const endpoints = {
@@ -25,11 +32,19 @@ function feedsWith(...routes: Id[]): Feeds {
 }
 
 const refusal = (feeds: Feeds, text: string, tenant = TENANT): Promise<unknown> =>
-  feeds.find(tenant, text).catch((error: unknown) => (error instanceof ApiError ? `${error.type}: ${error.message}` : error));
+  feeds
+    .find(tenant, text)
+    .catch((error: unknown) => (error instanceof ApiError ? `${error.type}: ${error.message}` : error));
 
 describe('Feeds', () => {
   it('finds everything of a pull destination, a disabled one too', async () => {
-    expect(await feedsWith().find(TENANT, showId('dst', PULL))).toEqual({ environmentId: 1, keyId: PULL, targetId: PULL, endpointId: null, staticHeaders: { 'x-a': 'b' } });
+    expect(await feedsWith().find(TENANT, showId('dst', PULL))).toEqual({
+      environmentId: 1,
+      keyId: PULL,
+      targetId: PULL,
+      endpointId: null,
+      staticHeaders: { 'x-a': 'b' },
+    });
   });
 
   it.each([
@@ -39,7 +54,11 @@ describe('Feeds', () => {
     ['and to one that was deleted', [DELETED, PULL]],
   ])('finds what an endpoint received that is routed to a pull destination %s', async (_how, routes) => {
     expect(await feedsWith(...routes).find(TENANT, showId('ep', ENDPOINT))).toEqual({
-      environmentId: 1, keyId: ENDPOINT, targetId: PULL, endpointId: ENDPOINT, staticHeaders: { 'x-a': 'b' },
+      environmentId: 1,
+      keyId: ENDPOINT,
+      targetId: PULL,
+      endpointId: ENDPOINT,
+      staticHeaders: { 'x-a': 'b' },
     });
   });
 
@@ -63,7 +82,12 @@ describe('Feeds', () => {
   it.each([
     ['a destination that is sent to', showId('dst', HTTPS), [], /is not of type pull/],
     ['an endpoint without routes', showId('ep', ENDPOINT), [], /no route to a destination of type pull/],
-    ['an endpoint without a pull destination', showId('ep', ENDPOINT), [HTTPS, DELETED], /no route to a destination of type pull/],
+    [
+      'an endpoint without a pull destination',
+      showId('ep', ENDPOINT),
+      [HTTPS, DELETED],
+      /no route to a destination of type pull/,
+    ],
     ['an endpoint with two', showId('ep', ENDPOINT), [PULL, PULL_TOO], /several destinations of type pull/],
   ])('conflict: %s', async (_what, text, routes, message) => {
     expect(await refusal(feedsWith(...routes), text)).toMatch(message);

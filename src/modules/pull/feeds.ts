@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Targets, type Target } from '#modules/destinations/contract.js';
-import { Endpoints } from '#modules/receiving/contract.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type Target, Targets } from '#modules/destinations/contract.js';
+import { Endpoints } from '#modules/receiving/contract.js';
 import type { Place } from './place.js';
 
 /** What a consumer reads: everything of a pull destination, or of it what one endpoint received. */
@@ -66,7 +66,8 @@ export class Feeds {
     }
     const [target, ...others] = pulled;
     if (target === undefined) throw conflict('The endpoint has no route to a destination of type pull. Add one first.');
-    if (others.length > 0) throw conflict('The endpoint has routes to several destinations of type pull. Name one of them by its dst_ id.');
+    if (others.length > 0)
+      throw conflict('The endpoint has routes to several destinations of type pull. Name one of them by its dst_ id.');
     return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 

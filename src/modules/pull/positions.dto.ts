@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { idTimeMs, type Id, showId } from '#kernel/ids.js';
+import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { PositionRow } from './positions.store.js';
 
 /** Which page of the list of positions. */
@@ -75,11 +75,27 @@ export class PullPositionPage {
 }
 
 /** A page as the API shows it. */
-export function presentPositions({ rows, nextCursor }: { rows: readonly PositionRow[]; nextCursor: string | null }): PullPositionPage {
+export function presentPositions({
+  rows,
+  nextCursor,
+}: {
+  rows: readonly PositionRow[];
+  nextCursor: string | null;
+}): PullPositionPage {
   return { data: rows.map(presentPosition), next_cursor: nextCursor };
 }
 
-function presentPosition({ targetId, keyId, name, status, committedThrough, committedAt, waiting, isCapped, oldest }: PositionRow): PullPositionItem {
+function presentPosition({
+  targetId,
+  keyId,
+  name,
+  status,
+  committedThrough,
+  committedAt,
+  waiting,
+  isCapped,
+  oldest,
+}: PositionRow): PullPositionItem {
   return {
     destination: showId('dst', targetId),
     name,
@@ -87,7 +103,12 @@ function presentPosition({ targetId, keyId, name, status, committedThrough, comm
     endpoint: keyId === targetId ? null : showId('ep', keyId),
     committed_through: shownEvent(committedThrough),
     committed_at: committedAt?.toISOString() ?? null,
-    backlog: { count: waiting, is_capped: isCapped, oldest_event: shownEvent(oldest), oldest_at: oldest === null ? null : new Date(idTimeMs(oldest)).toISOString() },
+    backlog: {
+      count: waiting,
+      is_capped: isCapped,
+      oldest_event: shownEvent(oldest),
+      oldest_at: oldest === null ? null : new Date(idTimeMs(oldest)).toISOString(),
+    },
   };
 }
 

@@ -82,7 +82,12 @@ export class PositionsStore {
   constructor(private readonly database: Database) {}
 
   /** Newest destination first, each with the endpoints that read it behind it. */
-  list(environmentId: number, types: readonly string[], after: ListPlace | null, limit: number): Promise<PositionRow[]> {
+  list(
+    environmentId: number,
+    types: readonly string[],
+    after: ListPlace | null,
+    limit: number,
+  ): Promise<PositionRow[]> {
     return this.database.read(LIST, [environmentId, [...types], after?.targetId ?? LAST, after?.keyId ?? null, limit]);
   }
 }

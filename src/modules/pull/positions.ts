@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
-import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Targets } from '#modules/destinations/contract.js';
 import { type PositionRow, PositionsStore } from './positions.store.js';
 
 const LIMIT_DEFAULT = 50;
@@ -17,12 +17,19 @@ export class Positions {
   ) {}
 
   /** Newest destination first. Throws 400 for a cursor of something else. */
-  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: PositionRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: PositionRow[]; nextCursor: string | null }> {
     const [targetId, keyId] = cursor === undefined ? [] : this.cursors.read(tenant, LIST, cursor).split(' ');
     const after = targetId === undefined || keyId === undefined ? null : { targetId, keyId };
     const found = await this.store.list(tenant.environmentId, this.targets.pulledTypes(), after, limit + 1);
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
-    return { rows, nextCursor: found.length > limit && last ? this.cursors.issue(tenant, LIST, `${last.targetId} ${last.keyId}`) : null };
+    return {
+      rows,
+      nextCursor:
+        found.length > limit && last ? this.cursors.issue(tenant, LIST, `${last.targetId} ${last.keyId}`) : null,
+    };
   }
 }

@@ -6,14 +6,15 @@ import { Section } from '#http/openapi-sections.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { ClientGone } from './client-gone.js';
-import { AckBody, Acknowledged, presentBatch, PullPage, PullQuery } from './pull.dto.js';
-import { Positions } from './positions.js';
 import { presentPositions, PullPositionPage, PullPositionsQuery } from './positions.dto.js';
+import { Positions } from './positions.js';
+import { AckBody, Acknowledged, presentBatch, PullPage, PullQuery } from './pull.dto.js';
 import { PullService } from './pull.service.js';
 
 const NAMED = {
   name: 'endpoint',
-  description: 'The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received.',
+  description:
+    'The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received.',
   example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const NOT_PULLED = {
@@ -34,10 +35,14 @@ export class PullController {
   @Scope('read')
   @ApiOperation({
     summary: 'List pull positions',
-    description: 'How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id.',
+    description:
+      'How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id.',
   })
   @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
-  async listPullPositions(@CurrentTenant() tenant: Tenant, @Query() query: PullPositionsQuery): Promise<PullPositionPage> {
+  async listPullPositions(
+    @CurrentTenant() tenant: Tenant,
+    @Query() query: PullPositionsQuery,
+  ): Promise<PullPositionPage> {
     return presentPositions(await this.positions.list(tenant, query));
   }
 
@@ -60,18 +65,28 @@ export class PullController {
     @Query() query: PullQuery,
     @ClientGone() gone: AbortSignal,
   ): Promise<string> {
-    return presentBatch(await this.pulls.read(tenant, endpoint, { ...query, commits: caller.scope !== 'read' }, gone), caller);
+    return presentBatch(
+      await this.pulls.read(tenant, endpoint, { ...query, commits: caller.scope !== 'read' }, gone),
+      caller,
+    );
   }
 
   @Post(':endpoint/ack')
   @HttpCode(200)
   @Audit('never')
   @Scope('write')
-  @ApiOperation({ summary: 'Acknowledge a batch', description: 'Commits everything before the cursor without reading on. Never moves back.' })
+  @ApiOperation({
+    summary: 'Acknowledge a batch',
+    description: 'Commits everything before the cursor without reading on. Never moves back.',
+  })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: Acknowledged, description: 'Committed.' })
   @ApiConflictResponse(NOT_PULLED)
-  async acknowledgeEvents(@CurrentTenant() tenant: Tenant, @Param('endpoint') endpoint: string, @Body() body: AckBody): Promise<Acknowledged> {
+  async acknowledgeEvents(
+    @CurrentTenant() tenant: Tenant,
+    @Param('endpoint') endpoint: string,
+    @Body() body: AckBody,
+  ): Promise<Acknowledged> {
     return { committed_through: showId('evt', await this.pulls.acknowledge(tenant, endpoint, body.cursor)) };
   }
 }

@@ -20,33 +20,38 @@ const row = (fields: Partial<ItemRow> = {}): ItemRow => ({
   ...fields,
 });
 
-const present = (...items: ItemRow[]): string => presentBatch({ items, nextCursor: 'next', consumedAtMs: EDGE_MS + 120 }, { scope: 'write' });
+const present = (...items: ItemRow[]): string =>
+  presentBatch({ items, nextCursor: 'next', consumedAtMs: EDGE_MS + 120 }, { scope: 'write' });
 
 describe('presentBatch', () => {
   it('shows an event that was sent', () => {
     const id = lowestIdAt(EDGE_MS);
 
     expect(JSON.parse(present(row({ headers: { 'x-tenant': '42' } })))).toEqual({
-      data: [{
-        id: showId('evt', id),
-        webhook_id: showId('msg', id),
-        event_type: 'invoice.paid',
-        endpoint: null,
-        status: 'delivered',
-        received_at: '2026-11-21T09:30:00.000Z',
-        headers: { 'x-tenant': '42' },
-        replayed: false,
-        timings: { edge_at: EDGE_MS, stored_at: EDGE_MS + 4, processed_at: EDGE_MS + 4, consumed_at: EDGE_MS + 120 },
-        attempts: [],
-        payload_encoding: 'json',
-        payload: { a: 1 },
-      }],
+      data: [
+        {
+          id: showId('evt', id),
+          webhook_id: showId('msg', id),
+          event_type: 'invoice.paid',
+          endpoint: null,
+          status: 'delivered',
+          received_at: '2026-11-21T09:30:00.000Z',
+          headers: { 'x-tenant': '42' },
+          replayed: false,
+          timings: { edge_at: EDGE_MS, stored_at: EDGE_MS + 4, processed_at: EDGE_MS + 4, consumed_at: EDGE_MS + 120 },
+          attempts: [],
+          payload_encoding: 'json',
+          payload: { a: 1 },
+        },
+      ],
       next_cursor: 'next',
     });
   });
 
   it('shows an event that was received with its endpoint, and its own id as the webhook-id', () => {
-    const { data: [item] } = JSON.parse(present(row({ direction: 'inbound', url: 'org/stripe' })));
+    const {
+      data: [item],
+    } = JSON.parse(present(row({ direction: 'inbound', url: 'org/stripe' })));
 
     expect(item).toMatchObject({ endpoint: 'org/stripe', webhook_id: item.id });
   });
@@ -68,25 +73,43 @@ describe('presentBatch', () => {
     ['an empty body', { payload: '' }, 'text', ''],
     ['bytes', { payload: null, body: Buffer.from([0xff, 0, 1]) }, 'base64', '/wAB'],
   ])('shows %s that was received as a string', (_what, fields, encoding, payload) => {
-    const { data: [item] } = JSON.parse(present(row({ direction: 'inbound', ...fields })));
+    const {
+      data: [item],
+    } = JSON.parse(present(row({ direction: 'inbound', ...fields })));
 
     expect(item).toMatchObject({ payload_encoding: encoding, payload });
   });
 
   it('shows an event of a fan-out under the id of its message', () => {
-    const { data: [item] } = JSON.parse(present(row({ messageId: lowestIdAt(EDGE_MS - 1) })));
+    const {
+      data: [item],
+    } = JSON.parse(present(row({ messageId: lowestIdAt(EDGE_MS - 1) })));
 
-    expect(item).toMatchObject({ id: showId('evt', lowestIdAt(EDGE_MS)), webhook_id: showId('msg', lowestIdAt(EDGE_MS - 1)) });
+    expect(item).toMatchObject({
+      id: showId('evt', lowestIdAt(EDGE_MS)),
+      webhook_id: showId('msg', lowestIdAt(EDGE_MS - 1)),
+    });
   });
 
-  it.each(['outbound', 'inbound'] as const)('shows an erased event (%s) without a payload, and when it was erased', (direction) => {
-    const { data: [item] } = JSON.parse(present(row({ direction, payload: null, erasedAt: new Date(EDGE_MS + 9) })));
+  it.each(['outbound', 'inbound'] as const)(
+    'shows an erased event (%s) without a payload, and when it was erased',
+    (direction) => {
+      const {
+        data: [item],
+      } = JSON.parse(present(row({ direction, payload: null, erasedAt: new Date(EDGE_MS + 9) })));
 
-    expect(item).toMatchObject({ payload_encoding: 'json', payload: null, payload_erased_at: '2026-11-21T09:30:00.009Z' });
-  });
+      expect(item).toMatchObject({
+        payload_encoding: 'json',
+        payload: null,
+        payload_erased_at: '2026-11-21T09:30:00.009Z',
+      });
+    },
+  );
 
   it('tells a replay by when it was put here, and not by when the event was stored', () => {
-    const { data: [item] } = JSON.parse(present(row({ replayed: true, settledAt: new Date(EDGE_MS + 100) })));
+    const {
+      data: [item],
+    } = JSON.parse(present(row({ replayed: true, settledAt: new Date(EDGE_MS + 100) })));
 
     expect(item).toMatchObject({
       replayed: true,
@@ -97,13 +120,18 @@ describe('presentBatch', () => {
   it.each([
     ['behind', EDGE_MS - 5_000, [EDGE_MS, EDGE_MS, EDGE_MS, EDGE_MS + 120]],
     ['ahead', EDGE_MS + 5_000, [EDGE_MS, EDGE_MS + 5_000, EDGE_MS + 5_000, EDGE_MS + 5_000]],
-  ])('shows no stage before the one in front of it when the database\'s clock is %s', (_what, settledMs, expected) => {
-    const { data: [item] } = JSON.parse(present(row({ settledAt: new Date(settledMs) })));
+  ])("shows no stage before the one in front of it when the database's clock is %s", (_what, settledMs, expected) => {
+    const {
+      data: [item],
+    } = JSON.parse(present(row({ settledAt: new Date(settledMs) })));
 
     expect(Object.values(item.timings)).toEqual(expected);
   });
 
   it('is valid with nothing in it', () => {
-    expect(JSON.parse(presentBatch({ items: [], nextCursor: null, consumedAtMs: 0 }, { scope: 'read' }))).toEqual({ data: [], next_cursor: null });
+    expect(JSON.parse(presentBatch({ items: [], nextCursor: null, consumedAtMs: 0 }, { scope: 'read' }))).toEqual({
+      data: [],
+      next_cursor: null,
+    });
   });
 });

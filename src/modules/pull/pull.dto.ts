@@ -6,7 +6,9 @@ import type { Batch } from './pull.service.js';
 import type { ItemRow } from './pull.store.js';
 
 /** Any JSON: the type of a received body is its provider's business. */
-const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
+const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
+  type === 'array' ? { type, items: {} } : { type },
+);
 
 /** How to read on. */
 export class PullQuery {
@@ -162,7 +164,10 @@ function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: numb
 }
 
 /** The payload as JSON text. What was sent is JSON; what was received may be anything. */
-function shownPayload({ direction, payload, body, erasedAt }: ItemRow): { encoding: 'json' | 'text' | 'base64'; json: string } {
+function shownPayload({ direction, payload, body, erasedAt }: ItemRow): {
+  encoding: 'json' | 'text' | 'base64';
+  json: string;
+} {
   if (erasedAt !== null) return { encoding: 'json', json: 'null' };
   if (payload === null) return { encoding: 'base64', json: JSON.stringify(body?.toString('base64') ?? '') };
   if (direction === 'outbound' || isJson(payload)) return { encoding: 'json', json: payload };

@@ -7,9 +7,9 @@ import { badRequest } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Feeds, type Feed } from './feeds.js';
+import { type Feed, Feeds } from './feeds.js';
 import { eventAt, ORIGIN, type Place, type Position, type Standing } from './place.js';
-import { PullStore, type ItemRow, type Look } from './pull.store.js';
+import { type ItemRow, type Look, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 /** How a consumer reads on. */
@@ -52,12 +52,22 @@ export class PullService {
   }
 
   /** Commits up to the cursor, and reads what is behind it or, without one, behind the committed position. */
-  async read(tenant: Tenant, feedId: string, { cursor, limit = LIMIT_DEFAULT, wait = 0, commits }: ReadOn, gone: AbortSignal): Promise<Batch> {
+  async read(
+    tenant: Tenant,
+    feedId: string,
+    { cursor, limit = LIMIT_DEFAULT, wait = 0, commits }: ReadOn,
+    gone: AbortSignal,
+  ): Promise<Batch> {
     const untilMs = this.clock.nowMs() + wait * 1_000;
     const feed = await this.feeds.find(tenant, feedId);
-    const start = cursor === undefined ? await this.store.committed(feed) : await this.pass(tenant, feed, cursor, commits);
+    const start =
+      cursor === undefined ? await this.store.committed(feed) : await this.pass(tenant, feed, cursor, commits);
     let found = await this.seek(feed, start, limit);
-    while (found.items.length === 0 && found.isEnd && (await this.waiters.wait(feed, found.through, untilMs - this.clock.nowMs(), gone))) {
+    while (
+      found.items.length === 0 &&
+      found.isEnd &&
+      (await this.waiters.wait(feed, found.through, untilMs - this.clock.nowMs(), gone))
+    ) {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
@@ -92,7 +102,9 @@ export class PullService {
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();
-    throw badRequest('The cursor is of before a failover or a restore of the storage, which may have lost what it has passed. Start again without it.');
+    throw badRequest(
+      'The cursor is of before a failover or a restore of the storage, which may have lost what it has passed. Start again without it.',
+    );
   }
 
   private async seek(feed: Feed, from: Position, limit: number): Promise<Look> {
@@ -106,5 +118,7 @@ export class PullService {
 
 /** A consumer may trust a header that the destination names: a received request cannot bring it. */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
-  return row.direction === 'inbound' && row.headers !== null ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) } : row;
+  return row.direction === 'inbound' && row.headers !== null
+    ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }
+    : row;
 }

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
+import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/settled-transactions.js';
+import { Vault } from '#kernel/vault.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Place, type Position, type Standing } from './place.js';
 
@@ -148,15 +148,38 @@ export class PullStore {
   async look(feed: Feed, from: Position, limit: number): Promise<Look> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
     const { environmentId, targetId, endpointId } = feed;
-    type Row = Omit<ItemRow, 'position' | 'headers'> & { headers: StoredHeaders | null; epoch: number; passed: number | null; last: Position; position: Position | null };
-    const rows = await this.database.read<Row>(LOOK, [environmentId, targetId, ...from.split('.'), rowsMax, endpointId, limit]);
+    type Row = Omit<ItemRow, 'position' | 'headers'> & {
+      headers: StoredHeaders | null;
+      epoch: number;
+      passed: number | null;
+      last: Position;
+      position: Position | null;
+    };
+    const rows = await this.database.read<Row>(LOOK, [
+      environmentId,
+      targetId,
+      ...from.split('.'),
+      rowsMax,
+      endpointId,
+      limit,
+    ]);
     const [first] = rows;
     const { epoch = 0, passed = null, last = from } = first ?? {};
     if (passed === null) return { items: [], through: from, epoch, isEnd: true };
     // An item whose event has just passed its retention is gone, and passed.
-    const stored = rows.filter((row): row is Row & { position: Position } => row.position !== null && row.direction !== null);
-    const items = stored.map((row) => ({ ...row, headers: row.headers && openNamed(this.vault, headersPlace({ environmentId, ...row }), row.headers) }));
-    return { items, through: rows.at(-1)?.position ?? last, epoch, isEnd: first?.position === null && passed < rowsMax };
+    const stored = rows.filter(
+      (row): row is Row & { position: Position } => row.position !== null && row.direction !== null,
+    );
+    const items = stored.map((row) => ({
+      ...row,
+      headers: row.headers && openNamed(this.vault, headersPlace({ environmentId, ...row }), row.headers),
+    }));
+    return {
+      items,
+      through: rows.at(-1)?.position ?? last,
+      epoch,
+      isEnd: first?.position === null && passed < rowsMax,
+    };
   }
 
   /** Of those who stand somewhere, by their indexes: behind whom there is something. */
@@ -187,9 +210,18 @@ export class PullStore {
   }
 
   /** Commits everything up to a place of this database; returns up to where it is committed now, and otherwise what the place is. */
-  async commit({ environmentId, keyId, targetId }: Feed, { position, epoch }: Place): Promise<{ standing: Standing; through: Position }> {
+  async commit(
+    { environmentId, keyId, targetId }: Feed,
+    { position, epoch }: Place,
+  ): Promise<{ standing: Standing; through: Position }> {
     type Row = { standing: Standing; through: Position };
-    const [row] = await this.database.query<Row>(COMMIT, [...position.split('.'), epoch, environmentId, keyId, targetId]);
+    const [row] = await this.database.query<Row>(COMMIT, [
+      ...position.split('.'),
+      epoch,
+      environmentId,
+      keyId,
+      targetId,
+    ]);
     return row ?? { standing: 'before', through: position };
   }
 }

@@ -16,7 +16,13 @@ afterEach(() => {
   Logger.overrideLogger(true);
 });
 
-const feed = (environmentId = 1, targetId = 'a'): Feed => ({ environmentId, keyId: targetId, targetId, endpointId: null, staticHeaders: {} });
+const feed = (environmentId = 1, targetId = 'a'): Feed => ({
+  environmentId,
+  keyId: targetId,
+  targetId,
+  endpointId: null,
+  staticHeaders: {},
+});
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 /** Waiters over a store in which something has arrived at the named targets; each poll takes `tookMs`. */

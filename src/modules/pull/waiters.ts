@@ -35,8 +35,14 @@ export class Waiters implements OnModuleDestroy {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.loop = new Loop('PullWaiters', () => this.turn(), () => clock.nowMs());
-    metrics.gauge('pull_waiters', 'Pull requests that wait for something to arrive.', [], (gauge) => gauge.set(this.waiting.size));
+    this.loop = new Loop(
+      'PullWaiters',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
+    metrics.gauge('pull_waiters', 'Pull requests that wait for something to arrive.', [], (gauge) =>
+      gauge.set(this.waiting.size),
+    );
   }
 
   /**

@@ -1,16 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Environments, Retention } from '#modules/auth/contract.js';
-import type { Disposition } from '#engine/inbound/disposition.js';
-import { Ledger, type Arrival, type NewRequest } from '#modules/ledger/accept.contract.js';
-import { Repeats } from '#modules/ledger/repeats.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
-import { forwardedFrom, hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
+import type { Disposition } from '#engine/inbound/disposition.js';
+import { forwardedFrom, HOPS_HEADER, hopsOf } from '#engine/inbound/forward.js';
 import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from '#engine/inbound/request.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { showId, type Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
 import { sealHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
+import { Environments, Retention } from '#modules/auth/contract.js';
+import { type Arrival, Ledger, type NewRequest } from '#modules/ledger/accept.contract.js';
+import { Repeats } from '#modules/ledger/repeats.contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { keptAnswer, parkedAnswer } from './received-answer.js';
 import { Routing } from './routing.js';
@@ -50,8 +50,16 @@ export interface Decision {
 }
 
 /** Where filters, or rules, took too long, nobody knows what was meant: somebody looks at it, and replays the request. */
-export const UNROUTED = { disposition: 'parked', note: 'Its filters took too long: nobody knows where it goes.', transformed: null } as const satisfies Decision;
-export const UNANSWERED = { disposition: 'parked', note: 'The response rules took too long: nobody knows its answer.', transformed: null } as const satisfies Decision;
+export const UNROUTED = {
+  disposition: 'parked',
+  note: 'Its filters took too long: nobody knows where it goes.',
+  transformed: null,
+} as const satisfies Decision;
+export const UNANSWERED = {
+  disposition: 'parked',
+  note: 'The response rules took too long: nobody knows its answer.',
+  transformed: null,
+} as const satisfies Decision;
 
 /** Accepts what was decided: event, raw request and a delivery for each matching route, in one commit. */
 @Injectable()
@@ -72,7 +80,10 @@ export class Accepting {
    * so that it is parked whatever was decided. Throws 503 when storage is away.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
-    endpoint: LiveEndpoint, verified: VerifiedRequest, asked: Decision, answer: A,
+    endpoint: LiveEndpoint,
+    verified: VerifiedRequest,
+    asked: Decision,
+    answer: A,
   ): Promise<A | SynchronousAnswer> {
     const { id, request, verification, idempotency } = verified;
     const { transformed } = asked;
@@ -81,12 +92,21 @@ export class Accepting {
     const view = transformed?.body
       ? new RequestView({ ...request, body: Buffer.from(transformed.body.text) }, verification, { isUnpacked: true })
       : new RequestView(request, verification);
-    const routed = asked.disposition === null ? await this.route(endpoint, organizationId, view, { payload, isReplay: verified.replayOf !== null }) : [];
+    const routed =
+      asked.disposition === null
+        ? await this.route(endpoint, organizationId, view, { payload, isReplay: verified.replayOf !== null })
+        : [];
     const decision: Decision = routed === null ? { ...UNROUTED, transformed } : asked;
     const deliveries = routed ?? [];
     const given = routed === null && answer !== 'refused' ? parkedAnswer(answer, id, UNROUTED.note) : answer;
-    if (decision !== asked || asked === UNANSWERED) this.logger.warn(`Endpoint ${showId('ep', endpoint.id)}: ${decision.note}`);
-    const headers = sealHeaders(this.vault, { environmentId: endpoint.environmentId, id }, request.headers, secretHeaders(endpoint.scheme));
+    if (decision !== asked || asked === UNANSWERED)
+      this.logger.warn(`Endpoint ${showId('ep', endpoint.id)}: ${decision.note}`);
+    const headers = sealHeaders(
+      this.vault,
+      { environmentId: endpoint.environmentId, id },
+      request.headers,
+      secretHeaders(endpoint.scheme),
+    );
     await this.ledger.receive({
       environmentId: endpoint.environmentId,
       id,
@@ -100,7 +120,12 @@ export class Accepting {
       payloadBytes: Buffer.byteLength(payload),
       disposition: decision.disposition ?? (deliveries.length === 0 ? 'ignored' : null),
       deliveries,
-      request: storedRequest({ verified, decision, headers, answer: verified.replayOf === null ? keptAnswer(given, id) : null }),
+      request: storedRequest({
+        verified,
+        decision,
+        headers,
+        answer: verified.replayOf === null ? keptAnswer(given, id) : null,
+      }),
       idempotency: idempotency && { request: idempotency.request, ...idempotency.keeps(id, given) },
       keyTtlMs: idempotency?.ttlMs ?? null,
     });
@@ -108,27 +133,50 @@ export class Accepting {
   }
 
   /** Keeps a request that repeats the one behind `firstId`: resolves after the commit. Throws 503 when storage is away. */
-  async keepRepeat(endpoint: LiveEndpoint, verified: VerifiedRequest, firstId: Id, answer: SynchronousAnswer): Promise<void> {
+  async keepRepeat(
+    endpoint: LiveEndpoint,
+    verified: VerifiedRequest,
+    firstId: Id,
+    answer: SynchronousAnswer,
+  ): Promise<void> {
     const { id, request } = verified;
     const { environmentId } = endpoint;
     const headers = sealHeaders(this.vault, { environmentId, id }, request.headers, secretHeaders(endpoint.scheme));
     const note = `It repeats ${showId('evt', firstId)}: it was answered as that was, and made no event.`;
-    const stored = storedRequest({ verified, decision: { disposition: null, note, transformed: null }, headers, answer: keptAnswer(answer, firstId) });
+    const stored = storedRequest({
+      verified,
+      decision: { disposition: null, note, transformed: null },
+      headers,
+      answer: keptAnswer(answer, firstId),
+    });
     await this.repeats.keep({
-      environmentId, id, endpointId: endpoint.id, duplicateOf: firstId, request: { ...stored, body: request.body },
+      environmentId,
+      id,
+      endpointId: endpoint.id,
+      duplicateOf: firstId,
+      request: { ...stored, body: request.body },
       expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
     });
   }
 
   private route(
-    endpoint: LiveEndpoint, organizationId: Id, view: RequestView, { payload, isReplay }: { payload: string | Buffer; isReplay: boolean },
+    endpoint: LiveEndpoint,
+    organizationId: Id,
+    view: RequestView,
+    { payload, isReplay }: { payload: string | Buffer; isReplay: boolean },
   ): Promise<Arrival[] | null> {
-    return isReplay ? this.routing.routeAgain(endpoint, organizationId, view, payload) : this.routing.route(endpoint, organizationId, view, payload);
+    return isReplay
+      ? this.routing.routeAgain(endpoint, organizationId, view, payload)
+      : this.routing.route(endpoint, organizationId, view, payload);
   }
 }
 
 /** What deliveries carry: a transformed body is no longer what the provider's headers say of it. */
-function headersOf({ request, addedHeaders }: VerifiedRequest, transformed: Decision['transformed'], secret: ReadonlySet<string>): Record<string, string> {
+function headersOf(
+  { request, addedHeaders }: VerifiedRequest,
+  transformed: Decision['transformed'],
+  secret: ReadonlySet<string>,
+): Record<string, string> {
   const headers = forwardedFrom(request.headers, secret);
   headers[HOPS_HEADER] = String(hopsOf(headerOf(request, HOPS_HEADER)) + 1);
   if (transformed?.body) {
@@ -155,7 +203,16 @@ function storedRequest({ verified, decision, headers, answer }: Stored): NewRequ
   const { note, transformed } = decision;
   const { method, url, path, query, body, ip } = request;
   return {
-    method, url, path, query, headers, ip, verification, note, replayOf, answer,
+    method,
+    url,
+    path,
+    query,
+    headers,
+    ip,
+    verification,
+    note,
+    replayOf,
+    answer,
     body: transformed?.body ? body : null,
     sizeBytes: body.length,
     dedupeId,

@@ -18,15 +18,31 @@ interface Scene {
 }
 
 function arrange(): Scene {
-  const scene: Scene = { published: new Map(), calls: [], nowMs: 0, certificates: null as unknown as Certificates, text: () => Promise.reject(new Error()) };
+  const scene: Scene = {
+    published: new Map(),
+    calls: [],
+    nowMs: 0,
+    certificates: null as unknown as Certificates,
+    text: () => Promise.reject(new Error()),
+  };
   const exchange = ({ url }: EgressRequest): Promise<EgressAnswer> => {
     scene.calls.push(String(url));
     const text = scene.published.get(String(url));
-    return Promise.resolve({ kind: 'response', status: text === undefined ? 404 : 200, headers: {}, body: Buffer.from(text ?? ''), truncated: false, durationMs: 1 });
+    return Promise.resolve({
+      kind: 'response',
+      status: text === undefined ? 404 : 200,
+      headers: {},
+      body: Buffer.from(text ?? ''),
+      truncated: false,
+      durationMs: 1,
+    });
   };
   const gate = { check: (url: string) => ({ ok: true, url }) } as unknown as EgressGate;
-  scene.certificates = new Certificates({ exchange } as unknown as EgressAgent, gate, { monotonicMs: () => scene.nowMs } as Clock);
-  scene.text = async (url, { asker = ONE, maxAgeMs } = {}) => (await scene.certificates.get(url, asker, isUsable, maxAgeMs))?.text;
+  scene.certificates = new Certificates({ exchange } as unknown as EgressAgent, gate, {
+    monotonicMs: () => scene.nowMs,
+  } as Clock);
+  scene.text = async (url, { asker = ONE, maxAgeMs } = {}) =>
+    (await scene.certificates.get(url, asker, isUsable, maxAgeMs))?.text;
   return scene;
 }
 
@@ -35,7 +51,11 @@ describe('Certificates', () => {
     const scene = arrange();
     scene.published.set('u', 'first');
 
-    expect(await Promise.all([scene.text('u'), scene.text('u'), scene.text('u', { asker: TWO })])).toEqual(['first', 'first', 'first']);
+    expect(await Promise.all([scene.text('u'), scene.text('u'), scene.text('u', { asker: TWO })])).toEqual([
+      'first',
+      'first',
+      'first',
+    ]);
     scene.published.set('u', 'second');
     scene.nowMs = HOUR_MS - 1;
     expect(await scene.text('u')).toBe('first');
@@ -53,32 +73,40 @@ describe('Certificates', () => {
     scene.nowMs = 59_999;
     expect(await scene.text('u', { maxAgeMs: 60_000 })).toBe('first');
     scene.nowMs = 60_000;
-    expect(await Promise.all(Array.from({ length: 50 }, () => scene.text('u', { maxAgeMs: 60_000 })))).toEqual(Array.from({ length: 50 }, () => 'second'));
+    expect(await Promise.all(Array.from({ length: 50 }, () => scene.text('u', { maxAgeMs: 60_000 })))).toEqual(
+      Array.from({ length: 50 }, () => 'second'),
+    );
     expect(scene.calls).toHaveLength(2);
   });
 
-  it.each([['away', undefined], ['answering with something else', 'a page']])('with the server %s what was fetched last stands in for six hours, looked for again once a minute', async (_what, instead) => {
-    const scene = arrange();
-    scene.published.set('u', 'first');
-    await scene.text('u');
-    if (instead === undefined) scene.published.delete('u');
-    else scene.published.set('u', instead);
+  it.each([
+    ['away', undefined],
+    ['answering with something else', 'a page'],
+  ])(
+    'with the server %s what was fetched last stands in for six hours, looked for again once a minute',
+    async (_what, instead) => {
+      const scene = arrange();
+      scene.published.set('u', 'first');
+      await scene.text('u');
+      if (instead === undefined) scene.published.delete('u');
+      else scene.published.set('u', instead);
 
-    scene.nowMs = HOUR_MS;
-    for (let n = 0; n < 10; n += 1) expect(await scene.text('u')).toBe('first');
-    expect(scene.calls).toHaveLength(2);
-    scene.nowMs += 60_000;
-    expect(await scene.text('u')).toBe('first');
-    expect(scene.calls).toHaveLength(3);
+      scene.nowMs = HOUR_MS;
+      for (let n = 0; n < 10; n += 1) expect(await scene.text('u')).toBe('first');
+      expect(scene.calls).toHaveLength(2);
+      scene.nowMs += 60_000;
+      expect(await scene.text('u')).toBe('first');
+      expect(scene.calls).toHaveLength(3);
 
-    scene.nowMs = 6 * HOUR_MS;
-    expect(await scene.text('u')).toBeUndefined();
-    scene.published.set('u', 'second');
-    scene.nowMs += 60_000;
-    expect(await scene.text('u')).toBe('second');
-  });
+      scene.nowMs = 6 * HOUR_MS;
+      expect(await scene.text('u')).toBeUndefined();
+      scene.published.set('u', 'second');
+      scene.nowMs += 60_000;
+      expect(await scene.text('u')).toBe('second');
+    },
+  );
 
-  it('a younger one that can\'t be had takes nothing away: the older one is still what it was', async () => {
+  it("a younger one that can't be had takes nothing away: the older one is still what it was", async () => {
     const scene = arrange();
     scene.published.set('u', 'first');
     await scene.text('u');
@@ -111,7 +139,10 @@ describe('Certificates', () => {
 
     expect(scene.calls).toHaveLength(1 + 10);
     scene.published.delete('kept');
-    expect([await scene.text('kept', { asker: TWO }), await scene.text('new', { asker: TWO })]).toEqual(['kept', 'new']);
+    expect([await scene.text('kept', { asker: TWO }), await scene.text('new', { asker: TWO })]).toEqual([
+      'kept',
+      'new',
+    ]);
   });
 
   it('nor do those that exist: what one tenant has many of makes room for itself', async () => {
@@ -122,7 +153,10 @@ describe('Certificates', () => {
     for (let n = 0; n < 600; n += 1) {
       scene.published.set(`own ${n}`, 'own');
       scene.nowMs += 10_000;
-      await scene.text(`own ${n}`, { asker: { organizationId: 'one', endpointId: `e${n % 20}` }, maxAgeMs: 100 * HOUR_MS });
+      await scene.text(`own ${n}`, {
+        asker: { organizationId: 'one', endpointId: `e${n % 20}` },
+        maxAgeMs: 100 * HOUR_MS,
+      });
     }
     const calls = scene.calls.length;
 

@@ -6,7 +6,7 @@ import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { ProviderCertificates } from './certificates.contract.js';
-import { DownloadBudget, type Asker } from './download-budget.js';
+import { type Asker, DownloadBudget } from './download-budget.js';
 
 /** A text that a provider publishes. */
 export interface Published {
@@ -64,9 +64,15 @@ export class Certificates extends ProviderCertificates {
    * The text there, fetched again when it is older than `maxAgeMs`; where that is not possible right now, the older one, for six hours.
    * Undefined when there is none. What is no answer of use (`isUsable`) never takes the place of one that is.
    */
-  async get(url: string, asker: Asker, isUsable: (text: string) => boolean, maxAgeMs = FRESH_MS): Promise<Published | undefined> {
+  async get(
+    url: string,
+    asker: Asker,
+    isUsable: (text: string) => boolean,
+    maxAgeMs = FRESH_MS,
+  ): Promise<Published | undefined> {
     const known = this.kept.get(url);
-    if ((known === undefined || this.ageOf(known) >= maxAgeMs) && this.mayFetch(url, asker)) await this.fetched(url, asker, isUsable);
+    if ((known === undefined || this.ageOf(known) >= maxAgeMs) && this.mayFetch(url, asker))
+      await this.fetched(url, asker, isUsable);
     return this.inForce(url);
   }
 
@@ -88,7 +94,8 @@ export class Certificates extends ProviderCertificates {
 
   /** One download at a time of each URL, whoever waits for it. */
   private fetched(url: string, asker: Asker, isUsable: (text: string) => boolean): Promise<void> {
-    const running = this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
+    const running =
+      this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
     this.underWay.set(url, running);
     return running;
   }
@@ -125,8 +132,17 @@ export class Certificates extends ProviderCertificates {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return undefined;
     const headers = { 'user-agent': USER_AGENT };
-    const answer = await this.agent.exchange({ method: 'GET', url: verdict.url, headers, body: null, timeoutMs: TIMEOUT_MS, bodyBytesMax: BYTES_MAX });
-    return answer.kind === 'response' && answer.status === 200 && !answer.truncated ? answer.body.toString() : undefined;
+    const answer = await this.agent.exchange({
+      method: 'GET',
+      url: verdict.url,
+      headers,
+      body: null,
+      timeoutMs: TIMEOUT_MS,
+      bodyBytesMax: BYTES_MAX,
+    });
+    return answer.kind === 'response' && answer.status === 200 && !answer.truncated
+      ? answer.body.toString()
+      : undefined;
   }
 }
 

@@ -24,7 +24,12 @@ export abstract class Releases {
    * Makes a new event of it, once for each `run`, whatever dies in between. Null when there is nothing to repeat; an endpoint that takes nothing, or
    * is gone, is told as a sentence.
    */
-  abstract release(environmentId: number, endpointId: Id, requestId: Id, run: Id): Promise<Released | { obstacle: string } | null>;
+  abstract release(
+    environmentId: number,
+    endpointId: Id,
+    requestId: Id,
+    run: Id,
+  ): Promise<Released | { obstacle: string } | null>;
 }
 
 /** What came of a release. */

@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { DownloadBudget } from './download-budget.js';
 
-const asker = (organization: number, endpoint = organization): { organizationId: string; endpointId: string } => ({ organizationId: `o${organization}`, endpointId: `e${endpoint}` });
+const asker = (organization: number, endpoint = organization): { organizationId: string; endpointId: string } => ({
+  organizationId: `o${organization}`,
+  endpointId: `e${endpoint}`,
+});
 
 /** How many of `tries` one may have. */
 function had(budget: DownloadBudget, organization: number, { tries = 1_000, endpoints = 1, nowMs = 0 } = {}): number {
   let count = 0;
-  for (let n = 0; n < tries; n += 1) if (budget.spend(asker(organization, organization * 1_000 + (n % endpoints)), nowMs)) count += 1;
+  for (let n = 0; n < tries; n += 1)
+    if (budget.spend(asker(organization, organization * 1_000 + (n % endpoints)), nowMs)) count += 1;
   return count;
 }
 
@@ -29,20 +33,22 @@ describe('DownloadBudget', () => {
     expect(Array.from({ length: 20 }, (_, n) => had(budget, 100 + n))).toEqual(Array.from({ length: 20 }, () => 2));
   });
 
-  it('whoever asks whenever: never more than a total in a minute, nor than one\'s own', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 2_000 }), (asks) => {
-      const budget = new DownloadBudget();
-      const byEndpoint = new Map<string, number>();
-      let total = 0;
-      for (const [organization, endpoint] of asks) {
-        if (!budget.spend(asker(organization, organization * 10 + endpoint), 0)) continue;
-        const key = `${organization} ${endpoint}`;
-        byEndpoint.set(key, (byEndpoint.get(key) ?? 0) + 1);
-        total += 1;
-      }
+  it("whoever asks whenever: never more than a total in a minute, nor than one's own", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 2_000 }), (asks) => {
+        const budget = new DownloadBudget();
+        const byEndpoint = new Map<string, number>();
+        let total = 0;
+        for (const [organization, endpoint] of asks) {
+          if (!budget.spend(asker(organization, organization * 10 + endpoint), 0)) continue;
+          const key = `${organization} ${endpoint}`;
+          byEndpoint.set(key, (byEndpoint.get(key) ?? 0) + 1);
+          total += 1;
+        }
 
-      expect(total).toBeLessThanOrEqual(240);
-      expect(Math.max(0, ...byEndpoint.values())).toBeLessThanOrEqual(10);
-    }));
+        expect(total).toBeLessThanOrEqual(240);
+        expect(Math.max(0, ...byEndpoint.values())).toBeLessThanOrEqual(10);
+      }),
+    );
   });
 });

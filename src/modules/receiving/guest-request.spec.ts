@@ -2,15 +2,39 @@ import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { guestRequest } from './guest-request.js';
 
 const request = (more: Partial<ReceivedRequest>): ReceivedRequest => ({
-  method: 'POST', path: '', query: '', headers: [], body: Buffer.alloc(0), url: 'https://in.example.com/in/acme/x', ip: '203.0.113.7', ...more,
+  method: 'POST',
+  path: '',
+  query: '',
+  headers: [],
+  body: Buffer.alloc(0),
+  url: 'https://in.example.com/in/acme/x',
+  ip: '203.0.113.7',
+  ...more,
 });
 
 describe('guestRequest', () => {
   it('shows method, path, verdict, the first of repeated queries, and repeated headers joined; nothing else', () => {
-    const seen = guestRequest(request({ method: 'PUT', path: '/a%20b', query: 'a=1&b=%20+&a=2&c', headers: [['x-a', '1'], ['x-b', ''], ['x-a', '2']] }), 'verified');
+    const seen = guestRequest(
+      request({
+        method: 'PUT',
+        path: '/a%20b',
+        query: 'a=1&b=%20+&a=2&c',
+        headers: [
+          ['x-a', '1'],
+          ['x-b', ''],
+          ['x-a', '2'],
+        ],
+      }),
+      'verified',
+    );
 
     expect(seen).toEqual({
-      method: 'PUT', path: '/a%20b', query: { a: '1', b: '  ', c: '' }, headers: { 'x-a': '1, 2', 'x-b': '' }, body: '', verification: 'verified',
+      method: 'PUT',
+      path: '/a%20b',
+      query: { a: '1', b: '  ', c: '' },
+      headers: { 'x-a': '1, 2', 'x-b': '' },
+      body: '',
+      verification: 'verified',
     });
   });
 
@@ -27,8 +51,13 @@ describe('guestRequest', () => {
   });
 
   it('names like properties of objects are names like any other', () => {
-    const { query, headers } = guestRequest(request({ query: '__proto__=q&constructor=c', headers: [['__proto__', 'h']] }), 'none');
+    const { query, headers } = guestRequest(
+      request({ query: '__proto__=q&constructor=c', headers: [['__proto__', 'h']] }),
+      'none',
+    );
 
-    expect(JSON.stringify({ query, headers })).toBe('{"query":{"__proto__":"q","constructor":"c"},"headers":{"__proto__":"h"}}');
+    expect(JSON.stringify({ query, headers })).toBe(
+      '{"query":{"__proto__":"q","constructor":"c"},"headers":{"__proto__":"h"}}',
+    );
   });
 });

@@ -15,12 +15,22 @@ export interface GuestRequest {
 }
 
 /** What code in the sandbox is given of a request whose body is unpacked. */
-export function guestRequest({ method, path, query, headers, body }: ReceivedRequest, verification: Verification): GuestRequest {
+export function guestRequest(
+  { method, path, query, headers, body }: ReceivedRequest,
+  verification: Verification,
+): GuestRequest {
   const named = new Map<string, string>();
   for (const [name, value] of headers) named.set(name, named.has(name) ? `${named.get(name)}, ${value}` : value);
   const first = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) if (!first.has(name)) first.set(name, value);
-  return { method, path, query: Object.fromEntries(first), headers: Object.fromEntries(named), body: guestBody(body), verification };
+  return {
+    method,
+    path,
+    query: Object.fromEntries(first),
+    headers: Object.fromEntries(named),
+    body: guestBody(body),
+    verification,
+  };
 }
 
 function guestBody(body: Buffer): unknown {

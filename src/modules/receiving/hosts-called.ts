@@ -1,8 +1,8 @@
-import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
-import type { CustomHosts } from '#modules/domains/contract.js';
-import { addressSet, ipAddress, type AddressSet } from '#engine/ip-ranges.js';
+import { type AddressSet, addressSet, ipAddress } from '#engine/ip-ranges.js';
 import type { HostedRequest } from '#http/adapter.js';
 import type { Id } from '#kernel/ids.js';
+import type { CustomHosts } from '#modules/domains/contract.js';
+import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 
 /** A customer's own host that a request came to. */
 export interface CalledHost {

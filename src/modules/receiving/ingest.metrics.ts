@@ -16,16 +16,26 @@ export class IngestMetrics {
       'Requests of providers: accepted, duplicate (kept; no event), refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept), method_not_allowed (not kept).',
       ['outcome'],
     );
-    metrics.gauge('sandbox_calls', 'Calls of customers\' code by state; slow are those of the running ones that have used more than 50 ms.', ['state'], (gauge) => {
-      const { running, slow, queued } = sandbox.figures();
-      gauge.set({ state: 'running' }, running);
-      gauge.set({ state: 'slow' }, slow);
-      gauge.set({ state: 'queued' }, queued);
-    });
-    metrics.gauge('sandbox_pace_seconds_per_second', 'CPU time per second that slow code (customers\' code, filters, rules and schemas) uses in this process at most while deliveries need it; absent while nothing has to wait.', [], (gauge) => {
-      gauge.reset();
-      if (Number.isFinite(slowPace.pace)) gauge.set(slowPace.pace / 1000);
-    });
+    metrics.gauge(
+      'sandbox_calls',
+      "Calls of customers' code by state; slow are those of the running ones that have used more than 50 ms.",
+      ['state'],
+      (gauge) => {
+        const { running, slow, queued } = sandbox.figures();
+        gauge.set({ state: 'running' }, running);
+        gauge.set({ state: 'slow' }, slow);
+        gauge.set({ state: 'queued' }, queued);
+      },
+    );
+    metrics.gauge(
+      'sandbox_pace_seconds_per_second',
+      "CPU time per second that slow code (customers' code, filters, rules and schemas) uses in this process at most while deliveries need it; absent while nothing has to wait.",
+      [],
+      (gauge) => {
+        gauge.reset();
+        if (Number.isFinite(slowPace.pace)) gauge.set(slowPace.pace / 1000);
+      },
+    );
   }
 
   /** A method that its endpoint does not take. */

@@ -1,8 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CustomHosts } from '#modules/domains/contract.js';
-import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { RECEIVED_METHODS } from '#engine/inbound/methods.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { withoutSteering } from '#engine/inbound/steering-headers.js';
@@ -13,10 +11,12 @@ import { RequestGate } from '#http/request-gate.js';
 import { nameAfter } from '#http/request-name.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
+import { CustomHosts } from '#modules/domains/contract.js';
+import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
+import { type CalledHost, HostsCalled } from './hosts-called.js';
 import type { PipelineResult } from './pipeline-result.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
-import { type CalledHost, HostsCalled } from './hosts-called.js';
-import { Reception, type Addressee } from './reception.js';
+import { type Addressee, Reception } from './reception.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -63,10 +63,13 @@ export class Ingest implements OnModuleInit {
           this.addressees.set(request, found);
         } catch (error) {
           // Storage may be away: that is told when the body has been read.
-          if (error instanceof ApiError && error.type === 'method_not_allowed') await this.filter.answer(error, request, reply);
+          if (error instanceof ApiError && error.type === 'method_not_allowed')
+            await this.filter.answer(error, request, reply);
         }
       });
-      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) => parsed(null, body));
+      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) =>
+        parsed(null, body),
+      );
       scope.route({
         method: everyMethod(scope),
         url: `${INGEST_PREFIX}*`,
@@ -104,17 +107,35 @@ export class Ingest implements OnModuleInit {
     }
     const { traceparent } = request.headers;
     const received = this.receivedRequest(request, partsOf(request)[1], this.called.of(request.raw));
-    await this.respond(await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined), request, reply);
+    await this.respond(
+      await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined),
+      request,
+      reply,
+    );
   }
 
-  private receivedRequest(request: FastifyRequest, query: string, custom: CalledHost | null): Omit<ReceivedRequest, 'path'> {
+  private receivedRequest(
+    request: FastifyRequest,
+    query: string,
+    custom: CalledHost | null,
+  ): Omit<ReceivedRequest, 'path'> {
     const { raw, body, ip, method } = request;
     const headers: [string, string][] = [];
     for (let i = 0; i + 1 < raw.rawHeaders.length; i += 2) {
       headers.push([(raw.rawHeaders[i] as string).toLowerCase(), raw.rawHeaders[i + 1] as string]);
     }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-    return { method, query, headers, body: bytes, url: custom === null ? `${this.originOf(request)}${raw.url ?? ''}` : `${this.schemeOf(request)}://${custom.host}${custom.url}`, ip };
+    return {
+      method,
+      query,
+      headers,
+      body: bytes,
+      url:
+        custom === null
+          ? `${this.originOf(request)}${raw.url ?? ''}`
+          : `${this.schemeOf(request)}://${custom.host}${custom.url}`,
+      ip,
+    };
   }
 
   /** BASE_URL where it is set. Else a trusted proxy knows what the provider called, which some providers sign. */
@@ -130,18 +151,26 @@ export class Ingest implements OnModuleInit {
     return configuredBaseUrl === null ? 'https' : new URL(configuredBaseUrl).protocol.slice(0, -1);
   }
 
-  private async respond({ answer, eventId }: PipelineResult, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async respond(
+    { answer, eventId }: PipelineResult,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     if (eventId !== null) nameAfter(request, reply, eventId);
-    if (answer === 'refused') throw new ApiError('unauthenticated', 'The signature does not hold. The request is kept, and goes nowhere.');
+    if (answer === 'refused')
+      throw new ApiError('unauthenticated', 'The signature does not hold. The request is kept, and goes nowhere.');
     if (answer === 'unavailable') {
       reply.code(502).header('content-type', 'application/json; charset=utf-8').header('retry-after', 1);
       const message = 'What answers for this endpoint is not available. Nothing was accepted; send it again.';
       await reply.send(JSON.stringify({ error: { type: 'internal', message, request_id: request.id, details: {} } }));
       return;
     }
-    reply.code(answer.status).headers(answer.headers === RECEIVED_HEADERS ? answer.headers : withoutSteering(answer.headers));
+    reply
+      .code(answer.status)
+      .headers(answer.headers === RECEIVED_HEADERS ? answer.headers : withoutSteering(answer.headers));
     // What tenants answer is served from the origin of Swagger UI, which keeps keys: nothing of it may run there.
-    if (answer.headers !== RECEIVED_HEADERS) reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
+    if (answer.headers !== RECEIVED_HEADERS)
+      reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
     await reply.send(bodyOf(answer));
   }
 }

@@ -1,14 +1,19 @@
-import {
-  type ConfiguredRoute, type EndpointConfiguration, type ProviderSecret, type ResponseProxySettings, schemeOf, type TransformSettings,
-} from '#modules/endpoints/contract.js';
 import { compileFilter } from '#engine/conditions/condition.js';
-import { compileRules, type CompiledRules } from '#engine/conditions/rules.js';
+import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { compileDeduplication, type Deduplication } from '#engine/inbound/deduplication.js';
 import type { Preset } from '#engine/inbound/preset.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
 import type { Id } from '#kernel/ids.js';
+import {
+  type ConfiguredRoute,
+  type EndpointConfiguration,
+  type ProviderSecret,
+  type ResponseProxySettings,
+  schemeOf,
+  type TransformSettings,
+} from '#modules/endpoints/contract.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** An endpoint as requests go through it: its configuration compiled once. */
@@ -64,6 +69,7 @@ function liveRoute({ id, destinationId, filter }: ConfiguredRoute): LiveRoute {
 }
 
 function compiled<T extends object>(result: T | { faults: { path: string; message: string }[] }): T {
-  if ('faults' in result) throw new Error(`The endpoint's configuration does not compile: ${JSON.stringify(result.faults)}`);
+  if ('faults' in result)
+    throw new Error(`The endpoint's configuration does not compile: ${JSON.stringify(result.faults)}`);
   return result;
 }

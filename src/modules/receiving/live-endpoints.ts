@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type EndpointAddress, EndpointConfigurations } from '#modules/endpoints/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { type EndpointAddress, EndpointConfigurations } from '#modules/endpoints/contract.js';
 import { Endpoints, type EndpointSummary } from './contract.js';
-import { liveEndpoint, type LiveEndpoint } from './live-endpoint.js';
+import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
@@ -34,7 +34,10 @@ export class LiveEndpoints extends Endpoints {
     const nowMs = (): number => clock.nowMs();
     this.byId = new Cache((key) => this.load(key), { entriesMax: ENDPOINTS_MAX, nowMs });
     this.byPath = new Cache((path) => this.configurations.at(prefixesOf(path), null), { entriesMax: PATHS_MAX, nowMs });
-    this.byDomainPath = new Cache((key) => this.configurations.at(['', ...prefixesOf(key.slice(ID_LENGTH))], key.slice(0, ID_LENGTH)), { entriesMax: PATHS_MAX, nowMs });
+    this.byDomainPath = new Cache(
+      (key) => this.configurations.at(['', ...prefixesOf(key.slice(ID_LENGTH))], key.slice(0, ID_LENGTH)),
+      { entriesMax: PATHS_MAX, nowMs },
+    );
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { eventTypeOf } from '#engine/inbound/classify.js';
-import { hopsOf, HOPS_HEADER, HOPS_MAX } from '#engine/inbound/forward.js';
+import { HOPS_HEADER, HOPS_MAX, hopsOf } from '#engine/inbound/forward.js';
 import { headerOf, type ReceivedRequest, type Verification } from '#engine/inbound/request.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, unavailable } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { Ids, showId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/tracing.js';
-import { Accepting, UNANSWERED, type Decision, type VerifiedRequest } from './accepting.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { Accepting, type Decision, UNANSWERED, type VerifiedRequest } from './accepting.js';
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import type { PipelineResult } from './pipeline-result.js';
@@ -29,7 +29,10 @@ export interface Origin {
   /** Whether it may repeat another one: tests and replays are meant to be events. */
   mayRepeat: boolean;
   /** The key of the call that sent it here, and what is kept for it with the event that the request becomes. */
-  idempotency?: { request: IdempotentRequest; keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer } | null;
+  idempotency?: {
+    request: IdempotentRequest;
+    keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer;
+  } | null;
 }
 
 /**
@@ -52,7 +55,11 @@ export class Pipeline {
   ) {}
 
   /** Throws 409 for a request that goes in circles, 422 for one that a policy of an extension refuses, and 503 when storage is away. */
-  async run(endpoint: LiveEndpoint, request: ReceivedRequest, { replayOf, traceparent, mayRepeat, idempotency = null }: Origin): Promise<PipelineResult> {
+  async run(
+    endpoint: LiveEndpoint,
+    request: ReceivedRequest,
+    { replayOf, traceparent, mayRepeat, idempotency = null }: Origin,
+  ): Promise<PipelineResult> {
     if (hopsOf(headerOf(request, HOPS_HEADER)) >= HOPS_MAX) {
       throw conflict(`This request has passed through here ${HOPS_MAX} times: endpoints and destinations form a loop.`);
     }
@@ -65,12 +72,20 @@ export class Pipeline {
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
     const span = this.tracing.startAccept(traceparent, eventType);
     const verified: VerifiedRequest = {
-      id: this.ids.next(), request, verification, reason, eventType, traceparent: span.traceparent, replayOf: replayOf?.id ?? null, idempotency,
+      id: this.ids.next(),
+      request,
+      verification,
+      reason,
+      eventType,
+      traceparent: span.traceparent,
+      replayOf: replayOf?.id ?? null,
+      idempotency,
       dedupeId: shownIdOf(endpoint, request, verification),
     };
     const result = await this.decide(endpoint, verified, mayRepeat);
     span.end(result.isRepeat ? 'duplicate' : 'accepted', () => ({
-      'messaging.message.id': showId('evt', result.eventId ?? verified.id), 'posthorn.endpoint.id': showId('ep', endpoint.id),
+      'messaging.message.id': showId('evt', result.eventId ?? verified.id),
+      'posthorn.endpoint.id': showId('ep', endpoint.id),
     }));
     return result;
   }
@@ -79,36 +94,61 @@ export class Pipeline {
   private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
     const { dedupeId, verification } = verified;
     const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';
-    if (isTold && dedupeId !== null) return this.repeats.once(endpoint, dedupeId, verified, () => this.store(endpoint, verified));
+    if (isTold && dedupeId !== null)
+      return this.repeats.once(endpoint, dedupeId, verified, () => this.store(endpoint, verified));
     const answer = await this.store(endpoint, verified);
     return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
   }
 
-  private async ruled({ environmentId, id }: LiveEndpoint, { request, eventType }: VerifiedRequest): Promise<Record<string, string> | null> {
+  private async ruled(
+    { environmentId, id }: LiveEndpoint,
+    { request, eventType }: VerifiedRequest,
+  ): Promise<Record<string, string> | null> {
     const { organizationId, mode } = await this.environments.get(environmentId);
     const tenant = { environmentId, organizationId, mode };
-    return this.acceptance.rule({ kind: 'receipt', tenant, to: showId('ep', id), eventType, headers: Object.fromEntries(request.headers), payload: request.body });
+    return this.acceptance.rule({
+      kind: 'receipt',
+      tenant,
+      to: showId('ep', id),
+      eventType,
+      headers: Object.fromEntries(request.headers),
+      payload: request.body,
+    });
   }
 
   private async store(endpoint: LiveEndpoint, verified: VerifiedRequest): Promise<PipelineResult['answer']> {
     const { request, verification, id } = verified;
     if (verification === 'failed') {
-      return this.accepting.accept(endpoint, verified, { disposition: 'quarantined', note: `The signature did not hold: ${verified.reason}.`, transformed: null }, 'refused');
+      return this.accepting.accept(
+        endpoint,
+        verified,
+        { disposition: 'quarantined', note: `The signature did not hold: ${verified.reason}.`, transformed: null },
+        'refused',
+      );
     }
     if (this.acceptance.isRuled) verified.addedHeaders = await this.ruled(endpoint, verified);
     const received = received200(id);
     if (endpoint.status !== 'active') {
-      return this.accepting.accept(endpoint, verified, { disposition: 'parked', note: `The endpoint is ${endpoint.status}.`, transformed: null }, received);
+      return this.accepting.accept(
+        endpoint,
+        verified,
+        { disposition: 'parked', note: `The endpoint is ${endpoint.status}.`, transformed: null },
+        received,
+      );
     }
     const shownId = showId('evt', id);
     const { organizationId } = await this.environments.get(endpoint.environmentId);
     const [transformed, answer] = await Promise.all([
       this.transformer.run(endpoint, { eventId: shownId, eventType: verified.eventType, request, verification }),
-      verified.replayOf === null ? this.answering.answer(endpoint, shownId, { request, verification, organizationId }) : null,
+      verified.replayOf === null
+        ? this.answering.answer(endpoint, shownId, { request, verification, organizationId })
+        : null,
     ]);
-    if (transformed.kind === 'busy') throw unavailable('Too many transforms are running. Nothing was accepted, send it again.');
+    if (transformed.kind === 'busy')
+      throw unavailable('Too many transforms are running. Nothing was accepted, send it again.');
     if (answer === 'unavailable') return answer;
-    if (answer === 'undecided') return this.accepting.accept(endpoint, verified, UNANSWERED, received200(id, UNANSWERED.note));
+    if (answer === 'undecided')
+      return this.accepting.accept(endpoint, verified, UNANSWERED, received200(id, UNANSWERED.note));
     return this.accepting.accept(endpoint, verified, decisionOf(endpoint, transformed), answer ?? received);
   }
 }
@@ -129,4 +169,3 @@ function decisionOf({ transform }: LiveEndpoint, transformed: Exclude<TransformR
     }
   }
 }
-

@@ -1,17 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Requests, type RequestDetail, type RequestFilter, type RequestRow } from '#modules/events/requests.contract.js';
-import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
-import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
+import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
 import { shownPairs } from '#kernel/sensitive-headers.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
-import { Releases, type Released } from './contract.js';
-import { LiveEndpoints } from './live-endpoints.js';
+import {
+  type RequestDetail,
+  type RequestFilter,
+  type RequestRow,
+  Requests,
+} from '#modules/events/requests.contract.js';
+import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
+import { type Released, Releases } from './contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
+import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
@@ -42,12 +47,21 @@ export class RawRequests extends Releases {
   }
 
   /** Throws 404 for an endpoint that is not in this environment. */
-  async list(tenant: Tenant, endpointId: Id, query: RequestQuery): Promise<{ rows: RequestRow[]; nextCursor: string | null }> {
+  async list(
+    tenant: Tenant,
+    endpointId: Id,
+    query: RequestQuery,
+  ): Promise<{ rows: RequestRow[]; nextCursor: string | null }> {
     await this.endpoint(tenant, endpointId);
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'requests', filters: { endpointId, ...filters } };
     const beforeId = cursor === undefined ? endOf(filters.until) : this.cursors.read(tenant, list, cursor);
-    const filter = { fromId: lowestIdAt(filters.since === undefined ? 0 : queriedMs(filters.since, 'since')), beforeId, status: filters.status, method: filters.method };
+    const filter = {
+      fromId: lowestIdAt(filters.since === undefined ? 0 : queriedMs(filters.since, 'since')),
+      beforeId,
+      status: filters.status,
+      method: filters.method,
+    };
     const rows = await this.requests.page(tenant.environmentId, endpointId, filter, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -58,7 +72,10 @@ export class RawRequests extends Releases {
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
     const { scheme } = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);
-    return { ...request, headers: shownPairs(request.headers, caller, new Set([...request.sealedHeaders, ...secretHeaders(scheme)])) };
+    return {
+      ...request,
+      headers: shownPairs(request.headers, caller, new Set([...request.sealedHeaders, ...secretHeaders(scheme)])),
+    };
   }
 
   private async stored(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {
@@ -74,20 +91,31 @@ export class RawRequests extends Releases {
    * is kept for the key, in the commit of the event.
    */
   async replay(
-    tenant: Tenant, endpointId: Id, id: Id, idempotency: IdempotentRequest | null, keeps: (eventId: Id) => StoredAnswer,
+    tenant: Tenant,
+    endpointId: Id,
+    id: Id,
+    idempotency: IdempotentRequest | null,
+    keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
     const endpoint = await this.endpoint(tenant, endpointId);
     const request = await this.stored(tenant, endpointId, id);
-    if (request.erasedAt !== null) throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
+    if (request.erasedAt !== null)
+      throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
     const eventId = await this.again(endpoint, request, idempotency, keeps);
     await this.setAside.note(tenant.environmentId, firstAnd(request), eventId);
     return eventId;
   }
 
-  override async release(environmentId: number, endpointId: Id, id: Id, run: Id): Promise<Released | { obstacle: string } | null> {
+  override async release(
+    environmentId: number,
+    endpointId: Id,
+    id: Id,
+    run: Id,
+  ): Promise<Released | { obstacle: string } | null> {
     const endpoint = await this.endpoints.get(environmentId, endpointId);
-    if (endpoint?.status !== 'active') return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
+    if (endpoint?.status !== 'active')
+      return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
     const request = await this.requests.find(environmentId, id);
     if (request === null || request.erasedAt !== null) return null;
     const key = { environmentId, route: `release ${run}`, key: id, fingerprint: ONE_FINGERPRINT };
@@ -96,8 +124,10 @@ export class RawRequests extends Releases {
   }
 
   private async again(
-    endpoint: LiveEndpoint, { id, method, path, query, headers, body, url, ip, verification, replayOf }: RequestDetail,
-    idempotency: IdempotentRequest | null, keeps: (eventId: Id) => StoredAnswer,
+    endpoint: LiveEndpoint,
+    { id, method, path, query, headers, body, url, ip, verification, replayOf }: RequestDetail,
+    idempotency: IdempotentRequest | null,
+    keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
     // A repetition repeats what came first: its signature is as old as that.
     const first = replayOf ?? id;

@@ -1,10 +1,12 @@
 import { excerptOf } from '#engine/excerpt.js';
 import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
-import { showId, type Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
 
 /** Of the default answer, and of no other. */
-export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({ 'content-type': 'application/json; charset=utf-8' });
+export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
+  'content-type': 'application/json; charset=utf-8',
+});
 
 /** Beside an answer of the endpoint's own: why the event was set aside. */
 const PARKED_HEADER = 'posthorn-parked';
@@ -38,7 +40,9 @@ export function received200(id: Id, parked?: string): SynchronousAnswer {
 
 /** The answer to an event that is set aside although it was answered: it says so. */
 export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): SynchronousAnswer {
-  return answer.headers === RECEIVED_HEADERS ? received200(id, note) : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
+  return answer.headers === RECEIVED_HEADERS
+    ? received200(id, note)
+    : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
 /**
@@ -48,14 +52,21 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
 export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
-  const kept: FirstAnswer = { id, ...(headers !== RECEIVED_HEADERS && { headers }), ...(body !== received200(id).body && { body }) };
+  const kept: FirstAnswer = {
+    id,
+    ...(headers !== RECEIVED_HEADERS && { headers }),
+    ...(body !== received200(id).body && { body }),
+  };
   return { status, body: JSON.stringify(kept) };
 }
 
 /** The first answer, and the event that it was an answer to. */
 export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answer: SynchronousAnswer } {
   const kept = JSON.parse(body) as FirstAnswer;
-  return { eventId: kept.id, answer: { status, headers: kept.headers ?? RECEIVED_HEADERS, body: kept.body ?? received200(kept.id).body } };
+  return {
+    eventId: kept.id,
+    answer: { status, headers: kept.headers ?? RECEIVED_HEADERS, body: kept.body ?? received200(kept.id).body },
+  };
 }
 
 /** What is kept of it, as JSON: next to nothing for the default one, which most events get. */
@@ -64,7 +75,12 @@ export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): strin
   const { status, headers, body } = answer;
   if (headers === RECEIVED_HEADERS && body === received200(id).body) return DEFAULT;
   const excerpt = excerptOf(Buffer.from(body));
-  const kept: KeptAnswerParts = { status, headers, body: excerpt, ...(excerpt.length < body.length && { truncated: true as const }) };
+  const kept: KeptAnswerParts = {
+    status,
+    headers,
+    body: excerpt,
+    ...(excerpt.length < body.length && { truncated: true as const }),
+  };
   return JSON.stringify(kept);
 }
 
@@ -72,5 +88,10 @@ export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): strin
 export function shownAnswer(kept: KeptAnswerParts | null, id: Id): ShownAnswer | null {
   if (kept === null) return null;
   if (kept.status === undefined) return { ...received200(id), truncated: false };
-  return { status: kept.status, headers: kept.headers ?? {}, body: kept.body ?? null, truncated: kept.truncated ?? false };
+  return {
+    status: kept.status,
+    headers: kept.headers ?? {},
+    body: kept.body ?? null,
+    truncated: kept.truncated ?? false,
+  };
 }

@@ -7,8 +7,8 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { Accepting } from './accepting.js';
 import { Answering } from './answering.js';
-import { Certificates } from './certificates.js';
 import { ProviderCertificates } from './certificates.contract.js';
+import { Certificates } from './certificates.js';
 import { Endpoints, Releases } from './contract.js';
 import { Ingest } from './ingest.js';
 import { IngestMetrics } from './ingest.metrics.js';
@@ -18,6 +18,7 @@ import { RawRequests } from './raw-requests.js';
 import { Reception } from './reception.js';
 import { RepeatsDropped } from './repeats-dropped.js';
 import { RequestsController } from './requests.controller.js';
+import { RequestTools } from './requests.tools.js';
 import { ResponseProxy } from './response-proxy.js';
 import { Routing } from './routing.js';
 import { SampleEvents } from './sample-events.js';
@@ -27,7 +28,6 @@ import { TrialsController } from './trials.controller.js';
 import { UrlTransforms } from './url-transforms.js';
 import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
-import { RequestTools } from './requests.tools.js';
 
 /** What happens to a request that came to an endpoint, from its bytes to the answer. */
 @Module({

@@ -40,8 +40,16 @@ export class Reception {
   }
 
   /** Throws as the pipeline does. */
-  async receive({ endpoint, rest }: Addressee, request: Omit<ReceivedRequest, 'path'>, traceparent: string | undefined): Promise<PipelineResult> {
-    const result = await this.pipeline.run(endpoint, { ...request, path: rest }, { replayOf: null, traceparent, mayRepeat: true });
+  async receive(
+    { endpoint, rest }: Addressee,
+    request: Omit<ReceivedRequest, 'path'>,
+    traceparent: string | undefined,
+  ): Promise<PipelineResult> {
+    const result = await this.pipeline.run(
+      endpoint,
+      { ...request, path: rest },
+      { replayOf: null, traceparent, mayRepeat: true },
+    );
     this.metrics.received(result);
     if (result.eventId !== null) this.verification.count(endpoint, result.eventId, result.answer === 'refused');
     return result;

@@ -8,8 +8,14 @@ import { showId } from '#kernel/ids.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 /** The id that a raw request is shown with: what the endpoint tells repeats by, else what its preset's provider calls one. */
-export function shownIdOf({ deduplication, preset }: LiveEndpoint, request: ReceivedRequest, verification: Verification): string | null {
-  return deduplication === null ? dedupeIdOf(preset, unpacked(request)) : deduplication.idOf(new RequestView(request, verification));
+export function shownIdOf(
+  { deduplication, preset }: LiveEndpoint,
+  request: ReceivedRequest,
+  verification: Verification,
+): string | null {
+  return deduplication === null
+    ? dedupeIdOf(preset, unpacked(request))
+    : deduplication.idOf(new RequestView(request, verification));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Repeats } from '#modules/ledger/repeats.contract.js';
-import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { Accepting, type VerifiedRequest } from './accepting.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import type { PipelineResult } from './pipeline-result.js';
@@ -27,13 +27,22 @@ export class RepeatsDropped {
   ) {}
 
   /** What `first` makes of the request, unless it repeats another one. Throws as `first`, and 503 when storage is away. */
-  async once(endpoint: LiveEndpoint, dedupeId: string, verified: VerifiedRequest, first: () => Promise<PipelineResult['answer']>): Promise<PipelineResult> {
+  async once(
+    endpoint: LiveEndpoint,
+    dedupeId: string,
+    verified: VerifiedRequest,
+    first: () => Promise<PipelineResult['answer']>,
+  ): Promise<PipelineResult> {
     const request = repeatKey(endpoint, dedupeId);
     return this.inLine(`${request.environmentId} ${request.route} ${request.key}`, async () => {
       // A look before the work: transforms and proxies need not see what is a repeat for certain.
       const known = await this.repeats.answerOf(request);
       if (known !== null) return this.repeat(endpoint, verified, known);
-      verified.idempotency = { request, keeps: (id, answer) => keptForRepeats(answer, id), ttlMs: await this.windowMs(endpoint) };
+      verified.idempotency = {
+        request,
+        keeps: (id, answer) => keptForRepeats(answer, id),
+        ttlMs: await this.windowMs(endpoint),
+      };
       try {
         const answer = await first();
         return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };

@@ -3,20 +3,35 @@ import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, Ap
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
-import { Ids, type Id } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { RawRequests } from './raw-requests.js';
 import {
-  endpointIdOf, EndpointTestBody, EndpointTested, presentReplay, presentRequest, presentRequestDetail, presentTested, RequestDetailItem,
-  requestId, RequestListQuery, RequestPage, RequestReplayed, RequestViewQuery,
+  endpointIdOf,
+  EndpointTestBody,
+  EndpointTested,
+  presentReplay,
+  presentRequest,
+  presentRequestDetail,
+  presentTested,
+  RequestDetailItem,
+  requestId,
+  RequestListQuery,
+  RequestPage,
+  RequestReplayed,
+  RequestViewQuery,
 } from './requests.dto.js';
 import { SampleEvents, type Tested } from './sample-events.js';
 
 const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-const REQUEST = { name: 'requestId', description: 'A `req_` id, or the `evt_` id of its event.', example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const REQUEST = {
+  name: 'requestId',
+  description: 'A `req_` id, or the `evt_` id of its event.',
+  example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
 
 /** What providers sent, as it came. */
 @ApiTags('Endpoints')
@@ -31,10 +46,17 @@ export class RequestsController {
   @Get('requests')
   @HoldsContent()
   @Scope('read')
-  @ApiOperation({ summary: 'List raw requests', description: 'What the endpoint received, newest first, refused ones too. Handshakes are not kept.' })
+  @ApiOperation({
+    summary: 'List raw requests',
+    description: 'What the endpoint received, newest first, refused ones too. Handshakes are not kept.',
+  })
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: RequestPage, description: 'One page of requests.' })
-  async listRequests(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Query() query: RequestListQuery): Promise<RequestPage> {
+  async listRequests(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Query() query: RequestListQuery,
+  ): Promise<RequestPage> {
     const { rows, nextCursor } = await this.requests.list(tenant, endpointIdOf(id), query);
     return { data: rows.map(presentRequest), next_cursor: nextCursor };
   }
@@ -42,14 +64,23 @@ export class RequestsController {
   @Get('requests/:requestId')
   @HoldsContent()
   @Scope('read')
-  @ApiOperation({ summary: 'Get a raw request', description: 'With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`.' })
+  @ApiOperation({
+    summary: 'Get a raw request',
+    description:
+      'With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`.',
+  })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
   @ApiOkResponse({ type: RequestDetailItem, description: 'The request.' })
   async getRequest(
-    @CurrentCaller() { tenant, scope }: Caller, @Param('id') id: string, @Param('requestId') request: string, @Query() { hide_secrets: hidesSecrets = false }: RequestViewQuery,
+    @CurrentCaller() { tenant, scope }: Caller,
+    @Param('id') id: string,
+    @Param('requestId') request: string,
+    @Query() { hide_secrets: hidesSecrets = false }: RequestViewQuery,
   ): Promise<RequestDetailItem> {
-    return presentRequestDetail(await this.requests.find({ tenant, scope: hidesSecrets ? 'read' : scope }, endpointIdOf(id), requestId(request)));
+    return presentRequestDetail(
+      await this.requests.find({ tenant, scope: hidesSecrets ? 'read' : scope }, endpointIdOf(id), requestId(request)),
+    );
   }
 
   @Post('requests/:requestId/replay')
@@ -58,17 +89,27 @@ export class RequestsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Replay a raw request',
-    description: 'Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event.',
+    description:
+      'Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
   @ApiAcceptedResponse({ type: RequestReplayed, description: 'The new event.' })
   async replayRequest(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('requestId') request: string, @Req() { idempotency }: FastifyRequest,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Param('requestId') request: string,
+    @Req() { idempotency }: FastifyRequest,
   ): Promise<RequestReplayed> {
     const replayId = this.ids.next();
-    const keeps = (eventId: Id): StoredAnswer => ({ status: 202, body: JSON.stringify(presentReplay(replayId, eventId)) });
-    return presentReplay(replayId, await this.requests.replay(tenant, endpointIdOf(id), requestId(request), idempotency, keeps));
+    const keeps = (eventId: Id): StoredAnswer => ({
+      status: 202,
+      body: JSON.stringify(presentReplay(replayId, eventId)),
+    });
+    return presentReplay(
+      replayId,
+      await this.requests.replay(tenant, endpointIdOf(id), requestId(request), idempotency, keeps),
+    );
   }
 
   @Post('test')
@@ -78,13 +119,17 @@ export class RequestsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Send a sample event',
-    description: 'Signs a sample event of the preset with the endpoint\'s secret and receives it as if the provider had sent it.',
+    description:
+      "Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it.",
   })
   @ApiParam(ENDPOINT)
   @ApiBody({ type: EndpointTestBody, required: false })
   @ApiOkResponse({ type: EndpointTested, description: 'What came of it.' })
   async testEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() { idempotency }: FastifyRequest, @Body() body?: EndpointTestBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Req() { idempotency }: FastifyRequest,
+    @Body() body?: EndpointTestBody,
   ): Promise<EndpointTested> {
     const keeps = (tested: Tested): StoredAnswer => ({ status: 200, body: JSON.stringify(presentTested(tested)) });
     return presentTested(await this.samples.send(tenant, endpointIdOf(id), body ?? {}, idempotency, keeps));

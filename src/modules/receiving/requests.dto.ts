@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import { Examples } from '#http/openapi-examples.js';
 import { notFound } from '#kernel/errors.js';
-import type { SynchronousAnswer } from '#engine/inbound/request.js';
-import { idTimeMs, parseId, showId, type Id } from '#kernel/ids.js';
+import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
 import { shownAnswer } from './received-answer.js';
 
@@ -111,7 +111,11 @@ export class RequestAnswer {
   status: number;
 
   /** Headers that the endpoint's answer has; names in lower case. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'content-type': 'application/json; charset=utf-8' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'content-type': 'application/json; charset=utf-8' },
+  })
   headers: Record<string, string>;
 
   /** The first 1 KB of the body; null where it was the error envelope of this status, or was erased with the request. */
@@ -225,9 +229,15 @@ export function presentReplay(replayId: Id, eventId: Id): RequestReplayed {
   return { replay_id: showId('rpl', replayId), event_id: showId('evt', eventId) };
 }
 
-export function presentTested(
-  { eventId, answer, verifies }: { eventId: Id | null; answer: SynchronousAnswer | 'refused' | 'unavailable'; verifies: boolean },
-): EndpointTested {
+export function presentTested({
+  eventId,
+  answer,
+  verifies,
+}: {
+  eventId: Id | null;
+  answer: SynchronousAnswer | 'refused' | 'unavailable';
+  verifies: boolean;
+}): EndpointTested {
   const status = answer === 'refused' ? 401 : answer === 'unavailable' ? 502 : answer.status;
   return { event_id: eventId && showId('evt', eventId), verified: verifies ? answer !== 'refused' : null, status };
 }

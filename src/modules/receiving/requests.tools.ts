@@ -19,12 +19,20 @@ export class RequestTools extends AgentTools {
       input: z.object({
         endpoint_id: id('ep'),
         status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
-        method: z.string().regex(/^[A-Z-]{1,32}$/).optional().describe('As in `POST`.'),
-        since, until, cursor, limit,
+        method: z
+          .string()
+          .regex(/^[A-Z-]{1,32}$/)
+          .optional()
+          .describe('As in `POST`.'),
+        since,
+        until,
+        cursor,
+        limit,
       }),
       example: { endpoint_id: ENDPOINT, status: 'quarantined' },
       run: async (api, { endpoint_id: endpoint, ...query }) => ({
-        content: await api.page(apiPath`/v1/endpoints/${endpoint}/requests`, query), untrusted: ['data[].path', 'data[].dedupe_id'],
+        content: await api.page(apiPath`/v1/endpoints/${endpoint}/requests`, query),
+        untrusted: ['data[].path', 'data[].dedupe_id'],
       }),
     }),
     readTool({
@@ -39,7 +47,9 @@ export class RequestTools extends AgentTools {
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
         // A model reads the answer, and strangers wrote the body beside it: an agent gets no credentials, whatever its key may do.
-        const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`, { hide_secrets: true });
+        const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`, {
+          hide_secrets: true,
+        });
         const { text, nextOffset } = partOf(String(body), offset, BODY_PAGE);
         return {
           content: { ...rest, body: text, body_next_offset: nextOffset },

@@ -1,28 +1,46 @@
 import { Webhook } from 'standardwebhooks';
-import type { Environments } from '#modules/auth/contract.js';
-import type { ResponseProxySettings } from '#modules/endpoints/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Clock } from '#kernel/clock.js';
-import type { Sandbox } from '#sandbox/sandbox.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { ResponseProxySettings } from '#modules/endpoints/contract.js';
 import type { SandboxOutcome } from '#sandbox/outcome.js';
+import type { Sandbox } from '#sandbox/sandbox.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { type ProxyResult, ResponseProxy } from './response-proxy.js';
 
 const KEY = Buffer.alloc(32, 1);
 const POLICY = egressPolicy({ allowCidrs: [], allowHttp: false });
 const REQUEST: ReceivedRequest = {
-  method: 'PUT', path: '/x', query: 'a=1', headers: [['content-type', 'text/x'], ['authorization', 'theirs']], body: Buffer.from('{"n":1}'),
-  url: 'https://in.example.com/in/acme/x/x?a=1', ip: '203.0.113.7',
+  method: 'PUT',
+  path: '/x',
+  query: 'a=1',
+  headers: [
+    ['content-type', 'text/x'],
+    ['authorization', 'theirs'],
+  ],
+  body: Buffer.from('{"n":1}'),
+  url: 'https://in.example.com/in/acme/x/x?a=1',
+  ip: '203.0.113.7',
 };
 const MANAGED: ResponseProxySettings = { target: 'managed', code: 'export default () => null' };
 const BY_URL: ResponseProxySettings = { target: 'url', url: 'https://answers.example/x' };
 
 const returned = (value: unknown): SandboxOutcome => ({ ok: true, json: JSON.stringify(value) });
-const answered = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}, truncated = false): EgressAnswer => ({
-  kind: 'response', status, headers, body: Buffer.from(body), truncated, durationMs: 1,
+const answered = (
+  status: number,
+  body: string | Buffer = '',
+  headers: Record<string, string> = {},
+  truncated = false,
+): EgressAnswer => ({
+  kind: 'response',
+  status,
+  headers,
+  body: Buffer.from(body),
+  truncated,
+  durationMs: 1,
 });
 
 interface Scene {
@@ -33,12 +51,20 @@ interface Scene {
 }
 
 /** A proxy whose code and whose URL always answer the same. */
-function arrange({ outcome = returned(null), answer = answered(200) }: { outcome?: SandboxOutcome; answer?: EgressAnswer } = {}): Scene {
+function arrange({
+  outcome = returned(null),
+  answer = answered(200),
+}: { outcome?: SandboxOutcome; answer?: EgressAnswer } = {}): Scene {
   const scene: Scene = { calls: [], runs: 0, nowMs: Date.now(), ask: () => Promise.reject(new Error()) };
   const sandbox = { run: () => ((scene.runs += 1), Promise.resolve(outcome)) } as unknown as Sandbox;
-  const agent = { exchange: (request: EgressRequest) => (scene.calls.push(request), Promise.resolve(answer)) } as unknown as EgressAgent;
+  const agent = {
+    exchange: (request: EgressRequest) => (scene.calls.push(request), Promise.resolve(answer)),
+  } as unknown as EgressAgent;
   const gate = { check: (url: string) => checkUrl(url, POLICY) } as unknown as EgressGate;
-  const environments = { signingKeys: () => Promise.resolve([KEY]), get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
+  const environments = {
+    signingKeys: () => Promise.resolve([KEY]),
+    get: () => Promise.resolve({ organizationId: 'o' }),
+  } as unknown as Environments;
   const proxy = new ResponseProxy(sandbox, agent, gate, environments, { nowMs: () => scene.nowMs } as Clock);
   scene.ask = (responseProxy, version = 1) =>
     proxy.ask({ environmentId: 1, id: 'e', version, responseProxy } as LiveEndpoint, 'evt_1', REQUEST, 'verified');
@@ -46,16 +72,32 @@ function arrange({ outcome = returned(null), answer = answered(200) }: { outcome
 }
 
 describe('ResponseProxy', () => {
-  it('without one the answer is somebody else\'s', async () => {
+  it("without one the answer is somebody else's", async () => {
     expect(await arrange().ask(null)).toEqual({ kind: 'fallback' });
   });
 
   it.each<[string, unknown, object]>([
     ['nothing but itself', {}, { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '' }],
-    ['a text', { status: 201, body: 'é' }, { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'é' }],
-    ['a value', { body: [1, null] }, { status: 200, headers: { 'content-type': 'application/json' }, body: '[1,null]' }],
-    ['a type of its own', { body: {}, headers: { 'Content-Type': 'application/x', 'X-A': 'b' } }, { status: 200, headers: { 'content-type': 'application/x', 'x-a': 'b' }, body: '{}' }],
-    ['64 KB', { body: 'a'.repeat(65_536) }, { status: 200, headers: expect.anything(), body: expect.stringMatching(/^a{65536}$/) }],
+    [
+      'a text',
+      { status: 201, body: 'é' },
+      { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'é' },
+    ],
+    [
+      'a value',
+      { body: [1, null] },
+      { status: 200, headers: { 'content-type': 'application/json' }, body: '[1,null]' },
+    ],
+    [
+      'a type of its own',
+      { body: {}, headers: { 'Content-Type': 'application/x', 'X-A': 'b' } },
+      { status: 200, headers: { 'content-type': 'application/x', 'x-a': 'b' }, body: '{}' },
+    ],
+    [
+      '64 KB',
+      { body: 'a'.repeat(65_536) },
+      { status: 200, headers: expect.anything(), body: expect.stringMatching(/^a{65536}$/) },
+    ],
   ])('managed: code that returns %s', async (_title, value, expected) => {
     expect(await arrange({ outcome: returned(value) }).ask(MANAGED)).toEqual({ kind: 'answer', answer: expected });
   });
@@ -82,15 +124,35 @@ describe('ResponseProxy', () => {
   });
 
   it('url: the body is posted signed, without what the provider authenticates itself with; of the answer little is passed on', async () => {
-    const scene = arrange({ answer: answered(302, 'x', { 'content-type': 'a/b', location: '/y', 'retry-after': '1', 'set-cookie': 'a=b', server: 's' }) });
+    const scene = arrange({
+      answer: answered(302, 'x', {
+        'content-type': 'a/b',
+        location: '/y',
+        'retry-after': '1',
+        'set-cookie': 'a=b',
+        server: 's',
+      }),
+    });
 
     const proxied = await scene.ask(BY_URL);
 
-    expect(proxied).toEqual({ kind: 'answer', answer: { status: 302, headers: { 'content-type': 'a/b', location: '/y', 'retry-after': '1' }, body: 'x' } });
+    expect(proxied).toEqual({
+      kind: 'answer',
+      answer: { status: 302, headers: { 'content-type': 'a/b', location: '/y', 'retry-after': '1' }, body: 'x' },
+    });
     const [call] = scene.calls;
-    expect(call).toMatchObject({ method: 'POST', url: new URL('https://answers.example/x'), timeoutMs: expect.any(Number) });
+    expect(call).toMatchObject({
+      method: 'POST',
+      url: new URL('https://answers.example/x'),
+      timeoutMs: expect.any(Number),
+    });
     expect(Math.round(call?.timeoutMs ?? 0)).toBe(3000);
-    expect(call?.headers).toMatchObject({ 'content-type': 'text/x', 'posthorn-method': 'PUT', 'posthorn-query': 'a=1', 'webhook-id': 'evt_1' });
+    expect(call?.headers).toMatchObject({
+      'content-type': 'text/x',
+      'posthorn-method': 'PUT',
+      'posthorn-query': 'a=1',
+      'webhook-id': 'evt_1',
+    });
     expect(call?.headers).not.toHaveProperty('authorization');
     expect(new Webhook(KEY.toString('base64')).verify(REQUEST.body.toString(), call?.headers ?? {})).toEqual({ n: 1 });
   });

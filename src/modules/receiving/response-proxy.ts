@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { PROXY_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/inbound/request.js';
@@ -10,12 +8,15 @@ import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Places } from '#kernel/places.js';
 import { USER_AGENT } from '#kernel/version.js';
+import { Environments } from '#modules/auth/contract.js';
+import { PROXY_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 /** What the proxy said: an answer, or that it has none and what the endpoint wants then. */
-export type ProxyResult = { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
+export type ProxyResult =
+  { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** What a URL's answer may carry on to the provider. */
@@ -34,14 +35,25 @@ export class ResponseProxy {
     private readonly clock: Clock,
   ) {}
 
-  async ask(endpoint: LiveEndpoint, eventId: string, request: ReceivedRequest, verification: Verification): Promise<ProxyResult> {
+  async ask(
+    endpoint: LiveEndpoint,
+    eventId: string,
+    request: ReceivedRequest,
+    verification: Verification,
+  ): Promise<ProxyResult> {
     const { responseProxy: settings } = endpoint;
     if (settings === null) return { kind: 'fallback' };
-    const answer = await (settings.target === 'url' ? this.call(endpoint, eventId, request) : this.evaluate(endpoint, request, verification)).catch(() => null);
+    const answer = await (
+      settings.target === 'url' ? this.call(endpoint, eventId, request) : this.evaluate(endpoint, request, verification)
+    ).catch(() => null);
     return answer === null ? missing(endpoint) : { kind: 'answer', answer };
   }
 
-  private async evaluate(endpoint: LiveEndpoint, request: ReceivedRequest, verification: Verification): Promise<SynchronousAnswer | null> {
+  private async evaluate(
+    endpoint: LiveEndpoint,
+    request: ReceivedRequest,
+    verification: Verification,
+  ): Promise<SynchronousAnswer | null> {
     const { responseProxy: settings, environmentId, id } = endpoint;
     const { organizationId } = await this.environments.get(environmentId);
     const outcome = await this.sandbox.run({
@@ -56,33 +68,44 @@ export class ResponseProxy {
   }
 
   /** The request as it came, with our signature: the one of the provider goes with it in its headers. */
-  private async call(endpoint: LiveEndpoint, eventId: string, request: ReceivedRequest): Promise<SynchronousAnswer | null> {
+  private async call(
+    endpoint: LiveEndpoint,
+    eventId: string,
+    request: ReceivedRequest,
+  ): Promise<SynchronousAnswer | null> {
     const { responseProxy: settings, environmentId } = endpoint;
     const verdict = this.gate.check(settings?.url ?? '');
     if (!verdict.ok) return null;
     const { body } = unpacked(request);
     const timestampSeconds = Math.floor(this.clock.nowMs() / 1000);
     const keys = await this.environments.signingKeys(environmentId);
-    const answer = await this.places.run(`${environmentId}:${endpoint.id}`, settings?.timeoutMs ?? PROXY_TIMEOUT_MS.url, (timeoutMs) =>
-      this.agent.exchange({
-        method: 'POST',
-        url: verdict.url,
-        headers: {
-          'content-type': request.headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
-          'user-agent': USER_AGENT,
-          'webhook-id': eventId,
-          'webhook-timestamp': String(timestampSeconds),
-          'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, body),
-          'posthorn-method': request.method,
-          'posthorn-query': request.query,
-        },
-        body,
-        timeoutMs,
-        bodyBytesMax: BODY_BYTES_MAX,
-      }));
+    const answer = await this.places.run(
+      `${environmentId}:${endpoint.id}`,
+      settings?.timeoutMs ?? PROXY_TIMEOUT_MS.url,
+      (timeoutMs) =>
+        this.agent.exchange({
+          method: 'POST',
+          url: verdict.url,
+          headers: {
+            'content-type':
+              request.headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
+            'user-agent': USER_AGENT,
+            'webhook-id': eventId,
+            'webhook-timestamp': String(timestampSeconds),
+            'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, body),
+            'posthorn-method': request.method,
+            'posthorn-query': request.query,
+          },
+          body,
+          timeoutMs,
+          bodyBytesMax: BODY_BYTES_MAX,
+        }),
+    );
     if (answer === null) return null;
     if (answer.kind === 'error' || answer.truncated || answer.status < 200 || answer.status >= 500) return null;
-    const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => PASSED_HEADERS.includes(name)));
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).filter(([name]) => PASSED_HEADERS.includes(name)),
+    );
     return { status: answer.status, headers, body: answer.body.toString() };
   }
 }
@@ -97,9 +120,15 @@ function answered(value: unknown): SynchronousAnswer | null {
   const { status = 200, headers = {}, body = '' } = value as { status?: unknown; headers?: unknown; body?: unknown };
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) return null;
   if (answerHeaderFaults(headers, 'headers').length > 0) return null;
-  const named = Object.fromEntries(Object.entries(headers as Record<string, string>).map(([name, text]) => [name.toLowerCase(), text]));
+  const named = Object.fromEntries(
+    Object.entries(headers as Record<string, string>).map(([name, text]) => [name.toLowerCase(), text]),
+  );
   const isText = typeof body === 'string';
   const text = isText ? body : JSON.stringify(body);
   if (Buffer.byteLength(text) > BODY_BYTES_MAX) return null;
-  return { status, headers: { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json', ...named }, body: text };
+  return {
+    status,
+    headers: { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json', ...named },
+    body: text,
+  };
 }

@@ -1,5 +1,5 @@
-import { HOPS_HEADER } from '#engine/inbound/forward.js';
 import { forwardedHeaderFaults } from '#engine/headers.js';
+import { HOPS_HEADER } from '#engine/inbound/forward.js';
 import type { GuestRequest } from './guest-request.js';
 import type { HeaderChanges, TransformResult } from './url-transforms.js';
 
@@ -12,8 +12,13 @@ const CONTENT_TYPE = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
  */
 export function returnedEvent(value: unknown, given: GuestRequest & { event_type: string }): TransformResult {
   if (typeof value !== 'object' || value === null || !('body' in value)) return failed('what it returned has no body');
-  const { body, event_type: eventType, headers = given.headers } = value as { body: unknown; event_type?: unknown; headers?: unknown };
-  if (eventType !== undefined && (typeof eventType !== 'string' || !EVENT_TYPE.test(eventType))) return failed('the event_type it returned is none');
+  const {
+    body,
+    event_type: eventType,
+    headers = given.headers,
+  } = value as { body: unknown; event_type?: unknown; headers?: unknown };
+  if (eventType !== undefined && (typeof eventType !== 'string' || !EVENT_TYPE.test(eventType)))
+    return failed('the event_type it returned is none');
   const text = typeof body === 'string' ? Buffer.from(body).toString() : JSON.stringify(body);
   if (text.includes('\0')) return failed('the body it returned contains U+0000');
   if (!isHeaders(headers)) return failed('the headers it returned are no object of texts');
@@ -29,7 +34,10 @@ export function returnedEvent(value: unknown, given: GuestRequest & { event_type
   };
 }
 
-function headerChanges(returned: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>): HeaderChanges {
+function headerChanges(
+  returned: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
+): HeaderChanges {
   const named = new Map(Object.entries(returned).map(([name, text]) => [name.toLowerCase(), text]));
   const before = new Map(Object.entries(given));
   return {
@@ -48,7 +56,12 @@ function refusedHeader({ set }: HeaderChanges): string | null {
 }
 
 function isHeaders(value: unknown): value is Record<string, string> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((text) => typeof text === 'string');
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((text) => typeof text === 'string')
+  );
 }
 
 function failed(why: string): TransformResult {

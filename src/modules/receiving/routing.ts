@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
-import type { Arrival } from '#modules/ledger/accept.contract.js';
 import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
+import { Targets } from '#modules/destinations/contract.js';
+import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { Judge } from '#sandbox/judge.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
@@ -16,32 +16,67 @@ export class Routing {
   ) {}
 
   /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
-  async route(endpoint: EndpointSummary, organization: string, view: RequestView, payload: string | Buffer): Promise<Arrival[] | null> {
+  async route(
+    endpoint: EndpointSummary,
+    organization: string,
+    view: RequestView,
+    payload: string | Buffer,
+  ): Promise<Arrival[] | null> {
     const matching = await this.matching(endpoint, organization, view);
     const { environmentId } = endpoint;
-    return matching && Promise.all(matching.map(async ({ destinationId: targetId }) =>
-      ({ environmentId, targetId, payload, ...(await this.targets.queueing(environmentId, targetId)) })));
+    return (
+      matching &&
+      Promise.all(
+        matching.map(async ({ destinationId: targetId }) => ({
+          environmentId,
+          targetId,
+          payload,
+          ...(await this.targets.queueing(environmentId, targetId)),
+        })),
+      )
+    );
   }
 
   /**
    * The same for a request that is repeated: nothing goes to a destination that is disabled or was deleted. Throws 409
    * when it would go nowhere else.
    */
-  async routeAgain(endpoint: EndpointSummary, organization: string, view: RequestView, payload: string | Buffer): Promise<Arrival[] | null> {
+  async routeAgain(
+    endpoint: EndpointSummary,
+    organization: string,
+    view: RequestView,
+    payload: string | Buffer,
+  ): Promise<Arrival[] | null> {
     const arrivals = await this.route(endpoint, organization, view, payload);
     if (arrivals === null) return null;
     // One that can't be loaded right now is no obstacle here either.
-    const takes = await Promise.all(arrivals.map(({ environmentId, targetId }) =>
-      this.targets.ofDestination(environmentId, targetId).then((target) => target?.status === 'active', () => true)));
+    const takes = await Promise.all(
+      arrivals.map(({ environmentId, targetId }) =>
+        this.targets.ofDestination(environmentId, targetId).then(
+          (target) => target?.status === 'active',
+          () => true,
+        ),
+      ),
+    );
     const taken = arrivals.filter((_, i) => takes[i]);
     if (taken.length === 0 && arrivals.length > 0) {
-      throw conflict('Every destination that the request would go to is disabled or was deleted. Change that first.', { reason: 'disabled' });
+      throw conflict('Every destination that the request would go to is disabled or was deleted. Change that first.', {
+        reason: 'disabled',
+      });
     }
     return taken;
   }
 
-  private async matching({ id, routes }: EndpointSummary, organization: string, view: RequestView): Promise<LiveRoute[] | null> {
-    const verdicts = await this.verdicts({ organization, endpoint: id }, routes.map(({ filter }) => filter), view);
+  private async matching(
+    { id, routes }: EndpointSummary,
+    organization: string,
+    view: RequestView,
+  ): Promise<LiveRoute[] | null> {
+    const verdicts = await this.verdicts(
+      { organization, endpoint: id },
+      routes.map(({ filter }) => filter),
+      view,
+    );
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
@@ -49,13 +84,26 @@ export class Routing {
    * Whether each filter lets the event through; null for those that nobody knows of. What the moment that an event has here is not enough for
    * is looked at on a thread.
    */
-  async verdicts(owner: { organization: string; endpoint: string }, filters: readonly (Condition | null)[], view: RequestView): Promise<(boolean | null)[]> {
+  async verdicts(
+    owner: { organization: string; endpoint: string },
+    filters: readonly (Condition | null)[],
+    view: RequestView,
+  ): Promise<(boolean | null)[]> {
     const verdicts = filters.map((filter) => {
       const holds = filter === null || filter.matches(view);
       return filter !== null && view.isExhausted ? null : holds;
     });
-    const open = filters.flatMap((filter, at): { filter: Condition; at: number }[] => (verdicts[at] === null && filter ? [{ filter, at }] : []));
-    const judged = open.length === 0 ? [] : await this.judge.filters(owner, open.map(({ filter }) => filter), view);
+    const open = filters.flatMap((filter, at): { filter: Condition; at: number }[] =>
+      verdicts[at] === null && filter ? [{ filter, at }] : [],
+    );
+    const judged =
+      open.length === 0
+        ? []
+        : await this.judge.filters(
+            owner,
+            open.map(({ filter }) => filter),
+            view,
+          );
     open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
     return verdicts;
   }

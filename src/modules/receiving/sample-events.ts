@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { CustomHosts } from '#modules/domains/contract.js';
-import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
-import { presetOf } from '#engine/inbound/presets.js';
 import { takesMethod } from '#engine/inbound/methods.js';
 import type { Preset } from '#engine/inbound/preset.js';
-import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
+import { presetOf } from '#engine/inbound/presets.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
+import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { Ids, showId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { CustomHosts } from '#modules/domains/contract.js';
+import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
@@ -37,22 +37,32 @@ export class SampleEvents {
    * says what is kept for the key, in the commit of the event.
    */
   async send(
-    tenant: Tenant, endpointId: Id, options: { preset?: string; event_type?: string; body?: string }, idempotency: IdempotentRequest | null,
+    tenant: Tenant,
+    endpointId: Id,
+    options: { preset?: string; event_type?: string; body?: string },
+    idempotency: IdempotentRequest | null,
     keeps: (tested: Tested) => StoredAnswer,
   ): Promise<Tested> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
-    if (options.preset !== undefined && preset === null) throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
+    if (options.preset !== undefined && preset === null)
+      throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
     const chosen = ofType(preset ?? plain(endpoint), options.event_type);
     const request = this.sample(endpoint, chosen, await this.urlOf(endpoint), options.body);
-    if (!takesMethod(endpoint.allowedMethods, request.method)) throw conflict(`The endpoint does not take ${request.method}, which samples are.`, { reason: 'method_not_allowed' });
+    if (!takesMethod(endpoint.allowedMethods, request.method))
+      throw conflict(`The endpoint does not take ${request.method}, which samples are.`, {
+        reason: 'method_not_allowed',
+      });
     const verifies = endpoint.scheme.kind !== 'none';
     const result = await this.pipeline.run(endpoint, request, {
       replayOf: null,
       traceparent: undefined,
       mayRepeat: false,
-      idempotency: idempotency && { request: idempotency, keeps: (eventId, answer) => keeps({ eventId, answer, isRepeat: false, verifies }) },
+      idempotency: idempotency && {
+        request: idempotency,
+        keeps: (eventId, answer) => keeps({ eventId, answer, isRepeat: false, verifies }),
+      },
     });
     return { ...result, verifies };
   }
@@ -60,7 +70,8 @@ export class SampleEvents {
   /** What its provider would call, which some sign. */
   private async urlOf({ environmentId, domainId, path }: LiveEndpoint): Promise<string> {
     if (domainId === null) return `${this.config.baseUrl}${INGEST_PREFIX}${path}`;
-    const host = (await this.customHosts.ofEnvironment(environmentId)).find((each) => each.domainId === domainId)?.host ?? '';
+    const host =
+      (await this.customHosts.ofEnvironment(environmentId)).find((each) => each.domainId === domainId)?.host ?? '';
     return `https://${host}/${path.replace(/^\//, '')}`;
   }
 
@@ -73,9 +84,11 @@ export class SampleEvents {
       sample: body === undefined ? preset.sample : { ...preset.sample, body: body.replaceAll('{{', '{ {') },
     };
     const options = { secret, url, id: showId('evt', this.ids.next()), nowMs };
-    if (endpoint.scheme.kind !== 'none' && secret === '') throw unsigned('The endpoint has no secret yet: set it with PUT …/secret.');
+    if (endpoint.scheme.kind !== 'none' && secret === '')
+      throw unsigned('The endpoint has no secret yet: set it with PUT …/secret.');
     const sample = endpoint.scheme.kind === 'none' ? unsignedSample(own, options) : signedSample(own, options);
-    if (sample === null) throw unsigned('Only the provider can sign a sample for this endpoint. Send one from its console.');
+    if (sample === null)
+      throw unsigned('Only the provider can sign a sample for this endpoint. Send one from its console.');
     return { ...sample, ip: '127.0.0.1' };
   }
 }
@@ -84,13 +97,23 @@ export class SampleEvents {
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);
-  if (sample === null) throw invalid([{ path: 'event_type', message: 'cannot be chosen for samples of this preset: give a body instead' }]);
+  if (sample === null)
+    throw invalid([
+      { path: 'event_type', message: 'cannot be chosen for samples of this preset: give a body instead' },
+    ]);
   return { ...preset, sample };
 }
 
 function plain({ scheme }: LiveEndpoint): Preset {
   return {
-    id: 'sample', title: 'Sample', verify: scheme, secret: '', eventType: [[{ member: 'type' }]], dedupeId: [], response: null, retry: { note: '' },
+    id: 'sample',
+    title: 'Sample',
+    verify: scheme,
+    secret: '',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [],
+    response: null,
+    retry: { note: '' },
     sample: { headers: { 'content-type': 'application/json' }, body: '{"type":"posthorn.test","id":"{{id}}"}' },
   };
 }

@@ -1,14 +1,20 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { secretNames } from '#engine/inbound/secret-names.js';
+import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { Environments } from '#modules/auth/contract.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { Secrets } from '#modules/secrets/contract.js';
-import { secretNames } from '#engine/inbound/secret-names.js';
-import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import { returnedEvent } from './returned-event.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import { NOT_UNPACKED, TRANSFORMED_BYTES_MAX, UrlTransforms, type TransformInput, type TransformResult } from './url-transforms.js';
+import { returnedEvent } from './returned-event.js';
+import {
+  NOT_UNPACKED,
+  TRANSFORMED_BYTES_MAX,
+  type TransformInput,
+  type TransformResult,
+  UrlTransforms,
+} from './url-transforms.js';
 
 /** Runs endpoints' transforms: JavaScript in the sandbox, or a URL that is asked. It never throws: what fails is `failed`. */
 @Injectable()
@@ -23,7 +29,11 @@ export class Transformer {
   ) {}
 
   /** `secrets: 'names'` gives the code the name of each secret in place of its value: for results that somebody is shown. */
-  async run(endpoint: LiveEndpoint, event: TransformInput, { secrets = 'values' }: { secrets?: 'values' | 'names' } = {}): Promise<TransformResult> {
+  async run(
+    endpoint: LiveEndpoint,
+    event: TransformInput,
+    { secrets = 'values' }: { secrets?: 'values' | 'names' } = {},
+  ): Promise<TransformResult> {
     if (endpoint.transform === null) return { kind: 'unchanged' };
     return this.attempt(endpoint, event, secrets === 'names').catch((error: unknown): TransformResult => {
       this.logger.warn(`A transform could not be run: ${(error as Error).message}`);
@@ -32,25 +42,43 @@ export class Transformer {
   }
 
   private attempt(endpoint: LiveEndpoint, event: TransformInput, isShown: boolean): Promise<TransformResult> {
-    return endpoint.transform?.engine === 'url' ? this.transforms.ask(endpoint, event) : this.call(endpoint, event, isShown);
+    return endpoint.transform?.engine === 'url'
+      ? this.transforms.ask(endpoint, event)
+      : this.call(endpoint, event, isShown);
   }
 
-  private async call({ environmentId, id, transform }: LiveEndpoint, event: TransformInput, isShown: boolean): Promise<TransformResult> {
+  private async call(
+    { environmentId, id, transform }: LiveEndpoint,
+    event: TransformInput,
+    isShown: boolean,
+  ): Promise<TransformResult> {
     const code = transform?.code ?? '';
     const { organizationId } = await this.environments.get(environmentId);
     const values = await this.secrets.resolve(environmentId, secretNames(code));
     const body = unpackedBody(event.request);
     if (body === null) return NOT_UNPACKED;
-    const input = { id: event.eventId, event_type: event.eventType, ...guestRequest({ ...event.request, body }, event.verification) };
+    const input = {
+      id: event.eventId,
+      event_type: event.eventType,
+      ...guestRequest({ ...event.request, body }, event.verification),
+    };
     const outcome = await this.sandbox.run({
       code,
-      args: [JSON.stringify(input), JSON.stringify({ secrets: Object.fromEntries([...values].map(([name, value]) => [name, isShown ? `(${name})` : value])) })],
+      args: [
+        JSON.stringify(input),
+        JSON.stringify({
+          secrets: Object.fromEntries([...values].map(([name, value]) => [name, isShown ? `(${name})` : value])),
+        }),
+      ],
       timeoutMs: transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.managed,
       organization: organizationId,
       endpoint: id,
       resultBytesMax: TRANSFORMED_BYTES_MAX,
     });
-    if (!outcome.ok) return outcome.reason === 'busy' ? { kind: 'busy' } : { kind: 'failed', why: outcome.reason, message: outcome.message };
+    if (!outcome.ok)
+      return outcome.reason === 'busy'
+        ? { kind: 'busy' }
+        : { kind: 'failed', why: outcome.reason, message: outcome.message };
     return outcome.json === null ? { kind: 'dropped' } : returnedEvent(JSON.parse(outcome.json), input);
   }
 }

@@ -11,7 +11,13 @@ const ROUTES_MAX = 100;
 /** A route to try. */
 export class TriedRouteBody {
   /** Its destination, to tell routes apart in the answer; it need not exist. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    maxLength: 64,
+    nullable: true,
+    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   destination?: string | null;
 
   /** Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all. */
@@ -22,10 +28,16 @@ export class TriedRouteBody {
 /** Which request to try, and the settings to try in place of the endpoint's own; what is left out is as it is set now. */
 @Examples({
   now: { summary: 'As it is set now', value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
-  filter: { summary: 'Whether a filter takes it', value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', routes: [{ filter: FILTER_EXAMPLE }] } },
+  filter: {
+    summary: 'Whether a filter takes it',
+    value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', routes: [{ filter: FILTER_EXAMPLE }] },
+  },
   transform: {
     summary: 'What a transform makes of it',
-    value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', transform: { engine: 'managed', code: 'export default (event) => event' } },
+    value: {
+      request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      transform: { engine: 'managed', code: 'export default (event) => event' },
+    },
   },
 })
 export class TrialBody {
@@ -68,7 +80,11 @@ export class TriedAnswer {
   status: number;
 
   /** The headers; names in lower case. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'content-type': 'application/json' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'content-type': 'application/json' },
+  })
   headers: Record<string, string>;
 
   /** The body. */
@@ -141,7 +157,10 @@ export function presentTried(tried: Tried): TrialResult {
     headers_set: event?.headers?.set ?? {},
     headers_removed: [...(event?.headers?.removed ?? [])],
     routes: routes.map(({ destination, matches }) => ({ destination, matches })),
-    answer: answer && { rule: ruled === null || ruled === 'undecided' || ruled.place < 0 ? null : ruled.place, ...answer },
+    answer: answer && {
+      rule: ruled === null || ruled === 'undecided' || ruled.place < 0 ? null : ruled.place,
+      ...answer,
+    },
   };
 }
 

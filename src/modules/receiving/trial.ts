@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
-import { Requests, type RequestDetail } from '#modules/events/requests.contract.js';
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
-import { compileRules, type CompiledRules } from '#engine/conditions/rules.js';
+import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { eventTypeOf } from '#engine/inbound/classify.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, type Fault, invalid, notFound, unavailable } from '#kernel/errors.js';
-import { idTimeMs, showId, type Id } from '#kernel/ids.js';
+import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Environments } from '#modules/auth/contract.js';
+import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
+import { type RequestDetail, Requests } from '#modules/events/requests.contract.js';
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -72,27 +72,49 @@ export class Trial {
     if (endpoint === null) throw notFound('endpoint');
     const stored = await this.requests.find(tenant.environmentId, requestId);
     if (stored === null || stored.endpointId !== endpointId) throw notFound('request');
-    if (stored.erasedAt !== null) throw conflict('The request was erased: there is nothing to try.', { reason: 'erased' });
+    if (stored.erasedAt !== null)
+      throw conflict('The request was erased: there is nothing to try.', { reason: 'erased' });
     const compiled = compile(endpoint, draft);
     const given = receivedOf(stored);
-    const verdict = await this.verifying.verify(endpoint, given, secretsInForce(endpoint, this.clock.nowMs()), stored.verification);
+    const verdict = await this.verifying.verify(
+      endpoint,
+      given,
+      secretsInForce(endpoint, this.clock.nowMs()),
+      stored.verification,
+    );
     return this.through(endpoint, compiled, { id: stored.id, request: withoutSecrets(given, endpoint), verdict });
   }
 
   private async through(
-    endpoint: LiveEndpoint, { transform, routes, rules }: Compiled, { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: Verdict },
+    endpoint: LiveEndpoint,
+    { transform, routes, rules }: Compiled,
+    { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: Verdict },
   ): Promise<Tried> {
     const { verification } = verdict;
     const { organizationId } = await this.environments.get(endpoint.environmentId);
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
-    const transformed = await this.transformer.run({ ...endpoint, transform }, { eventId: showId('evt', id), eventType, request, verification }, { secrets: 'names' });
+    const transformed = await this.transformer.run(
+      { ...endpoint, transform },
+      { eventId: showId('evt', id), eventType, request, verification },
+      { secrets: 'names' },
+    );
     if (transformed.kind === 'busy') throw unavailable('Too many transforms are running. Try again in a moment.');
     const body = transformed.kind === 'event' ? transformed.body : null;
-    const view = body === null ? new RequestView(request, verification) : new RequestView({ ...request, body: Buffer.from(body.text) }, verification, { isUnpacked: true });
-    const verdicts = await this.routing.verdicts({ organization: organizationId, endpoint: endpoint.id }, routes.map(({ filter }) => filter), view);
+    const view =
+      body === null
+        ? new RequestView(request, verification)
+        : new RequestView({ ...request, body: Buffer.from(body.text) }, verification, { isUnpacked: true });
+    const verdicts = await this.routing.verdicts(
+      { organization: organizationId, endpoint: endpoint.id },
+      routes.map(({ filter }) => filter),
+      view,
+    );
     const ruled = rules && (await this.answering.ruled(rules, endpoint.id, { request, verification, organizationId }));
     return {
-      verdict, transformed, ruled, failsOpen: transform?.failMode === 'open',
+      verdict,
+      transformed,
+      ruled,
+      failsOpen: transform?.failMode === 'open',
       eventType: (transformed.kind === 'event' ? transformed.eventType : null) ?? eventType,
       routes: routes.map(({ destination }, at) => ({ destination, matches: verdicts[at] ?? null })),
     };
@@ -110,10 +132,11 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   return {
     transform: transform === undefined ? endpoint.transform : transform,
     rules: responseRules === undefined ? endpoint.rules : compiledRules,
-    routes: routes?.map(({ destination }, at) => {
-      const filter = filters?.[at] ?? null;
-      return { destination, filter: filter && 'condition' in filter ? filter.condition : null };
-    }) ?? endpoint.routes.map(({ destinationId, filter }) => ({ destination: showId('dst', destinationId), filter })),
+    routes:
+      routes?.map(({ destination }, at) => {
+        const filter = filters?.[at] ?? null;
+        return { destination, filter: filter && 'condition' in filter ? filter.condition : null };
+      }) ?? endpoint.routes.map(({ destinationId, filter }) => ({ destination: showId('dst', destinationId), filter })),
   };
 }
 

@@ -28,9 +28,18 @@ export class TrialsController {
   })
   @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TrialResult, description: 'What would become of it.' })
-  async trySettings(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: TrialBody): Promise<TrialResult> {
+  async trySettings(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: TrialBody,
+  ): Promise<TrialResult> {
     const { request, transform, routes, responseRules } = body;
-    const asked = routes?.map(({ destination, filter }) => ({ destination: destination ?? null, filter: filter ?? null }));
-    return presentTried(await this.trial.run(tenant, endpointIdOf(id), requestId(request), { transform, routes: asked, responseRules }));
+    const asked = routes?.map(({ destination, filter }) => ({
+      destination: destination ?? null,
+      filter: filter ?? null,
+    }));
+    return presentTried(
+      await this.trial.run(tenant, endpointIdOf(id), requestId(request), { transform, routes: asked, responseRules }),
+    );
   }
 }

@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
@@ -9,6 +7,8 @@ import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Places } from '#kernel/places.js';
 import { USER_AGENT } from '#kernel/version.js';
+import { Environments } from '#modules/auth/contract.js';
+import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 /** What a transform made of an event. */
@@ -45,7 +45,7 @@ export interface TransformInput {
 }
 
 /** Of a body whose content encoding is not what it says, or hides more than a megabyte. */
-export const NOT_UNPACKED: TransformResult = { kind: 'failed', why: 'the body can\'t be unpacked' };
+export const NOT_UNPACKED: TransformResult = { kind: 'failed', why: "the body can't be unpacked" };
 
 /** A transform makes no larger body. */
 export const TRANSFORMED_BYTES_MAX = 256 * 1024;
@@ -71,29 +71,37 @@ export class UrlTransforms {
     const { headers } = event.request;
     const body = unpackedBody(event.request);
     if (body === null) return NOT_UNPACKED;
-    const answer = await this.places.run(`${environmentId}:${id}`, transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.url, (timeoutMs) =>
-      this.agent.exchange({
-        method: 'POST',
-        url: verdict.url,
-        headers: {
-          'content-type': headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
-          'user-agent': USER_AGENT,
-          'webhook-id': event.eventId,
-          'webhook-timestamp': String(timestampSeconds),
-          'webhook-signature': signatureHeader(keys, event.eventId, timestampSeconds, body),
-          'posthorn-event-type': event.eventType,
-        },
-        body,
-        timeoutMs,
-        bodyBytesMax: TRANSFORMED_BYTES_MAX + 1,
-      }));
+    const answer = await this.places.run(
+      `${environmentId}:${id}`,
+      transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.url,
+      (timeoutMs) =>
+        this.agent.exchange({
+          method: 'POST',
+          url: verdict.url,
+          headers: {
+            'content-type': headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
+            'user-agent': USER_AGENT,
+            'webhook-id': event.eventId,
+            'webhook-timestamp': String(timestampSeconds),
+            'webhook-signature': signatureHeader(keys, event.eventId, timestampSeconds, body),
+            'posthorn-event-type': event.eventType,
+          },
+          body,
+          timeoutMs,
+          bodyBytesMax: TRANSFORMED_BYTES_MAX + 1,
+        }),
+    );
     if (answer === null) return { kind: 'failed', why: 'timeout' };
     if (answer.kind === 'error') return { kind: 'failed', why: answer.error };
     if (answer.status === 204) return { kind: 'dropped' };
-    if (answer.status < 200 || answer.status > 299) return { kind: 'failed', why: `the transform answered ${answer.status}` };
-    if (answer.truncated || answer.body.length > TRANSFORMED_BYTES_MAX) return { kind: 'failed', why: 'the answer is over 256 KB' };
+    if (answer.status < 200 || answer.status > 299)
+      return { kind: 'failed', why: `the transform answered ${answer.status}` };
+    if (answer.truncated || answer.body.length > TRANSFORMED_BYTES_MAX)
+      return { kind: 'failed', why: 'the answer is over 256 KB' };
     const text = answer.body.toString();
-    return isJson(text) ? { kind: 'event', body: { text, isJson: true }, eventType: null, headers: null } : { kind: 'failed', why: 'the answer is not JSON' };
+    return isJson(text)
+      ? { kind: 'event', body: { text, isJson: true }, eventType: null, headers: null }
+      : { kind: 'failed', why: 'the answer is not JSON' };
   }
 }
 

@@ -1,12 +1,18 @@
+import { SystemClock } from '#kernel/clock.js';
 import type { Signal } from '#modules/system-events/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
-import { SystemClock } from '#kernel/clock.js';
 import type { EndpointSummary } from './contract.js';
 import { VerificationWatch } from './verification-watch.js';
 
 const HOUR_MS = 3_600_000;
 const EVENT = '019a9f65-0000-7000-8000-000000000001';
-const ENDPOINT: EndpointSummary = { environmentId: 1, id: '019a9f65-0000-7000-8000-00000000000a', path: 'acme/shop', status: 'active', routes: [] };
+const ENDPOINT: EndpointSummary = {
+  environmentId: 1,
+  id: '019a9f65-0000-7000-8000-00000000000a',
+  path: 'acme/shop',
+  status: 'active',
+  routes: [],
+};
 
 class Noted extends SystemEvents {
   readonly signals: Signal[] = [];
@@ -30,7 +36,12 @@ class SetClock extends SystemClock {
   }
 }
 
-function watch(): { noted: Noted; clock: SetClock; fail: (times: number, endpoint?: EndpointSummary) => Promise<void>; succeed: () => void } {
+function watch(): {
+  noted: Noted;
+  clock: SetClock;
+  fail: (times: number, endpoint?: EndpointSummary) => Promise<void>;
+  succeed: () => void;
+} {
   const [noted, clock] = [new Noted(), new SetClock()];
   const watching = new VerificationWatch(noted, clock);
   return {
@@ -54,12 +65,20 @@ describe('VerificationWatch', () => {
     expect(noted.signals).toEqual([]);
     await fail(1);
 
-    expect(noted.signals).toEqual([{
-      environmentId: 1, type: 'endpoint.verification_failing', subject: ENDPOINT.id, count: 10,
-      details: {
-        endpoint: expect.stringMatching(/^ep_/), path: 'acme/shop', failures: 10, last_event: expect.stringMatching(/^evt_/),
+    expect(noted.signals).toEqual([
+      {
+        environmentId: 1,
+        type: 'endpoint.verification_failing',
+        subject: ENDPOINT.id,
+        count: 10,
+        details: {
+          endpoint: expect.stringMatching(/^ep_/),
+          path: 'acme/shop',
+          failures: 10,
+          last_event: expect.stringMatching(/^evt_/),
+        },
       },
-    }]);
+    ]);
   });
 
   it('begins again after a signature that holds', async () => {
@@ -80,7 +99,10 @@ describe('VerificationWatch', () => {
     clock.atMs += HOUR_MS;
     await fail(3);
 
-    expect(noted.signals.map(({ count, details }) => [count, details['failures']])).toEqual([[10, 10], [491, 501]]);
+    expect(noted.signals.map(({ count, details }) => [count, details['failures']])).toEqual([
+      [10, 10],
+      [491, 501],
+    ]);
   });
 
   it('keeps endpoints apart', async () => {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { type Id, showId } from '#kernel/ids.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
 /** So many in a row are no stray request: the secret is wrong, or somebody tries. */
@@ -50,7 +50,13 @@ export class VerificationWatch {
     streak.unnoted = 0;
     const details = { endpoint: showId('ep', id), path, failures: streak.failures, last_event: showId('evt', eventId) };
     try {
-      await this.systemEvents.note({ environmentId, type: 'endpoint.verification_failing', subject: id, details, count });
+      await this.systemEvents.note({
+        environmentId,
+        type: 'endpoint.verification_failing',
+        subject: id,
+        details,
+        count,
+      });
     } catch (error) {
       // The next failure tries again.
       streak.unnoted += count;

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { Environments } from '#modules/auth/contract.js';
 import type { EgressAgent, EgressAnswer } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
-import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { genericScheme } from '#engine/inbound/generic.js';
+import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
+import type { Environments } from '#modules/auth/contract.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { Verifying } from './verifying.js';
@@ -24,25 +24,59 @@ interface Scene {
 }
 
 function arrange(): Scene {
-  const scene: Scene = { published: ['one'], downloads: 0, nowMs: Date.UTC(2026, 10, 21), verdict: () => Promise.reject(new Error()) };
+  const scene: Scene = {
+    published: ['one'],
+    downloads: 0,
+    nowMs: Date.UTC(2026, 10, 21),
+    verdict: () => Promise.reject(new Error()),
+  };
   const exchange = (): Promise<EgressAnswer> => {
     scene.downloads += 1;
-    if (scene.published === null) return Promise.resolve({ kind: 'error', error: 'connection', detail: 'refused', durationMs: 1 });
+    if (scene.published === null)
+      return Promise.resolve({ kind: 'error', error: 'connection', detail: 'refused', durationMs: 1 });
     const keys = scene.published.map((kid) => ({ ...KEYS[kid]?.publicKey.export({ format: 'jwk' }), kid }));
-    return Promise.resolve({ kind: 'response', status: 200, headers: {}, body: Buffer.from(JSON.stringify({ keys })), truncated: false, durationMs: 1 });
+    return Promise.resolve({
+      kind: 'response',
+      status: 200,
+      headers: {},
+      body: Buffer.from(JSON.stringify({ keys })),
+      truncated: false,
+      durationMs: 1,
+    });
   };
   const clock = { nowMs: () => scene.nowMs, monotonicMs: () => scene.nowMs } as Clock;
-  const certificates = new Certificates({ exchange } as unknown as EgressAgent, { check: (url: string) => ({ ok: true, url }) } as unknown as EgressGate, clock);
+  const certificates = new Certificates(
+    { exchange } as unknown as EgressAgent,
+    { check: (url: string) => ({ ok: true, url }) } as unknown as EgressGate,
+    clock,
+  );
   const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
   const verifying = new Verifying(certificates, environments, clock);
   scene.verdict = async (kid) => {
-    const content = [{ alg: 'EdDSA', kid }, { iss: 'acme', iat: Math.floor(scene.nowMs / 1000) }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    const content = [
+      { alg: 'EdDSA', kid },
+      { iss: 'acme', iat: Math.floor(scene.nowMs / 1000) },
+    ]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
     const key = (KEYS[kid] ?? KEYS['stranger'])?.privateKey;
     if (key === undefined) throw new Error(kid);
-    const headers: [string, string][] = [['authorization', `Bearer ${content}.${sign(null, Buffer.from(content), key).toString('base64url')}`]];
-    const request: ReceivedRequest = { method: 'POST', path: '', query: '', url: '', headers, body: Buffer.from('{}'), ip: '203.0.113.7' };
+    const headers: [string, string][] = [
+      ['authorization', `Bearer ${content}.${sign(null, Buffer.from(content), key).toString('base64url')}`],
+    ];
+    const request: ReceivedRequest = {
+      method: 'POST',
+      path: '',
+      query: '',
+      url: '',
+      headers,
+      body: Buffer.from('{}'),
+      ip: '203.0.113.7',
+    };
     try {
-      return (await verifying.verify({ environmentId: 1, id: 'e', scheme: SCHEME } as LiveEndpoint, request, [], undefined)).verification;
+      return (
+        await verifying.verify({ environmentId: 1, id: 'e', scheme: SCHEME } as LiveEndpoint, request, [], undefined)
+      ).verification;
     } catch (error) {
       if (error instanceof ApiError && error.type === 'unavailable') return 'unavailable';
       throw error;
@@ -70,7 +104,11 @@ describe('a set of keys that is rotated', () => {
     scene.published = ['two'];
 
     scene.nowMs += 60_000;
-    expect([await scene.verdict('one'), await scene.verdict('two'), await scene.verdict('one')]).toEqual(['verified', 'verified', 'failed']);
+    expect([await scene.verdict('one'), await scene.verdict('two'), await scene.verdict('one')]).toEqual([
+      'verified',
+      'verified',
+      'failed',
+    ]);
     scene.published = [];
     scene.nowMs += HOUR_MS;
     expect(await scene.verdict('two')).toBe('failed');
@@ -95,7 +133,11 @@ describe('a set of keys that is rotated', () => {
     scene.published = null;
 
     scene.nowMs += 2 * HOUR_MS;
-    expect([await scene.verdict('one'), await scene.verdict('two'), await scene.verdict('one')]).toEqual(['verified', 'unavailable', 'verified']);
+    expect([await scene.verdict('one'), await scene.verdict('two'), await scene.verdict('one')]).toEqual([
+      'verified',
+      'unavailable',
+      'verified',
+    ]);
     expect(scene.downloads).toBe(2);
     scene.nowMs += 4 * HOUR_MS;
     expect(await scene.verdict('one')).toBe('unavailable');

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
 import { failureReason } from '#engine/inbound/failure-reason.js';
-import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { hasKeyOf, isKeySet, jwtOf } from '#engine/inbound/jwt.js';
+import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { isCertificate, publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
+import { Environments } from '#modules/auth/contract.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
@@ -34,7 +34,10 @@ export class Verifying {
    * today's secret. Throws 503 when what the signature is checked against can't be had right now.
    */
   async verify(
-    endpoint: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[], earlier: Verification | undefined,
+    endpoint: LiveEndpoint,
+    request: ReceivedRequest,
+    secrets: readonly string[],
+    earlier: Verification | undefined,
   ): Promise<Verdict> {
     const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
@@ -42,12 +45,17 @@ export class Verifying {
     // A repeated request is checked as of when it came.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
     const verification = verify(scheme, request, secrets, atMs, published);
-    const reason = verification === 'failed' ? failureReason(scheme, request, { secrets, nowMs: atMs, published }) : null;
+    const reason =
+      verification === 'failed' ? failureReason(scheme, request, { secrets, nowMs: atMs, published }) : null;
     return { verification, reason };
   }
 
   /** What the signature is checked against: a certificate or a set of keys, where the scheme has them published. */
-  private async published({ scheme, environmentId, id }: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[]): Promise<string | undefined> {
+  private async published(
+    { scheme, environmentId, id }: LiveEndpoint,
+    request: ReceivedRequest,
+    secrets: readonly string[],
+  ): Promise<string | undefined> {
     const url = publishedAt(scheme, request, secrets);
     if (url === null) return undefined;
     const { organizationId } = await this.environments.get(environmentId);
@@ -59,7 +67,8 @@ export class Verifying {
     const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
     const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;
     const isUnknown = isOld && latest !== undefined && latest.ageMs >= ROTATED_MS && !hasKeyOf(token, latest.text);
-    if (latest === undefined || isUnknown) throw unavailable('What the signature is checked against can\'t be had right now. Send it again.');
+    if (latest === undefined || isUnknown)
+      throw unavailable("What the signature is checked against can't be had right now. Send it again.");
     return latest.text;
   }
 }

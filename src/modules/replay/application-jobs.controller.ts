@@ -1,13 +1,19 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { ApplicationJobs } from './application-jobs.js';
-import { ApplicationReplayBody, EraseApplicationBody, EraseDryRunResult, presentEraseDryRun, RecoverBody } from './recover.dto.js';
+import {
+  ApplicationReplayBody,
+  EraseApplicationBody,
+  EraseDryRunResult,
+  presentEraseDryRun,
+  RecoverBody,
+} from './recover.dto.js';
 import { presentJob, ReplayJobItem } from './replays.dto.js';
 
 /** Jobs over everything that an application was sent. */
@@ -28,7 +34,11 @@ export class ApplicationJobsController {
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
-  async recoverApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: RecoverBody): Promise<ReplayJobItem> {
+  async recoverApplication(
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Body() body: RecoverBody,
+  ): Promise<ReplayJobItem> {
     return presentJob(await this.jobs.recover(tenant, application, body));
   }
 
@@ -44,7 +54,11 @@ export class ApplicationJobsController {
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
-  async replayApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: ApplicationReplayBody): Promise<ReplayJobItem> {
+  async replayApplication(
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Body() body: ApplicationReplayBody,
+  ): Promise<ReplayJobItem> {
     return presentJob(await this.jobs.replay(tenant, application, body));
   }
 
@@ -65,7 +79,10 @@ export class ApplicationJobsController {
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   @TryAfter('Replay')
   async eraseApplication(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body?: EraseApplicationBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body?: EraseApplicationBody,
   ): Promise<ReplayJobItem | EraseDryRunResult> {
     if (body?.dry_run !== true) return presentJob(await this.jobs.erase(tenant, application));
     reply.code(200);

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { conflict, notFound } from '#kernel/errors.js';
+import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/contract.js';
 import { ApplicationErasures } from '#modules/events/erasure.contract.js';
 import { SentEvents } from '#modules/events/sent.contract.js';
 import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
-import { Clock } from '#kernel/clock.js';
-import { conflict, notFound } from '#kernel/errors.js';
-import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 import type { RecoverQuery } from './recover.js';
 import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
@@ -38,19 +38,35 @@ export class ApplicationJobs {
     const status = query.status ?? null;
     const targetIds = [...new Set(endpoints.map(({ destinationId }) => destinationId))];
     return this.starting.start({
-      ...window, ...jobOf(environmentId, id), kind: 'recover', status, includeCancelled: query.include_cancelled ?? false,
-      totalEstimate: await this.failed.count({ environmentId, targetIds, beforeId, fromId, status }, null, ESTIMATE_MAX),
+      ...window,
+      ...jobOf(environmentId, id),
+      kind: 'recover',
+      status,
+      includeCancelled: query.include_cancelled ?? false,
+      totalEstimate: await this.failed.count(
+        { environmentId, targetIds, beforeId, fromId, status },
+        null,
+        ESTIMATE_MAX,
+      ),
     });
   }
 
   /** Sends everything again. Throws as `recover` does. */
-  async replay({ environmentId }: Tenant, application: string, query: { since: string; until?: string }): Promise<ReplayJob> {
+  async replay(
+    { environmentId }: Tenant,
+    application: string,
+    query: { since: string; until?: string },
+  ): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
     const { fromId, beforeId } = window;
     const endpointIds = endpoints.map(({ id: endpointId }) => endpointId);
     return this.starting.start({
-      ...window, ...jobOf(environmentId, id), kind: 'application', status: null, includeCancelled: true,
+      ...window,
+      ...jobOf(environmentId, id),
+      kind: 'application',
+      status: null,
+      includeCancelled: true,
       totalEstimate: await this.sent.count({ environmentId, endpointIds, beforeId, fromId }, ESTIMATE_MAX),
     });
   }
@@ -60,7 +76,14 @@ export class ApplicationJobs {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];
     return this.starting.start({
-      since: null, until: null, fromId, beforeId, ...jobOf(environmentId, applicationId), kind: 'erase', status: null, includeCancelled: false,
+      since: null,
+      until: null,
+      fromId,
+      beforeId,
+      ...jobOf(environmentId, applicationId),
+      kind: 'erase',
+      status: null,
+      includeCancelled: false,
       totalEstimate: await this.erasures.count({ environmentId, applicationId, fromId, beforeId }, ESTIMATE_MAX),
     });
   }
@@ -69,15 +92,24 @@ export class ApplicationJobs {
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);
-    const found = await this.erasures.preview({ environmentId, applicationId, fromId: lowestIdAt(0), beforeId: lowestIdAt(Infinity) });
+    const found = await this.erasures.preview({
+      environmentId,
+      applicationId,
+      fromId: lowestIdAt(0),
+      beforeId: lowestIdAt(Infinity),
+    });
     const deliveries = endpointIds.length === 0 ? 0 : await this.erasures.waiting(environmentId, endpointIds);
     return { ...found, endpoints: endpointIds.length, deliveries };
   }
 
-  private async named(environmentId: number, application: string): Promise<{ id: Id; endpoints: Awaited<ReturnType<Applications['endpointsOf']>> }> {
+  private async named(
+    environmentId: number,
+    application: string,
+  ): Promise<{ id: Id; endpoints: Awaited<ReturnType<Applications['endpointsOf']>> }> {
     const id = await this.applications.find(environmentId, application);
     const endpoints = await this.applications.endpointsOf(environmentId, id);
-    if (endpoints.length === 0) throw conflict('The application has no endpoints: there is nowhere to send to.', { reason: 'no_endpoints' });
+    if (endpoints.length === 0)
+      throw conflict('The application has no endpoints: there is nowhere to send to.', { reason: 'no_endpoints' });
     return { id, endpoints };
   }
 
@@ -89,6 +121,11 @@ export class ApplicationJobs {
   }
 }
 
-function jobOf(environmentId: number, id: Id): Pick<ReplayJob, 'environmentId' | 'endpointId' | 'applicationId' | 'targetId' | 'destinationsUsed'> & { destinations: null } {
+function jobOf(
+  environmentId: number,
+  id: Id,
+): Pick<ReplayJob, 'environmentId' | 'endpointId' | 'applicationId' | 'targetId' | 'destinationsUsed'> & {
+  destinations: null;
+} {
   return { environmentId, endpointId: id, applicationId: id, targetId: null, destinations: null, destinationsUsed: [] };
 }

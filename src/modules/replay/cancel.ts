@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
+import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { NamedTarget } from './named-targets.js';
 
 /** Cancels what waits for a target. */
@@ -10,8 +10,17 @@ export class Cancel {
   constructor(private readonly cancellations: Cancellations) {}
 
   /** Returns how many deliveries were ended, or end with the attempt that is under way. Throws 422. */
-  async waiting({ environmentId, targetId, endpointId }: NamedTarget, query: { event_type?: string; until?: string }): Promise<number> {
+  async waiting(
+    { environmentId, targetId, endpointId }: NamedTarget,
+    query: { event_type?: string; until?: string },
+  ): Promise<number> {
     const beforeId = query.until === undefined ? null : lowestIdAt(momentMs(query.until, 'until') + 1);
-    return this.cancellations.ofTarget({ environmentId, targetId, endpointId, eventType: query.event_type ?? null, beforeId });
+    return this.cancellations.ofTarget({
+      environmentId,
+      targetId,
+      endpointId,
+      eventType: query.event_type ?? null,
+      beforeId,
+    });
   }
 }

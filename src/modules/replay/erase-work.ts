@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { ApplicationRemovals, Applications } from '#modules/applications/contract.js';
 import { ApplicationErasures } from '#modules/events/erasure.contract.js';
-import { Clock } from '#kernel/clock.js';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
@@ -26,12 +26,24 @@ export class EraseWork implements WorkSource {
     private readonly clock: Clock,
   ) {}
 
-  async work({ environmentId, endpointId: applicationId, fromId, beforeId, erased: before, createdAt }: ReplayJob): Promise<WorkDone> {
+  async work({
+    environmentId,
+    endpointId: applicationId,
+    fromId,
+    beforeId,
+    erased: before,
+    createdAt,
+  }: ReplayJob): Promise<WorkDone> {
     const none = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0 };
     if (before === null) return { ...none, erased: await this.counted(environmentId, applicationId), isOver: false };
     await this.removals.removeWhole(environmentId, applicationId);
     const late = lowestIdAt(createdAt.getTime() - CLOCKS_MS);
-    const { messages, attempts, lastId, isPending, ...stretch } = await this.erasures.eraseNewest({ environmentId, applicationId, fromId, beforeId });
+    const { messages, attempts, lastId, isPending, ...stretch } = await this.erasures.eraseNewest({
+      environmentId,
+      applicationId,
+      fromId,
+      beforeId,
+    });
     const scanned = fromId === late ? messages : stretch.scanned;
     const erased = { ...before, messages: before.messages + messages, attempts: before.attempts + attempts };
     if (isPending) return { ...none, erased, isOver: false, restMs: PENDING_REST_MS };

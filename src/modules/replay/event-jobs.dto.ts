@@ -1,15 +1,24 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import { Examples } from '#http/openapi-examples.js';
+import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import type { SelectionEstimate } from './event-jobs.js';
 import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
 
 /** What to do with which events. */
 @Examples({
   count: { summary: 'Count only', value: { action: 'recover', filter: { application: 'customer-42' }, dry_run: true } },
-  recover: { summary: 'What a customer did not get', value: { action: 'recover', filter: { application: 'customer-42', since: '2026-11-20T00:00:00.000Z' } } },
-  replay: { summary: 'Everything of a type that timed out', value: { action: 'replay', filter: { event_type: 'invoice.paid', error: 'timeout' } } },
-  cancel: { summary: 'What waits for a destination', value: { action: 'cancel', filter: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } } },
+  recover: {
+    summary: 'What a customer did not get',
+    value: { action: 'recover', filter: { application: 'customer-42', since: '2026-11-20T00:00:00.000Z' } },
+  },
+  replay: {
+    summary: 'Everything of a type that timed out',
+    value: { action: 'replay', filter: { event_type: 'invoice.paid', error: 'timeout' } },
+  },
+  cancel: {
+    summary: 'What waits for a destination',
+    value: { action: 'cancel', filter: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+  },
 })
 export class EventJobBody {
   /**
@@ -25,7 +34,14 @@ export class EventJobBody {
   filter: EventFilterQuery;
 
   /** So many events at most, the newest ones. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: EVENTS_MAX, default: EVENTS_MAX, example: 1000 })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 1,
+    maximum: EVENTS_MAX,
+    default: EVENTS_MAX,
+    example: 1000,
+  })
   limit?: number;
 
   /** Of a recovery: true to send again also what was cancelled. */
@@ -64,8 +80,16 @@ export class EventJobDryRun {
   limit: number;
 }
 
-export function presentEventJobDryRun(action: JobAction, { count, isCapped, searchedTo, max }: SelectionEstimate): EventJobDryRun {
+export function presentEventJobDryRun(
+  action: JobAction,
+  { count, isCapped, searchedTo, max }: SelectionEstimate,
+): EventJobDryRun {
   return {
-    dry_run: true, action, count, is_capped: isCapped, ...(searchedTo !== null && { searched_to: new Date(searchedTo).toISOString() }), limit: max,
+    dry_run: true,
+    action,
+    count,
+    is_capped: isCapped,
+    ...(searchedTo !== null && { searched_to: new Date(searchedTo).toISOString() }),
+    limit: max,
   };
 }

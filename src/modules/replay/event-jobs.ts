@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { EventSelections, type EventSelection, type SelectionCount, type SelectionQuery } from '#modules/events/event-selection.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError, conflict, invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import {
+  type EventSelection,
+  EventSelections,
+  type SelectionCount,
+  type SelectionQuery,
+} from '#modules/events/event-selection.contract.js';
 import { NamedTargets } from './named-targets.js';
-import { EVENTS_MAX, subjectOfSelection, type JobAction, type ReplayJob } from './replay-job.js';
+import { EVENTS_MAX, type JobAction, type ReplayJob, subjectOfSelection } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf } from './window.js';
 
@@ -23,7 +28,11 @@ export interface SelectionEstimate extends SelectionCount {
 }
 
 /** The states in which an action finds something to do; null for any. */
-const STATES: Readonly<Record<JobAction, readonly string[] | null>> = { replay: null, recover: ['failed', 'dlq'], cancel: ['retrying'] };
+const STATES: Readonly<Record<JobAction, readonly string[] | null>> = {
+  replay: null,
+  recover: ['failed', 'dlq'],
+  cancel: ['retrying'],
+};
 
 /** Starts jobs over what a list of events shows. */
 @Injectable()
@@ -36,18 +45,35 @@ export class EventJobs {
   ) {}
 
   /** Throws 409 for a filter that names something disabled, or while a job about the same is live, and 422. */
-  async start(tenant: Tenant, { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery): Promise<ReplayJob> {
+  async start(
+    tenant: Tenant,
+    { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
+  ): Promise<ReplayJob> {
     const { environmentId } = tenant;
     const window = windowOf(query, this.clock.nowMs(), 'filter.');
     const found = await this.resolve(tenant, action, query);
     if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
     const { count, isCapped } = await this.estimate(tenant, action, query, limit);
     // What can match nothing is a job that is over at once. What comes while it runs is none of its.
-    const filter = found ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) } : { fromId: window.beforeId, beforeId: window.beforeId };
+    const filter = found
+      ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) }
+      : { fromId: window.beforeId, beforeId: window.beforeId };
     return this.starting.start({
-      environmentId, kind: 'events', endpointId: subjectOfSelection(action, filter), applicationId: null, targetId: null, includeCancelled,
-      since: window.since, until: window.until, status: null, destinations: null, destinationsUsed: [], fromId: filter.fromId, beforeId: filter.beforeId,
-      totalEstimate: count, selection: { action, query, filter, max: limit, isCapped },
+      environmentId,
+      kind: 'events',
+      endpointId: subjectOfSelection(action, filter),
+      applicationId: null,
+      targetId: null,
+      includeCancelled,
+      since: window.since,
+      until: window.until,
+      status: null,
+      destinations: null,
+      destinationsUsed: [],
+      fromId: filter.fromId,
+      beforeId: filter.beforeId,
+      totalEstimate: count,
+      selection: { action, query, filter, max: limit, isCapped },
     });
   }
 
@@ -57,7 +83,12 @@ export class EventJobs {
     return this.estimate(tenant, action, filter, limit);
   }
 
-  private async estimate(tenant: Tenant, action: JobAction, query: SelectionQuery, max: number): Promise<SelectionEstimate> {
+  private async estimate(
+    tenant: Tenant,
+    action: JobAction,
+    query: SelectionQuery,
+    max: number,
+  ): Promise<SelectionEstimate> {
     const asked = narrowed(action, query);
     if (asked === null) return { count: 0, isCapped: false, searchedTo: null, max };
     const counted = await this.selections.count(tenant, asked).catch(refuseFilter);
@@ -70,11 +101,17 @@ export class EventJobs {
   }
 
   /** What the filter names would be all that the job is about. */
-  private async refuseDisabled(environmentId: number, { destination }: SelectionQuery, found: EventSelection | null): Promise<void> {
+  private async refuseDisabled(
+    environmentId: number,
+    { destination }: SelectionQuery,
+    found: EventSelection | null,
+  ): Promise<void> {
     const isAdHoc = destination !== undefined && /^https?:/i.test(destination);
     const endpointId = found?.targetId ?? found?.endpointId;
     const reasons = [
-      found?.destinationId !== undefined && !isAdHoc ? await this.named.reasonAgainst(environmentId, found.destinationId, null) : null,
+      found?.destinationId !== undefined && !isAdHoc
+        ? await this.named.reasonAgainst(environmentId, found.destinationId, null)
+        : null,
       endpointId === undefined ? null : await this.named.reasonAgainstEndpoint(environmentId, endpointId),
     ];
     const reason = reasons.find((each) => each !== null);
@@ -86,7 +123,8 @@ export class EventJobs {
 function narrowed(action: JobAction, query: SelectionQuery): SelectionQuery | null {
   const states = STATES[action];
   if (states === null) return query;
-  const status = query.status === undefined ? [...states] : [query.status].flat().filter((each) => states.includes(each));
+  const status =
+    query.status === undefined ? [...states] : [query.status].flat().filter((each) => states.includes(each));
   return status.length === 0 ? null : { ...query, status };
 }
 
@@ -96,6 +134,7 @@ function earlier(a: Id, b: Id): Id {
 
 /** The list says 400 of a query; here the filter is part of a body. */
 function refuseFilter(error: unknown): never {
-  if (error instanceof ApiError && error.type === 'bad_request') throw invalid([{ path: 'filter', message: error.message }]);
+  if (error instanceof ApiError && error.type === 'bad_request')
+    throw invalid([{ path: 'filter', message: error.message }]);
   throw error;
 }

@@ -6,6 +6,9 @@ it.each([
   ['a little', 1_000, 100, 1_000 / 0.21],
   ['a full machine', 1_000, 8_000, 1_000],
   ['a page with nothing to send', 0, 8_000, 0],
-])('%s: %d deliveries beside %d events a second are followed by a rest of %d ms', (_what, enqueued, livePerSecond, expected) => {
-  expect(restMs(enqueued, livePerSecond)).toBeCloseTo(expected, 6);
-});
+])(
+  '%s: %d deliveries beside %d events a second are followed by a rest of %d ms',
+  (_what, enqueued, livePerSecond, expected) => {
+    expect(restMs(enqueued, livePerSecond)).toBeCloseTo(expected, 6);
+  },
+);

@@ -1,8 +1,8 @@
-import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { lowestIdAt } from '#kernel/ids.js';
+import { ReceivedEvents } from '#modules/events/received.contract.js';
 
 const WINDOW_MS = 500;
 const COUNTED_MAX = 10_000;
@@ -30,7 +30,11 @@ export class LiveLoad {
     const { utilization } = performance.eventLoopUtilization(now, this.last);
     this.last = now;
     if (utilization < BUSY_MIN) return 0;
-    const accepted = await this.received.acceptedSince(environmentId, lowestIdAt(this.clock.nowMs() - WINDOW_MS), COUNTED_MAX);
+    const accepted = await this.received.acceptedSince(
+      environmentId,
+      lowestIdAt(this.clock.nowMs() - WINDOW_MS),
+      COUNTED_MAX,
+    );
     return restMs(enqueued, (accepted * 1000) / WINDOW_MS);
   }
 }

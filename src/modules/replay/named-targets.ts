@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Applications, EndpointConditions, type ApplicationEndpoint } from '#modules/applications/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
 import { ApiError, notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type ApplicationEndpoint, Applications, EndpointConditions } from '#modules/applications/contract.js';
+import { Targets } from '#modules/destinations/contract.js';
 
 /** A destination, or an application's endpoint, as the target of deliveries. */
 export interface NamedTarget {
@@ -34,15 +34,24 @@ export class NamedTargets {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
     if (!id || !target) throw notFound('destination');
-    return { environmentId, id, applicationId: null, targetId: id, endpointId: null, obstacle: await this.obstacle(environmentId, id, null) };
+    return {
+      environmentId,
+      id,
+      applicationId: null,
+      targetId: id,
+      endpointId: null,
+      obstacle: await this.obstacle(environmentId, id, null),
+    };
   }
 
   /** Destinations by their `dst_` ids, in their order; null for what is none of this environment, or belongs to an application's endpoint. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
-    return Promise.all(texts.map(async (text) => {
-      const id = parseId('dst', text);
-      return id !== null && (await this.targets.ofListed(environmentId, id)) !== null ? id : null;
-    }));
+    return Promise.all(
+      texts.map(async (text) => {
+        const id = parseId('dst', text);
+        return id !== null && (await this.targets.ofListed(environmentId, id)) !== null ? id : null;
+      }),
+    );
   }
 
   /** By the application's and the endpoint's ids or uids. Throws 404. */
@@ -50,7 +59,14 @@ export class NamedTargets {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
     const endpointId = targetId === id ? null : id;
-    return { environmentId, id, applicationId, targetId, endpointId, obstacle: await this.obstacle(environmentId, targetId, found) };
+    return {
+      environmentId,
+      id,
+      applicationId,
+      targetId,
+      endpointId,
+      obstacle: await this.obstacle(environmentId, targetId, found),
+    };
   }
 
   /** Why what a job is about takes no deliveries any more, or null. */
@@ -76,7 +92,11 @@ export class NamedTargets {
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);
   }
 
-  private async obstacle(environmentId: number, targetId: Id, endpoint: ApplicationEndpoint | null): Promise<string | null> {
+  private async obstacle(
+    environmentId: number,
+    targetId: Id,
+    endpoint: ApplicationEndpoint | null,
+  ): Promise<string | null> {
     if (endpoint !== null && endpoint.destinationId !== targetId) return 'The endpoint has another destination now.';
     const target = await this.targets.ofDestination(environmentId, targetId);
     const noun = endpoint?.id === targetId || (target?.ownerId ?? null) !== null ? 'endpoint' : 'destination';

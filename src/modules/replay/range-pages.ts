@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoints } from '#modules/receiving/contract.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
-import { ReplayPages, routesTo, type NextPage, type PageSource } from './replay-pages.js';
+import { type NextPage, type PageSource, ReplayPages, routesTo } from './replay-pages.js';
 
 /** What an endpoint received, to where its routes lead now. */
 @Injectable()
@@ -13,8 +13,12 @@ export class RangePages implements PageSource {
 
   async next(job: ReplayJob): Promise<NextPage> {
     const endpoint = await this.endpoints.find(job.environmentId, job.endpointId);
-    if (endpoint?.status !== 'active') return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
+    if (endpoint?.status !== 'active')
+      return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
     const routes = routesTo(endpoint, job.destinations);
-    return { page: await this.pages.read(job, routes, PAGE_EVENTS), destinations: routes.map(({ destinationId }) => destinationId) };
+    return {
+      page: await this.pages.read(job, routes, PAGE_EVENTS),
+      destinations: routes.map(({ destinationId }) => destinationId),
+    };
   }
 }

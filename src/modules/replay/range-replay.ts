@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
+import { type Id, Ids, parseId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
 import { ReceivedEvents, type ReceivedRange } from '#modules/events/received.contract.js';
 import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
-import { Clock } from '#kernel/clock.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
-import { Ids, parseId, type Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
 import { ReplayStart } from './replay-start.js';
-import { windowOf, type Window } from './window.js';
+import { type Window, windowOf } from './window.js';
 
 /** What a caller asks for. */
 export interface RangeQuery {
@@ -59,14 +59,24 @@ export class RangeReplay {
 
   /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
-    if (query.cursor !== undefined) throw badRequest('A real replay takes no cursor: it is one job over the whole window.');
+    if (query.cursor !== undefined)
+      throw badRequest('A real replay takes no cursor: it is one job over the whole window.');
     const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
-    if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
+    if (endpoint.status !== 'active')
+      throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
     // Whatever their state: telling that apart for a large window takes as long as the job.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     return this.starting.start({
-      ...window, environmentId: tenant.environmentId, kind: 'range', endpointId, applicationId: null, targetId: null, includeCancelled: false,
-      status: query.status ?? null, destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
+      ...window,
+      environmentId: tenant.environmentId,
+      kind: 'range',
+      endpointId,
+      applicationId: null,
+      targetId: null,
+      includeCancelled: false,
+      status: query.status ?? null,
+      destinations,
+      destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
       totalEstimate: scanned,
     });
   }
@@ -77,9 +87,13 @@ export class RangeReplay {
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);
     const routes = routesTo(endpoint, destinations);
     const run = { replayId: this.ids.next(), destinations: routes.map(({ destinationId }) => destinationId) };
-    const list: CursorQuery = { list: `dry run ${endpointId}`, filters: { ...filters, destinations: filters.destinations?.join() } };
+    const list: CursorQuery = {
+      list: `dry run ${endpointId}`,
+      filters: { ...filters, destinations: filters.destinations?.join() },
+    };
     if (cursor !== undefined) range.beforeId = this.cursors.read(tenant, list, cursor);
-    if (routes.every(({ filter }) => filter === null)) return { ...run, ...(await this.countAll(range, routes.length)), nextCursor: null };
+    if (routes.every(({ filter }) => filter === null))
+      return { ...run, ...(await this.countAll(range, routes.length)), nextCursor: null };
     const page = await this.pages.read(range, routes, DRY_RUN_MAX);
     const { scanned, replayed, skipped, excluded, isFull, lastId } = page;
     const nextCursor = isFull && lastId ? this.cursors.issue(tenant, list, lastId) : null;
@@ -87,10 +101,19 @@ export class RangeReplay {
   }
 
   /** Without filters every event goes to every route, so that counting is enough. */
-  private async countAll(range: ReceivedRange, routes: number): Promise<Pick<DryRun, 'scanned' | 'replayed' | 'enqueued' | 'skipped' | 'excluded'>> {
+  private async countAll(
+    range: ReceivedRange,
+    routes: number,
+  ): Promise<Pick<DryRun, 'scanned' | 'replayed' | 'enqueued' | 'skipped' | 'excluded'>> {
     const { scanned, excluded } = await this.received.count(range, COUNT_MAX);
     const routable = scanned - excluded;
-    return { scanned, excluded, replayed: routes > 0 ? routable : 0, enqueued: routable * routes, skipped: routes > 0 ? 0 : routable };
+    return {
+      scanned,
+      excluded,
+      replayed: routes > 0 ? routable : 0,
+      enqueued: routable * routes,
+      skipped: routes > 0 ? 0 : routable,
+    };
   }
 
   private async checked(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<Range> {
@@ -112,7 +135,9 @@ function destinationsOf(endpoint: EndpointSummary, named: string[] | undefined):
   const targets = new Set(endpoint.routes.map(({ destinationId }) => destinationId));
   const ids = named.map((text) => parseId('dst', text));
   const faults = ids.flatMap((id, i) =>
-    id !== null && targets.has(id) ? [] : [{ path: `destinations.${i}`, message: 'is no destination of a route of this endpoint' }],
+    id !== null && targets.has(id)
+      ? []
+      : [{ path: `destinations.${i}`, message: 'is no destination of a route of this endpoint' }],
   );
   if (faults.length > 0) throw invalid(faults);
   return ids.filter((id): id is Id => id !== null);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FailedDeliveries, type FailedRow } from '#modules/ledger/redelivery.contract.js';
 import type { Id } from '#kernel/ids.js';
+import { FailedDeliveries, type FailedRow } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
@@ -19,20 +19,31 @@ export class RecoverPages implements PageSource {
     const obstacle = await this.named.obstacleOf(environmentId, targetId, applicationId === null ? null : endpointId);
     if (obstacle !== null) return { obstacle };
     const { beforeId, fromId, status } = job;
-    const rows = await this.failed.page({ environmentId, targetIds: [targetId], beforeId, fromId, status }, PAGE_EVENTS);
-    const isOwn = ({ endpointId: of }: FailedRow): boolean => applicationId === null || targetId === endpointId || of === endpointId;
+    const rows = await this.failed.page(
+      { environmentId, targetIds: [targetId], beforeId, fromId, status },
+      PAGE_EVENTS,
+    );
+    const isOwn = ({ endpointId: of }: FailedRow): boolean =>
+      applicationId === null || targetId === endpointId || of === endpointId;
     return { page: pageOf(rows.filter(isOwn), rows, targetId, job.includeCancelled), destinations: [] };
   }
 }
 
 /** Pages go back in time, each one forwards. Whoever shares the target with others passes by what is theirs. */
-function pageOf(own: readonly FailedRow[], rows: readonly FailedRow[], targetId: Id, includesCancelled: boolean): ReplayPage {
+function pageOf(
+  own: readonly FailedRow[],
+  rows: readonly FailedRow[],
+  targetId: Id,
+  includesCancelled: boolean,
+): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
   // Two deliveries of an event to one target, by two routes of its time, are one from now on.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
-    deliveries: once.reverse().map(({ eventId, expiresOn, endpointId }) => ({ eventId, expiresOn, targetId, endpointId })),
+    deliveries: once
+      .reverse()
+      .map(({ eventId, expiresOn, endpointId }) => ({ eventId, expiresOn, targetId, endpointId })),
     scanned: own.length,
     replayed: once.length,
     skipped: whole.length - sent.length,

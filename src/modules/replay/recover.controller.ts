@@ -1,17 +1,25 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Cancelled } from '#modules/events/contract.dto.js';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Cancelled } from '#modules/events/contract.dto.js';
 import { Cancel } from './cancel.js';
 import { NamedTargets } from './named-targets.js';
-import { Recover } from './recover.js';
 import { CancelBody, RecoverBody } from './recover.dto.js';
+import { Recover } from './recover.js';
 import { presentJob, ReplayJobItem } from './replays.dto.js';
 
-const APP = { name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' };
-const ENDPOINT = { name: 'endpoint', description: 'The endpoint: its `ep_` id, or your own id of it.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const APP = {
+  name: 'app',
+  description: 'The application: its `app_` id, or your own id of it.',
+  example: 'customer-42',
+};
+const ENDPOINT = {
+  name: 'endpoint',
+  description: 'The endpoint: its `ep_` id, or your own id of it.',
+  example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
 const DESTINATION = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const RECOVERS =
   'Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was ' +
@@ -37,7 +45,11 @@ export class RecoverController {
   @ApiOperation({ summary: 'Recover a destination', description: RECOVERS })
   @ApiParam(DESTINATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
-  async recoverDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: RecoverBody): Promise<ReplayJobItem> {
+  async recoverDestination(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: RecoverBody,
+  ): Promise<ReplayJobItem> {
     return presentJob(await this.recoveries.start(await this.named.destination(tenant, id), body));
   }
 
@@ -46,12 +58,15 @@ export class RecoverController {
   @Scope('write')
   @TakesPortalToken('resend', { fields: ['since', 'until', 'status'] })
   @Idempotent()
-  @ApiOperation({ summary: 'Recover an application\'s endpoint', description: RECOVERS })
+  @ApiOperation({ summary: "Recover an application's endpoint", description: RECOVERS })
   @ApiParam(APP)
   @ApiParam(ENDPOINT)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async recoverEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Body() body: RecoverBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
+    @Body() body: RecoverBody,
   ): Promise<ReplayJobItem> {
     return presentJob(await this.recoveries.start(await this.named.endpoint(tenant, application, endpoint), body));
   }
@@ -64,7 +79,11 @@ export class RecoverController {
   @ApiParam(DESTINATION)
   @ApiBody({ type: CancelBody, required: false })
   @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
-  async cancelDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: CancelBody): Promise<Cancelled> {
+  async cancelDestination(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body?: CancelBody,
+  ): Promise<Cancelled> {
     return { cancelled: await this.cancellations.waiting(await this.named.destination(tenant, id), body ?? {}) };
   }
 
@@ -72,14 +91,19 @@ export class RecoverController {
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Cancel what waits for an application\'s endpoint', description: CANCELS })
+  @ApiOperation({ summary: "Cancel what waits for an application's endpoint", description: CANCELS })
   @ApiParam(APP)
   @ApiParam(ENDPOINT)
   @ApiBody({ type: CancelBody, required: false })
   @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
   async cancelEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Body() body?: CancelBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
+    @Body() body?: CancelBody,
   ): Promise<Cancelled> {
-    return { cancelled: await this.cancellations.waiting(await this.named.endpoint(tenant, application, endpoint), body ?? {}) };
+    return {
+      cancelled: await this.cancellations.waiting(await this.named.endpoint(tenant, application, endpoint), body ?? {}),
+    };
   }
 }

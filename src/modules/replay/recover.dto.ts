@@ -70,6 +70,12 @@ export class CancelBody {
   until?: string;
 }
 
-export function presentEraseDryRun({ isCapped, endpoints, messages, deliveries, attempts }: EraseDryRun): EraseDryRunResult {
+export function presentEraseDryRun({
+  isCapped,
+  endpoints,
+  messages,
+  deliveries,
+  attempts,
+}: EraseDryRun): EraseDryRunResult {
   return { dry_run: true, endpoints, messages, deliveries, attempts, is_capped: isCapped };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict } from '#kernel/errors.js';
+import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
 import type { NamedTarget } from './named-targets.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
@@ -32,11 +32,22 @@ export class Recover {
     const { fromId, beforeId } = window;
     const status = query.status ?? null;
     return this.starting.start({
-      ...window, environmentId, kind: 'recover', endpointId: id, applicationId, targetId, status, destinations: null,
+      ...window,
+      environmentId,
+      kind: 'recover',
+      endpointId: id,
+      applicationId,
+      targetId,
+      status,
+      destinations: null,
       includeCancelled: query.include_cancelled ?? false,
       // The destination of an endpoint with a URL of its own is nobody else's business.
       destinationsUsed: targetId === id && applicationId !== null ? [] : [targetId],
-      totalEstimate: await this.failed.count({ environmentId, targetIds: [targetId], beforeId, fromId, status }, endpointId, ESTIMATE_MAX),
+      totalEstimate: await this.failed.count(
+        { environmentId, targetIds: [targetId], beforeId, fromId, status },
+        endpointId,
+        ESTIMATE_MAX,
+      ),
     });
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { SetAsideRequests, type SetAsideRange } from '#modules/events/set-aside.contract.js';
-import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, notFound } from '#kernel/errors.js';
-import { Ids, type Id } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { type SetAsideRange, SetAsideRequests } from '#modules/events/set-aside.contract.js';
+import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
-import { windowOf, type Window } from './window.js';
+import { type Window, windowOf } from './window.js';
 
 /** Which of the requests that were set aside to release. */
 export interface ReleaseQuery {
@@ -39,11 +39,21 @@ export class Release {
   /** Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
     const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
-    if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
+    if (endpoint.status !== 'active')
+      throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
     const { scanned } = await this.setAside.count(range, ESTIMATE_MAX);
     return this.starting.start({
-      ...window, environmentId: tenant.environmentId, kind: 'requests', endpointId, applicationId: null, targetId: null, includeCancelled: false,
-      status: query.status, destinations: null, destinationsUsed: [], totalEstimate: scanned,
+      ...window,
+      environmentId: tenant.environmentId,
+      kind: 'requests',
+      endpointId,
+      applicationId: null,
+      targetId: null,
+      includeCancelled: false,
+      status: query.status,
+      destinations: null,
+      destinationsUsed: [],
+      totalEstimate: scanned,
     });
   }
 
@@ -53,7 +63,11 @@ export class Release {
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };
   }
 
-  private async checked({ environmentId }: Tenant, endpointId: Id, query: ReleaseQuery): Promise<{ endpoint: EndpointSummary; window: Window; range: SetAsideRange }> {
+  private async checked(
+    { environmentId }: Tenant,
+    endpointId: Id,
+    query: ReleaseQuery,
+  ): Promise<{ endpoint: EndpointSummary; window: Window; range: SetAsideRange }> {
     const endpoint = await this.endpoints.find(environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
     const window = windowOf(query, this.clock.nowMs());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type Id, idFromBytes, showId } from '#kernel/ids.js';
 import type { EventSelection, SelectionQuery } from '#modules/events/event-selection.contract.js';
 import type { Signal } from '#modules/system-events/contract.js';
-import { idFromBytes, type Id, showId } from '#kernel/ids.js';
 
 export const JOB_STATES = ['pending', 'running', 'completed', 'stopped', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
@@ -46,9 +46,15 @@ export interface JobSelection {
  * What has one live job over a list of events at a time: sending again, and cancelling, of whatever the filter names, or of the whole
  * environment. A uuid of version 8, which no id of anything else looks like.
  */
-export function subjectOfSelection(action: JobAction, { destinationId, targetId, endpointId, applicationId, messageId }: Partial<EventSelection>): Id {
+export function subjectOfSelection(
+  action: JobAction,
+  { destinationId, targetId, endpointId, applicationId, messageId }: Partial<EventSelection>,
+): Id {
   const names = [destinationId, targetId, endpointId, applicationId, messageId].map((id) => id ?? '');
-  const bytes = createHash('sha256').update([action === 'cancel' ? 'cancel' : 'send', ...names].join(' ')).digest().subarray(0, 16);
+  const bytes = createHash('sha256')
+    .update([action === 'cancel' ? 'cancel' : 'send', ...names].join(' '))
+    .digest()
+    .subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return idFromBytes(bytes);
@@ -119,25 +125,62 @@ export interface ReplayJob {
 /** What is told of a job that is over. */
 export function endOf(job: ReplayJob): Signal {
   const { environmentId, id, kind, state, error, scanned, replayed, enqueued, skipped, excluded, cancelled } = job;
-  const counts = { scanned, replayed, enqueued, skipped, excluded, ...(job.selection?.action === 'cancel' && { cancelled }) };
+  const counts = {
+    scanned,
+    replayed,
+    enqueued,
+    skipped,
+    excluded,
+    ...(job.selection?.action === 'cancel' && { cancelled }),
+  };
   const prefix = subjectOf(job);
-  const subject = job.selection ? { action: job.selection.action } : { [SUBJECTS[prefix]]: showId(prefix, job.endpointId) };
-  const details = { replay: showId('rpj', id), kind, ...subject, state, ...(error !== null && { error }), ...counts, ...(job.erased && { erased: job.erased }) };
+  const subject = job.selection
+    ? { action: job.selection.action }
+    : { [SUBJECTS[prefix]]: showId(prefix, job.endpointId) };
+  const details = {
+    replay: showId('rpj', id),
+    kind,
+    ...subject,
+    state,
+    ...(error !== null && { error }),
+    ...counts,
+    ...(job.erased && { erased: job.erased }),
+  };
   return { environmentId, type: 'replay.completed', subject: id, details };
 }
 
 /** What a job is before anybody works on it. */
 export type NewReplayJob = Pick<
   ReplayJob,
-  | 'environmentId' | 'id' | 'kind' | 'replayId' | 'endpointId' | 'applicationId' | 'targetId' | 'includeCancelled' | 'since' | 'until' | 'status'
-  | 'destinations' | 'destinationsUsed' | 'beforeId' | 'fromId' | 'totalEstimate' | 'createdAt'
-> & Partial<Pick<ReplayJob, 'selection'>>;
+  | 'environmentId'
+  | 'id'
+  | 'kind'
+  | 'replayId'
+  | 'endpointId'
+  | 'applicationId'
+  | 'targetId'
+  | 'includeCancelled'
+  | 'since'
+  | 'until'
+  | 'status'
+  | 'destinations'
+  | 'destinationsUsed'
+  | 'beforeId'
+  | 'fromId'
+  | 'totalEstimate'
+  | 'createdAt'
+> &
+  Partial<Pick<ReplayJob, 'selection'>>;
 
 /** What jobs are about, by the prefixes of their ids. */
 export const SUBJECTS = { ep: 'endpoint', dst: 'destination', app: 'application' } as const;
 
 /** The prefix of the id that a job is about. */
-export function subjectOf({ kind, applicationId, endpointId }: Pick<ReplayJob, 'kind' | 'applicationId' | 'endpointId'>): keyof typeof SUBJECTS {
+export function subjectOf({
+  kind,
+  applicationId,
+  endpointId,
+}: Pick<ReplayJob, 'kind' | 'applicationId' | 'endpointId'>): keyof typeof SUBJECTS {
   if (applicationId === endpointId) return 'app';
   return kind === 'recover' && applicationId === null ? 'dst' : 'ep';
 }

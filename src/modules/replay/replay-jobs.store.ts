@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
-import { showId, type Id } from '#kernel/ids.js';
-import { FORGOTTEN_MS, subjectOf, SUBJECTS, type NewReplayJob, type ReplayJob } from './replay-job.js';
+import { type Id, showId } from '#kernel/ids.js';
+import { FORGOTTEN_MS, type NewReplayJob, type ReplayJob, subjectOf, SUBJECTS } from './replay-job.js';
 
 const COLUMNS = `
   environment_id as "environmentId", id, kind, application_id as "applicationId", target_id as "targetId",
@@ -31,7 +31,10 @@ const LIVE: Statement = {
 };
 
 /** replay_jobs_pkey. */
-const FIND: Statement = { name: 'replay_jobs_find', text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2` };
+const FIND: Statement = {
+  name: 'replay_jobs_find',
+  text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
+};
 
 /** The same; waits for a page or a stop of the job that is under way: passing those by would leave a job that goes on to nobody. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
@@ -88,15 +91,33 @@ export class ReplayJobsStore {
   /** Committed together with an idempotency key. Throws 409 while another job of the endpoint, destination or application is live. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
-      job.environmentId, job.id, job.replayId, job.endpointId, job.since, job.until, job.status, job.destinations,
-      job.destinationsUsed, job.beforeId, job.fromId, job.totalEstimate, job.createdAt,
-      job.kind, job.applicationId, job.targetId, job.includeCancelled, job.selection ? JSON.stringify(job.selection) : null,
+      job.environmentId,
+      job.id,
+      job.replayId,
+      job.endpointId,
+      job.since,
+      job.until,
+      job.status,
+      job.destinations,
+      job.destinationsUsed,
+      job.beforeId,
+      job.fromId,
+      job.totalEstimate,
+      job.createdAt,
+      job.kind,
+      job.applicationId,
+      job.targetId,
+      job.includeCancelled,
+      job.selection ? JSON.stringify(job.selection) : null,
     ];
     const [row] = await this.database.transaction(() => this.database.query<ReplayJob>(INSERT, values));
     if (row) return row;
     const [live] = await this.database.query<{ id: Id }>(LIVE, [job.environmentId, job.endpointId]);
     const what = job.selection ? 'job over these events' : `replay of this ${SUBJECTS[subjectOf(job)]}`;
-    throw conflict(`Another ${what} is live. Wait for it, or stop it.`, { reason: 'replay_live', ...(live && { replay: showId('rpj', live.id) }) });
+    throw conflict(`Another ${what} is live. Wait for it, or stop it.`, {
+      reason: 'replay_live',
+      ...(live && { replay: showId('rpj', live.id) }),
+    });
   }
 
   async find(environmentId: number, id: Id): Promise<ReplayJob | null> {
@@ -110,8 +131,18 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  page(environmentId: number, filter: { beforeId?: Id; endpointId?: Id; state?: string }, limit: number): Promise<ReplayJob[]> {
-    return this.database.query(PAGE, [environmentId, filter.beforeId ?? null, filter.endpointId ?? null, filter.state ?? null, limit]);
+  page(
+    environmentId: number,
+    filter: { beforeId?: Id; endpointId?: Id; state?: string },
+    limit: number,
+  ): Promise<ReplayJob[]> {
+    return this.database.query(PAGE, [
+      environmentId,
+      filter.beforeId ?? null,
+      filter.endpointId ?? null,
+      filter.state ?? null,
+      limit,
+    ]);
   }
 
   async requestStop(environmentId: number, id: Id, at: Date): Promise<ReplayJob | null> {
@@ -122,9 +153,26 @@ export class ReplayJobsStore {
   /** Everything that a page changes. */
   async update(job: ReplayJob): Promise<void> {
     await this.database.query(UPDATE, [
-      job.environmentId, job.id, job.state, job.beforeId, job.scanned, job.replayed, job.enqueued, job.skipped, job.excluded,
-      job.resumedFrom, job.error, job.failures, job.runner, job.startedAt, job.pageAt, job.finishedAt, job.destinationsUsed, job.fromId,
-      job.erased && JSON.stringify(job.erased), job.cancelled,
+      job.environmentId,
+      job.id,
+      job.state,
+      job.beforeId,
+      job.scanned,
+      job.replayed,
+      job.enqueued,
+      job.skipped,
+      job.excluded,
+      job.resumedFrom,
+      job.error,
+      job.failures,
+      job.runner,
+      job.startedAt,
+      job.pageAt,
+      job.finishedAt,
+      job.destinationsUsed,
+      job.fromId,
+      job.erased && JSON.stringify(job.erased),
+      job.cancelled,
     ]);
   }
 

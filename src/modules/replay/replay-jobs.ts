@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
-import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { endOf, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 
@@ -23,12 +23,16 @@ export class ReplayJobs {
   ) {}
 
   async list(
-    tenant: Tenant, query: { endpoint?: string; state?: string; cursor?: string; limit?: number },
+    tenant: Tenant,
+    query: { endpoint?: string; state?: string; cursor?: string; limit?: number },
   ): Promise<{ rows: ReplayJob[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'replays', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const endpointId = filters.endpoint === undefined ? undefined : (parseId('ep', filters.endpoint) ?? parseId('dst', filters.endpoint) ?? parseId('app', filters.endpoint));
+    const endpointId =
+      filters.endpoint === undefined
+        ? undefined
+        : (parseId('ep', filters.endpoint) ?? parseId('dst', filters.endpoint) ?? parseId('app', filters.endpoint));
     if (endpointId === null) return { rows: [], nextCursor: null };
     const rows = await this.store.page(tenant.environmentId, { beforeId, endpointId, state: filters.state }, limit + 1);
     const page = rows.slice(0, limit);

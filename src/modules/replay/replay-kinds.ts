@@ -4,7 +4,7 @@ import { CancelWork } from './cancel-work.js';
 import { EraseWork } from './erase-work.js';
 import { RangePages } from './range-pages.js';
 import { RecoverPages } from './recover-pages.js';
-import { subjectOf, type JobKind, type ReplayJob } from './replay-job.js';
+import { type JobKind, type ReplayJob, subjectOf } from './replay-job.js';
 import type { NextPage, PageSource, WorkSource } from './replay-pages.js';
 import { RequestsWork } from './requests-work.js';
 import { SelectedPages } from './selected-pages.js';
@@ -15,7 +15,12 @@ export class ReplayKinds implements PageSource {
   private readonly sources: Readonly<Record<JobKind, PageSource | WorkSource>>;
 
   constructor(
-    range: RangePages, recover: RecoverPages, application: ApplicationPages, requests: RequestsWork, erase: EraseWork, events: SelectedPages,
+    range: RangePages,
+    recover: RecoverPages,
+    application: ApplicationPages,
+    requests: RequestsWork,
+    erase: EraseWork,
+    events: SelectedPages,
     private readonly cancel: CancelWork,
   ) {
     this.sources = { range, recover, application, requests, erase, events };

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
-import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
 import type { Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
+import { Environments } from '#modules/auth/contract.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
+import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
 import { Judge } from '#sandbox/judge.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 
@@ -71,12 +71,24 @@ export class ReplayPages {
   /** Looks at up to `limit` events, newest first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
-    const page: ReplayPage = { deliveries: [], scanned: 0, replayed: 0, skipped: 0, excluded: 0, lastId: null, isFull: false };
+    const page: ReplayPage = {
+      deliveries: [],
+      scanned: 0,
+      replayed: 0,
+      skipped: 0,
+      excluded: 0,
+      lastId: null,
+      isFull: false,
+    };
     const backwards: Redelivered[][] = [];
     // In steps where bodies come with them, so that a page of large ones fits into memory.
     const step = hasFilters ? STEP_WITH_BODIES : limit;
-    for (let looked = 0, isFull = true; isFull && looked < limit; ) {
-      const rows = await this.received.page({ ...range, beforeId: page.lastId ?? range.beforeId }, Math.min(step, limit - looked), hasFilters);
+    for (let looked = 0, isFull = true; isFull && looked < limit;) {
+      const rows = await this.received.page(
+        { ...range, beforeId: page.lastId ?? range.beforeId },
+        Math.min(step, limit - looked),
+        hasFilters,
+      );
       looked += rows.length;
       isFull = rows.length === Math.min(step, limit - looked + rows.length);
       page.isFull = isFull && looked === limit;
@@ -90,7 +102,12 @@ export class ReplayPages {
     return page;
   }
 
-  private async count(page: ReplayPage, row: ReceivedRow, { environmentId, endpointId }: ReceivedRange, routes: readonly LiveRoute[]): Promise<Redelivered[]> {
+  private async count(
+    page: ReplayPage,
+    row: ReceivedRow,
+    { environmentId, endpointId }: ReceivedRange,
+    routes: readonly LiveRoute[],
+  ): Promise<Redelivered[]> {
     page.scanned += 1;
     const destinations = row.isExcluded ? null : await this.destinations(row, { environmentId, endpointId }, routes);
     if (destinations === null) {
@@ -104,16 +121,21 @@ export class ReplayPages {
 
   /** Null where filters take too long, so that nobody knows where it goes. */
   private async destinations(
-    { request }: ReceivedRow, { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>, routes: readonly LiveRoute[],
+    { request }: ReceivedRow,
+    { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>,
+    routes: readonly LiveRoute[],
   ): Promise<Id[] | null> {
     const view = request && new RequestView(request, request.verification);
     const verdicts = routes.map(({ filter }) => filter === null || (view !== null && filter.matches(view)));
-    if (view?.isExhausted !== true) return routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
+    if (view?.isExhausted !== true)
+      return routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
     const filters = routes.flatMap(({ filter }): Condition[] => (filter ? [filter] : []));
     const { organizationId } = await this.environments.get(environmentId);
     const judged = await this.judge.filters({ organization: organizationId, endpoint: endpointId }, filters, view);
     if (judged.includes(null)) return null;
-    return routes.filter(({ filter }) => filter === null || judged[filters.indexOf(filter)]).map(({ destinationId }) => destinationId);
+    return routes
+      .filter(({ filter }) => filter === null || judged[filters.indexOf(filter)])
+      .map(({ destinationId }) => destinationId);
   }
 }
 

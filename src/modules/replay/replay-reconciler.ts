@@ -22,7 +22,12 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
     private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Replay reconciler', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'Replay reconciler',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

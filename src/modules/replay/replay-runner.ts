@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
-import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
-import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { ReceivedEvents } from '#modules/events/received.contract.js';
+import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { LiveLoad } from './live-load.js';
 import { endOf, FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
@@ -23,7 +23,11 @@ const FAILURES_MAX = 10;
 const REFUSALS_MAX = 5;
 
 /** How a page ended. */
-type Step = { kind: 'more'; fromId: Id; toId: Id; enqueued: number } | { kind: 'worked'; enqueued: number; restMs: number } | { kind: 'over' } | { kind: 'elsewhere' };
+type Step =
+  | { kind: 'more'; fromId: Id; toId: Id; enqueued: number }
+  | { kind: 'worked'; enqueued: number; restMs: number }
+  | { kind: 'over' }
+  | { kind: 'elsewhere' };
 
 /**
  * Works a job off, a page a transaction: what a page enqueues and how far the job has come are committed together, so
@@ -48,7 +52,7 @@ export class ReplayRunner {
 
   /** Resolves when the job is over, another process has it, or this process stops; a failed page is tried again. */
   async run(environmentId: number, id: Id): Promise<void> {
-    for (let failures = 0; !this.stopping; ) {
+    for (let failures = 0; !this.stopping;) {
       try {
         const step = await this.page(environmentId, id);
         if (step.kind !== 'more' && step.kind !== 'worked') return;
@@ -131,7 +135,10 @@ export class ReplayRunner {
     return { kind: 'more', fromId: job.beforeId, toId, enqueued: page.deliveries.length };
   }
 
-  private add(job: ReplayJob, { scanned, replayed, skipped, excluded }: Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'>): void {
+  private add(
+    job: ReplayJob,
+    { scanned, replayed, skipped, excluded }: Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'>,
+  ): void {
     job.scanned += scanned;
     job.replayed += replayed;
     job.skipped += skipped;
@@ -140,7 +147,12 @@ export class ReplayRunner {
 
   /** The queue hands a job out again when its process was away for a while, which by then another one may have taken up. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
-    return runner !== null && runner !== this.runner && pageAt !== null && this.clock.nowMs() - pageAt.getTime() < FORGOTTEN_MS;
+    return (
+      runner !== null &&
+      runner !== this.runner &&
+      pageAt !== null &&
+      this.clock.nowMs() - pageAt.getTime() < FORGOTTEN_MS
+    );
   }
 
   /** Another runner's job is one that was interrupted. */
@@ -162,16 +174,19 @@ export class ReplayRunner {
 
   private async giveUp(environmentId: number, id: Id): Promise<void> {
     const why = `Storage refused a page of it ${REFUSALS_MAX} times. The log of the worker says why.`;
-    await this.database.transaction(async () => {
-      const job = await this.jobs.lock(environmentId, id);
-      if (job !== null && isLive(job) && !this.isElsewhere(job)) await this.finish(job, 'failed', why);
-    }).catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
+    await this.database
+      .transaction(async () => {
+        const job = await this.jobs.lock(environmentId, id);
+        if (job !== null && isLive(job) && !this.isElsewhere(job)) await this.finish(job, 'failed', why);
+      })
+      .catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
   }
 
   /** Bounded, so that nobody takes the job for forgotten, and cut short when this process stops. */
   private async rest(ms: number): Promise<void> {
     const untilMs = Math.min(ms, WAIT_MAX_MS);
-    for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS) await rest(Math.min(REST_STEP_MS, untilMs - restedMs));
+    for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS)
+      await rest(Math.min(REST_STEP_MS, untilMs - restedMs));
   }
 
   private async waitForRoom(environmentId: number, { fromId, toId }: { fromId: Id; toId: Id }): Promise<void> {

@@ -21,7 +21,12 @@ export class ReplayStart {
 
   /** Throws 409 while another job of the endpoint, destination or application is live. */
   async start(asked: Omit<NewReplayJob, 'id' | 'replayId' | 'createdAt'>): Promise<ReplayJob> {
-    const job = await this.jobs.insert({ ...asked, id: this.ids.next(), replayId: this.ids.next(), createdAt: this.clock.now() });
+    const job = await this.jobs.insert({
+      ...asked,
+      id: this.ids.next(),
+      replayId: this.ids.next(),
+      createdAt: this.clock.now(),
+    });
     this.announcer.announce(job);
     return job;
   }

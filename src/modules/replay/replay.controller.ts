@@ -1,8 +1,8 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
 import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
 import { Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventReplayBody, RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
@@ -27,13 +27,22 @@ export class ReplayController {
   @Idempotent()
   @ApiOperation({
     summary: 'Replay an event',
-    description: 'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
+    description:
+      'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
       'Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to.',
   })
-  @ApiParam({ name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({
+    name: 'id',
+    description: 'An `evt_` id, or the `msg_` id that a send returned.',
+    example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
   @ApiBody({ type: EventReplayBody, required: false })
   @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is on its way again.' })
-  async replayEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: EventReplayBody): Promise<ReplayAccepted> {
+  async replayEvent(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body?: EventReplayBody,
+  ): Promise<ReplayAccepted> {
     const eventId = await this.replays.event(tenant, id, body?.destinations);
     return { replay_id: showId('rpl', this.ids.next()), event_id: showId('evt', eventId) };
   }

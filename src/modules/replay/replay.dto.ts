@@ -8,7 +8,13 @@ import { Examples } from '#http/openapi-examples.js';
 })
 export class EventReplayBody {
   /** Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since. */
-  @ApiProperty({ required: false, type: [String], minItems: 1, maxItems: 100, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({
+    required: false,
+    type: [String],
+    minItems: 1,
+    maxItems: 100,
+    example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+  })
   destinations?: string[];
 }
 

@@ -1,9 +1,9 @@
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Logger } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { Clock } from '#kernel/clock.js';
-import { ReplayRunner } from './replay-runner.js';
 import { REPLAY_QUEUE, type ReplayWork } from './replay.queue.js';
+import { ReplayRunner } from './replay-runner.js';
 
 const COMPLAINT_EVERY_MS = 10_000;
 

@@ -1,12 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources } from '#modules/events/event-sources.contract.js';
-import { Redeliveries, type Addressee, type FindObstacle, type Redelivery, type Resent } from '#modules/ledger/redelivery.contract.js';
-import { Requests } from '#modules/events/requests.contract.js';
-import { Erasures } from '#modules/events/erasure.contract.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Erasures } from '#modules/events/erasure.contract.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
+import { Requests } from '#modules/events/requests.contract.js';
+import {
+  type Addressee,
+  type FindObstacle,
+  Redeliveries,
+  type Redelivery,
+  type Resent,
+} from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 
 /** Sends again what was sent before, with its id and its body, marked as a replay. */
@@ -30,13 +36,17 @@ export class ReplayService {
     if ((await this.erasures.erasedAt(tenant.environmentId, eventId)) !== null) {
       throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
     }
-    const named = destinations && await this.named.listed(tenant, destinations);
-    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant), (went) => (named ? chosen(went, named) : went));
+    const named = destinations && (await this.named.listed(tenant, destinations));
+    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant), (went) =>
+      named ? chosen(went, named) : went,
+    );
     refuseWhenNothingWasTaken(resent);
     if (resent.made > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);
     if (request === null) throw notFound('event');
-    throw conflict(`The event is ${request.status} and went nowhere. Replay its raw request instead: that verifies and routes it anew.`);
+    throw conflict(
+      `The event is ${request.status} and went nowhere. Replay its raw request instead: that verifies and routes it anew.`,
+    );
   }
 
   /** Throws 409 when there are dead letters, and none of what they are for takes deliveries now. */
@@ -57,7 +67,10 @@ export class ReplayService {
     const targetId = parseId('dst', text);
     if (targetId !== null) return { targetId };
     const aim = await this.sources.aim(tenant.environmentId, text);
-    if (aim === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
+    if (aim === null)
+      throw invalid([
+        { path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' },
+      ]);
     return aim;
   }
 }
@@ -65,7 +78,9 @@ export class ReplayService {
 /** `named` has null for a text that names no destination. */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
-  const faults = named.flatMap((id, i) => (targets.has(id) ? [] : [{ path: `destinations.${i}`, message: 'is no destination that the event went to' }]));
+  const faults = named.flatMap((id, i) =>
+    targets.has(id) ? [] : [{ path: `destinations.${i}`, message: 'is no destination that the event went to' }],
+  );
   if (faults.length > 0) throw invalid(faults);
   return went.filter(({ targetId }) => named.includes(targetId));
 }

@@ -16,7 +16,8 @@ export class ReplayTools extends AgentTools {
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
-        cursor, limit,
+        cursor,
+        limit,
       }),
       example: { state: 'running' },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/replays`, args) }),
@@ -41,20 +42,26 @@ export class ReplayTools extends AgentTools {
       example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,
-      run: async (api, { event_id: event, idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/events/${event}/replay`, body, key) }),
+      run: async (api, { event_id: event, idempotency_key: key, ...body }) => ({
+        content: await api.post(apiPath`/v1/events/${event}/replay`, body, key),
+      }),
     }),
     writeTool({
       name: 'redrive_dead_letters',
       title: 'Redrive dead letters',
-      description: 'Sends dead letters again: all, of one destination or endpoint, or since a time. First find out why they failed (search_events, status dlq). Status failed: replay_event.',
+      description:
+        'Sends dead letters again: all, of one destination or endpoint, or since a time. First find out why they failed (search_events, status dlq). Status failed: replay_event.',
       input: z.object({
         endpoint: z.string().max(200).optional().describe('`dst_…` or `ep_…`.'),
-        since, idempotency_key: idempotencyKey,
+        since,
+        idempotency_key: idempotencyKey,
       }),
       example: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,
-      run: async (api, { idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/dlq/redrive`, body, key) }),
+      run: async (api, { idempotency_key: key, ...body }) => ({
+        content: await api.post(apiPath`/v1/dlq/redrive`, body, key),
+      }),
     }),
     writeTool({
       name: 'replay_endpoint',
@@ -62,7 +69,9 @@ export class ReplayTools extends AgentTools {
       description:
         'Sends what an endpoint received in a time again, to where its routes lead now, delivered too. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
       input: z.object({
-        endpoint_id: id('ep'), since, until,
+        endpoint_id: id('ep'),
+        since,
+        until,
         status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these: `dst_…`.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
@@ -71,7 +80,9 @@ export class ReplayTools extends AgentTools {
       example: { endpoint_id: ENDPOINT, since: '2026-11-20T00:00:00Z', dry_run: true },
       isDestructive: false,
       isIdempotent: false,
-      run: async (api, { endpoint_id: endpoint, idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/endpoints/${endpoint}/replay`, body, key) }),
+      run: async (api, { endpoint_id: endpoint, idempotency_key: key, ...body }) => ({
+        content: await api.post(apiPath`/v1/endpoints/${endpoint}/replay`, body, key),
+      }),
     }),
   ];
 }

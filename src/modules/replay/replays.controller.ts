@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { notFound } from '#kernel/errors.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventJobBody, EventJobDryRun, presentEventJobDryRun } from './event-jobs.dto.js';
 import { EventJobs } from './event-jobs.js';
@@ -12,8 +12,17 @@ import { RangeReplay } from './range-replay.js';
 import { Release } from './release.js';
 import { ReplayJobs } from './replay-jobs.js';
 import {
-  DryRunResult, presentDryRun, presentJob, presentJobPage, presentReleaseDryRun, RangeReplayBody, ReleaseBody, ReleaseDryRunResult, ReplayJobItem,
-  ReplayJobListQuery, ReplayJobPage,
+  DryRunResult,
+  presentDryRun,
+  presentJob,
+  presentJobPage,
+  presentReleaseDryRun,
+  RangeReplayBody,
+  ReleaseBody,
+  ReleaseDryRunResult,
+  ReplayJobItem,
+  ReplayJobListQuery,
+  ReplayJobPage,
 } from './replays.dto.js';
 
 const JOB = { name: 'id', description: 'The replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -44,7 +53,10 @@ export class ReplaysController {
   @ApiOkResponse({ type: DryRunResult, description: 'What a replay would do (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayRange(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body?: RangeReplayBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body?: RangeReplayBody,
   ): Promise<ReplayJobItem | DryRunResult> {
     const endpointId = idOf('ep', id, 'endpoint');
     const { dry_run: isDry, ...query } = body ?? {};
@@ -67,7 +79,10 @@ export class ReplaysController {
   @ApiOkResponse({ type: ReleaseDryRunResult, description: 'What a release would look at (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayRequests(
-    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: ReleaseBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: ReleaseBody,
   ): Promise<ReplayJobItem | ReleaseDryRunResult> {
     const endpointId = idOf('ep', id, 'endpoint');
     const { dry_run: isDry, ...query } = body;
@@ -91,7 +106,9 @@ export class ReplaysController {
   @ApiOkResponse({ type: EventJobDryRun, description: 'How many events it would look at (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayEvents(
-    @CurrentTenant() tenant: Tenant, @Res({ passthrough: true }) reply: FastifyReply, @Body() { dry_run: isDry, ...query }: EventJobBody,
+    @CurrentTenant() tenant: Tenant,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { dry_run: isDry, ...query }: EventJobBody,
   ): Promise<ReplayJobItem | EventJobDryRun> {
     if (!isDry) return presentJob(await this.eventJobs.start(tenant, query));
     reply.code(200);
@@ -121,7 +138,8 @@ export class ReplaysController {
   @Idempotent()
   @ApiOperation({
     summary: 'Stop a replay job',
-    description: 'It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once.',
+    description:
+      'It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once.',
   })
   @ApiParam(JOB)
   @ApiOkResponse({ type: ReplayJobItem, description: 'The job with `stop_requested`.' })

@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
-import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
+import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import type { DryRun } from './range-replay.js';
 import type { ReleaseDryRun } from './release.js';
-import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, subjectOf, type ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, type ReplayJob, subjectOf } from './replay-job.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
@@ -28,7 +28,13 @@ export class RangeReplayBody {
   status?: (typeof STATUSES)[number];
 
   /** Only to these destinations of the endpoint's routes; to all of them when left out. */
-  @ApiProperty({ required: false, type: [String], minItems: 1, maxItems: 100, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({
+    required: false,
+    type: [String],
+    minItems: 1,
+    maxItems: 100,
+    example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+  })
   destinations?: string[];
 
   /** True to count only: nothing is sent. */
@@ -326,7 +332,10 @@ export function presentJob(job: ReplayJob): ReplayJobItem {
     excluded: job.excluded,
     erased: job.kind === 'erase' ? (job.erased ?? { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 }) : null,
     cancelled: job.selection?.action === 'cancel' ? job.cancelled : null,
-    searched_to: job.selection && job.pageAt && job.beforeId !== job.selection.filter.beforeId ? new Date(idTimeMs(job.beforeId)).toISOString() : null,
+    searched_to:
+      job.selection && job.pageAt && job.beforeId !== job.selection.filter.beforeId
+        ? new Date(idTimeMs(job.beforeId)).toISOString()
+        : null,
     resumed_from: job.resumedFrom,
     destinations_used: job.destinationsUsed.map(destination),
     error: job.error,
@@ -341,7 +350,13 @@ export function presentJobPage({ rows, nextCursor }: { rows: ReplayJob[]; nextCu
 }
 
 export function presentDryRun({ replayId, destinations, nextCursor, ...counts }: DryRun): DryRunResult {
-  return { replay_id: showId('rpl', replayId), dry_run: true, ...counts, destinations: destinations.map(destination), next_cursor: nextCursor };
+  return {
+    replay_id: showId('rpl', replayId),
+    dry_run: true,
+    ...counts,
+    destinations: destinations.map(destination),
+    next_cursor: nextCursor,
+  };
 }
 
 export function presentReleaseDryRun({ replayId, scanned, excluded }: ReleaseDryRun): ReleaseDryRunResult {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { idAfter } from '#kernel/ids.js';
 import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { Releases } from '#modules/receiving/contract.js';
-import { idAfter } from '#kernel/ids.js';
 import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
@@ -17,8 +17,21 @@ export class RequestsWork implements WorkSource {
     private readonly releases: Releases,
   ) {}
 
-  async work({ environmentId, id, endpointId, status, fromId, beforeId }: ReplayJob): Promise<WorkDone | { obstacle: string }> {
-    const range = { environmentId, endpointId, status: status === 'parked' ? 'parked' : 'quarantined', fromId, beforeId } as const;
+  async work({
+    environmentId,
+    id,
+    endpointId,
+    status,
+    fromId,
+    beforeId,
+  }: ReplayJob): Promise<WorkDone | { obstacle: string }> {
+    const range = {
+      environmentId,
+      endpointId,
+      status: status === 'parked' ? 'parked' : 'quarantined',
+      fromId,
+      beforeId,
+    } as const;
     const found = await this.setAside.page(range, LOOKED_AT);
     const done: WorkDone = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0, isOver: false };
     const startedAt = performance.now();

@@ -27,12 +27,30 @@ export class ResendController {
       'Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
       '404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now.',
   })
-  @ApiParam({ name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' })
-  @ApiParam({ name: 'message', description: 'The `msg_` id that the fan-out returned.', example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @ApiParam({ name: 'endpoint', description: 'The endpoint: its `ep_` id, or your own id of it.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event of the message at the endpoint is on its way again.' })
+  @ApiParam({
+    name: 'app',
+    description: 'The application: its `app_` id, or your own id of it.',
+    example: 'customer-42',
+  })
+  @ApiParam({
+    name: 'message',
+    description: 'The `msg_` id that the fan-out returned.',
+    example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
+  @ApiParam({
+    name: 'endpoint',
+    description: 'The endpoint: its `ep_` id, or your own id of it.',
+    example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  })
+  @ApiAcceptedResponse({
+    type: ReplayAccepted,
+    description: 'The event of the message at the endpoint is on its way again.',
+  })
   async resendMessage(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('message') message: string, @Param('endpoint') endpoint: string,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('message') message: string,
+    @Param('endpoint') endpoint: string,
   ): Promise<ReplayAccepted> {
     const eventId = await this.resending.message(tenant, application, message, endpoint);
     return { replay_id: showId('rpl', this.ids.next()), event_id: showId('evt', eventId) };

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel/errors.js';
+import { type Id, idAfter, parseId, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/contract.js';
 import { Messages } from '#modules/events/messages.contract.js';
 import { SentEvents } from '#modules/events/sent.contract.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
-import { notFound } from '#kernel/errors.js';
-import { idAfter, parseId, showId, type Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 import { ReplayService } from './replay.service.js';
 
 /** Sends one message of an application again, to one of its endpoints. */
@@ -29,7 +29,12 @@ export class Resend {
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
     if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
     // The events of a fan-out are the ids behind that of its message.
-    const range = { environmentId, endpointIds: [endpointId], fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) };
+    const range = {
+      environmentId,
+      endpointIds: [endpointId],
+      fromId: messageId,
+      beforeId: idAfter(messageId, FAN_OUT_MAX + 1),
+    };
     const [event] = await this.sent.page(range, 1);
     if (!event) throw notFound('message of this endpoint');
     return this.replays.event(tenant, showId('evt', event.id));

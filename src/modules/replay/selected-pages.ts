@@ -18,18 +18,32 @@ export class SelectedPages implements PageSource {
   async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
     if (selection === null) return { obstacle: 'The job has no filter.' };
     const { filter, max, action } = selection;
-    const { events, beforeId: nextId } = await this.selections.page(environmentId, { ...filter, beforeId, fromId }, Math.min(PAGE_EVENTS, max - scanned));
-    const which = { isUndelivered: action === 'recover', includesCancelled: includeCancelled, targetId: filter.destinationId ?? null };
+    const { events, beforeId: nextId } = await this.selections.page(
+      environmentId,
+      { ...filter, beforeId, fromId },
+      Math.min(PAGE_EVENTS, max - scanned),
+    );
+    const which = {
+      isUndelivered: action === 'recover',
+      includesCancelled: includeCancelled,
+      targetId: filter.destinationId ?? null,
+    };
     // Pages go back in time, each one forwards.
-    const rows = events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
+    const rows =
+      events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
     const whole = rows.filter(({ isGone }) => !isGone);
     const taken = await this.taken(environmentId, whole);
     const [replayed, excluded] = [countEvents(taken), countEvents(rows) - countEvents(whole)];
     return {
       destinations: [],
       page: {
-        deliveries: taken, scanned: events.length, replayed, excluded, skipped: events.length - replayed - excluded,
-        lastId: nextId ?? events.at(-1)?.id ?? null, isFull: nextId !== null && scanned + events.length < max,
+        deliveries: taken,
+        scanned: events.length,
+        replayed,
+        excluded,
+        skipped: events.length - replayed - excluded,
+        lastId: nextId ?? events.at(-1)?.id ?? null,
+        isFull: nextId !== null && scanned + events.length < max,
       },
     };
   }
@@ -40,7 +54,11 @@ export class SelectedPages implements PageSource {
     const taken: SendableRow[] = [];
     for (const row of rows) {
       const key = `${row.targetId} ${row.applicationEndpointId} ${row.isAdHoc}`;
-      if (!obstacles.has(key)) obstacles.set(key, row.isAdHoc ? null : await this.named.reasonAgainst(environmentId, row.targetId, row.applicationEndpointId));
+      if (!obstacles.has(key))
+        obstacles.set(
+          key,
+          row.isAdHoc ? null : await this.named.reasonAgainst(environmentId, row.targetId, row.applicationEndpointId),
+        );
       if (obstacles.get(key) === null) taken.push(row);
     }
     return taken;

@@ -1,5 +1,5 @@
 import { invalid } from '#kernel/errors.js';
-import { lowestIdAt, type Id } from '#kernel/ids.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 
 /** The time that a job covers: as the caller gave it, and as the ids that lie in it, from `fromId` to below `beforeId`. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Secrets } from '#modules/secrets/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Notifications } from '#kernel/notifications.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
+import { Secrets } from '#modules/secrets/contract.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 
 /** With values of at most 16 KB: 16 MB of memory. */

@@ -8,7 +8,7 @@ import { showUser } from './secret-users.js';
 import { SecretUsesStore } from './secret-uses.store.js';
 import { headerValueFaults, valueFaults } from './secret-values.js';
 import type { SecretEntity } from './secrets.entities.js';
-import { USERS_SHOWN_MAX, type SecretView } from './secrets.service.js';
+import { type SecretView, USERS_SHOWN_MAX } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
 /** A secret that a caller brings. */
@@ -44,7 +44,15 @@ export class SecretKeeper {
       await this.makeRoom(tenant.environmentId, name);
       const place = { environmentId: tenant.environmentId, id: this.ids.next() };
       const now = new Date(idTimeMs(place.id));
-      const row = { ...place, name, description, value: this.sealed.seal(place, value), version: 1, createdAt: now, updatedAt: now };
+      const row = {
+        ...place,
+        name,
+        description,
+        value: this.sealed.seal(place, value),
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+      };
       await this.store.insert(row);
       return row;
     });
@@ -75,7 +83,9 @@ export class SecretKeeper {
       if ((await this.store.findForUpdate(environmentId, id)) === null) throw notFound('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
       if (users.length > 0) {
-        throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', { used_by: users.map(showUser) });
+        throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', {
+          used_by: users.map(showUser),
+        });
       }
       await this.store.remove(environmentId, id);
     });
@@ -84,8 +94,10 @@ export class SecretKeeper {
   private async makeRoom(environmentId: number, name: string): Promise<void> {
     await this.store.lock(environmentId);
     const { count, isTaken } = await this.store.occupancy(environmentId, name);
-    if (isTaken) throw conflict(`There is a secret with the name ${name}. Change that one, or choose another name.`, { name });
-    if (count >= SECRETS_MAX) throw conflict(`An environment has at most ${SECRETS_MAX} secrets. Delete one first.`, { limit: SECRETS_MAX });
+    if (isTaken)
+      throw conflict(`There is a secret with the name ${name}. Change that one, or choose another name.`, { name });
+    if (count >= SECRETS_MAX)
+      throw conflict(`An environment has at most ${SECRETS_MAX} secrets. Delete one first.`, { limit: SECRETS_MAX });
   }
 }
 

@@ -1,5 +1,5 @@
-import type { SecretUser } from '#modules/secrets/contract.js';
 import { type IdPrefix, showId } from '#kernel/ids.js';
+import type { SecretUser } from '#modules/secrets/contract.js';
 
 const PREFIX: Readonly<Record<SecretUser['kind'], IdPrefix>> = { destination: 'dst', endpoint: 'ep' };
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type SecretUser, SecretUses } from '#modules/secrets/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { type SecretUser, SecretUses } from '#modules/secrets/contract.js';
 
 const LOCK_NAMED: Statement = {
   name: 'secret_uses.lock_named',
@@ -43,8 +43,13 @@ export class SecretUsesStore extends SecretUses {
     super();
   }
 
-  override async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
-    const found = names.length > 0 ? await this.database.query<{ id: Id; name: string }>(LOCK_NAMED, [environmentId, names]) : [];
+  override async replace(
+    environmentId: number,
+    { kind, id }: SecretUser,
+    names: readonly string[],
+  ): Promise<readonly string[]> {
+    const found =
+      names.length > 0 ? await this.database.query<{ id: Id; name: string }>(LOCK_NAMED, [environmentId, names]) : [];
     const known = new Set(found.map(({ name }) => name));
     const unknown = [...new Set(names)].filter((name) => !known.has(name));
     if (unknown.length > 0) return unknown;

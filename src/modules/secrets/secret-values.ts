@@ -12,6 +12,7 @@ export function valueFaults(value: string): Fault[] {
 /** The same for a secret that a destination's header uses: by itself it must be what a header may hold. */
 export function headerValueFaults(value: string): Fault[] {
   return forwardedHeaderFaults({ 'x-secret': value }).map(({ message }) => ({
-    path: 'value', message: `a destination uses the secret in a header: ${message}`,
+    path: 'value',
+    message: `a destination uses the secret in a header: ${message}`,
   }));
 }

@@ -1,20 +1,40 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SecretKeeper } from './secret-keeper.js';
 import {
-  newSecret, NewSecretBody, presentItem, presentPage, presentSecret, secretChanges, SecretChangesBody, SecretDetail, secretId, SecretItem,
-  SecretListQuery, SecretPage,
+  newSecret,
+  NewSecretBody,
+  presentItem,
+  presentPage,
+  presentSecret,
+  secretChanges,
+  SecretChangesBody,
+  SecretDetail,
+  secretId,
+  SecretItem,
+  SecretListQuery,
+  SecretPage,
 } from './secrets.dto.js';
 import { SecretsService } from './secrets.service.js';
 
 const ID = { name: 'id', description: 'The secret.', example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Values that go in and never come out. */
-@Section('Secrets', 'Named values for headers and code, as `{{secrets.NAME}}`. They are stored encrypted and never returned.')
+@Section(
+  'Secrets',
+  'Named values for headers and code, as `{{secrets.NAME}}`. They are stored encrypted and never returned.',
+)
 @Controller('v1/secrets')
 export class SecretsController {
   constructor(
@@ -33,7 +53,10 @@ export class SecretsController {
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Create a secret', description: 'The value is never returned; an environment has at most 1,000 secrets.' })
+  @ApiOperation({
+    summary: 'Create a secret',
+    description: 'The value is never returned; an environment has at most 1,000 secrets.',
+  })
   @ApiCreatedResponse({ type: SecretItem, description: 'The secret, without its value.' })
   async createSecret(@CurrentTenant() tenant: Tenant, @Body() body: NewSecretBody): Promise<SecretItem> {
     return presentItem(await this.keeper.create(tenant, newSecret(body)));
@@ -50,20 +73,33 @@ export class SecretsController {
 
   @Put(':id')
   @Scope('write')
-  @ApiOperation({ summary: 'Change a secret', description: 'A value is a new version; whatever uses the secret goes on with it within five seconds.' })
+  @ApiOperation({
+    summary: 'Change a secret',
+    description: 'A value is a new version; whatever uses the secret goes on with it within five seconds.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: SecretDetail, description: 'The secret with the changes, without its value.' })
-  async updateSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: SecretChangesBody): Promise<SecretDetail> {
+  async updateSecret(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: SecretChangesBody,
+  ): Promise<SecretDetail> {
     return presentSecret(await this.keeper.change(tenant, secretId(id), secretChanges(body)));
   }
 
   @Delete(':id')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a secret', description: 'Refused with 409 while something uses it; `details.used_by` says what.' })
+  @ApiOperation({
+    summary: 'Delete a secret',
+    description: 'Refused with 409 while something uses it; `details.used_by` says what.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiConflictResponse({ description: 'Something uses it, see `details.used_by`.', schema: { $ref: '#/components/schemas/Error' } })
+  @ApiConflictResponse({
+    description: 'Something uses it, see `details.used_by`.',
+    schema: { $ref: '#/components/schemas/Error' },
+  })
   async deleteSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.keeper.remove(tenant, secretId(id));
   }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { SecretUses, Secrets } from '#modules/secrets/contract.js';
+import { Secrets, SecretUses } from '#modules/secrets/contract.js';
 import { SealedSecrets } from './sealed-secrets.js';
 import { SecretKeeper } from './secret-keeper.js';
 import { SecretUsesStore } from './secret-uses.store.js';

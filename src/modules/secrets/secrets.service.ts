@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { SecretUser } from '#modules/secrets/contract.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { SecretUser } from '#modules/secrets/contract.js';
 import { SecretUsesStore } from './secret-uses.store.js';
 import type { SecretEntity } from './secrets.entities.js';
 import { SecretsStore } from './secrets.store.js';

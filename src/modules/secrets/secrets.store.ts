@@ -91,7 +91,10 @@ export class SecretsStore {
   }
 
   /** The row after the changes. */
-  update(row: SecretEntity, changes: Partial<Pick<SecretEntity, 'description' | 'value' | 'version'>>): Promise<SecretEntity> {
+  update(
+    row: SecretEntity,
+    changes: Partial<Pick<SecretEntity, 'description' | 'value' | 'version'>>,
+  ): Promise<SecretEntity> {
     const { environmentId, id, name } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
     return this.database.transaction(async () => {

@@ -2,10 +2,10 @@ import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import { ApplicationEndpointTestBody } from './endpoint-test.dto.js';
 import { EndpointTestService } from './endpoint-test.service.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
@@ -24,15 +24,19 @@ export class EndpointTestController {
   @Idempotent()
   @ApiOperation({
     summary: 'Send a test event to an endpoint',
-    description: 'To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled.',
+    description:
+      'To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiBody({ type: ApplicationEndpointTestBody, required: false })
   @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
   async testApplicationEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
-    @Req() { idempotency }: FastifyRequest, @Body() body?: ApplicationEndpointTestBody,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Param('endpoint') endpoint: string,
+    @Req() { idempotency }: FastifyRequest,
+    @Body() body?: ApplicationEndpointTestBody,
   ): Promise<TestSent> {
     const test = { application, endpoint, eventType: body?.event_type, idempotency, answer: unattempted };
     const { messageId, attempt } = await this.tests.run(tenant, test);

@@ -7,6 +7,13 @@ import { Examples } from '#http/openapi-examples.js';
 })
 export class ApplicationEndpointTestBody {
   /** The type of the test event. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', default: 'posthorn.test', example: 'invoice.paid' })
+  @ApiProperty({
+    required: false,
+    minLength: 1,
+    maxLength: 256,
+    pattern: '^[A-Za-z0-9._:/-]+$',
+    default: 'posthorn.test',
+    example: 'invoice.paid',
+  })
   event_type?: string;
 }

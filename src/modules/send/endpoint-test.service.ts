@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Applications, EndpointConditions } from '#modules/applications/contract.js';
-import { Retention } from '#modules/auth/contract.js';
-import { type Target, Targets } from '#modules/destinations/contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
-import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { Ids, type Id } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
+import { Applications, EndpointConditions } from '#modules/applications/contract.js';
+import { Retention } from '#modules/auth/contract.js';
+import { type Target, Targets } from '#modules/destinations/contract.js';
+import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
 /** What a caller wants tried: `application` and `endpoint` by their ids or uids. */
@@ -36,14 +36,19 @@ export class TestedEndpoints {
   ) {}
 
   /** Throws 404, and 409 for an endpoint that takes nothing now. */
-  async find(environmentId: number, { application, endpoint }: EndpointTest): Promise<{ applicationId: Id; id: Id; target: Target }> {
+  async find(
+    environmentId: number,
+    { application, endpoint }: EndpointTest,
+  ): Promise<{ applicationId: Id; id: Id; target: Target }> {
     const { applicationId, id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const { status, disabledReason } = await this.conditions.of(environmentId, id);
     const because = disabledReason ? ` (${disabledReason})` : '';
     if (status === 'disabled') throw conflict(`The endpoint is disabled${because}. Enable it with PATCH first.`);
     const target = await this.targets.ofDestination(environmentId, destinationId);
-    if (target === null) throw conflict('The destination of the endpoint was deleted. Give it another one with PATCH first.');
-    if (target.status === 'disabled') throw conflict('The destination of the endpoint is disabled. Enable it with PATCH first.');
+    if (target === null)
+      throw conflict('The destination of the endpoint was deleted. Give it another one with PATCH first.');
+    if (target.status === 'disabled')
+      throw conflict('The destination of the endpoint is disabled. Enable it with PATCH first.');
     return { applicationId, id, target };
   }
 
@@ -77,10 +82,20 @@ export class EndpointTestService {
     const span = this.tracing.startAccept(undefined, eventType);
     const { targetId, ratePerSecond, concurrency } = target;
     await this.ledger.fanOut({
-      environmentId, id: messageId, applicationId, eventType, channels: [], headers: null, traceparent: span.traceparent,
+      environmentId,
+      id: messageId,
+      applicationId,
+      eventType,
+      channels: [],
+      headers: null,
+      traceparent: span.traceparent,
       idempotency: idempotency && { request: idempotency, ...answer(messageId) },
-      expiresOnDay: await this.retention.expiresOnDay(environmentId, messageId), payload, payloadBytes: Buffer.byteLength(payload),
-      events: [{ environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false }],
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, messageId),
+      payload,
+      payloadBytes: Buffer.byteLength(payload),
+      events: [
+        { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
+      ],
     });
     // Workers see the event from here on.
     await this.database.commitEarly();

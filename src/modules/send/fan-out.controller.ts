@@ -22,12 +22,20 @@ export class FanOutController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'Emit an event to an application',
-    description: 'Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application.',
+    description:
+      'Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application.',
   })
-  @ApiParam({ name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' })
+  @ApiParam({
+    name: 'app',
+    description: 'The application: its `app_` id, or your own id of it.',
+    example: 'customer-42',
+  })
   @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every endpoint that it goes to.' })
   async emitEvent(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: EmitBody, @Req() request: FastifyRequest,
+    @CurrentTenant() tenant: Tenant,
+    @Param('app') application: string,
+    @Body() body: EmitBody,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { id, body: answer } = await this.fanOuts.emit(tenant, {

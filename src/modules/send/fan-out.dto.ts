@@ -14,13 +14,22 @@ export class EmitBody {
   payload: Record<string, unknown>;
 
   /** What it also belongs to: endpoints with channels of their own get it only when one of them is named here. */
-  @ApiProperty({ required: false, type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 10, example: ['project-42'] })
+  @ApiProperty({
+    required: false,
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 256 },
+    maxItems: 10,
+    example: ['project-42'],
+  })
   channels?: string[];
 
   /** Headers to forward with the deliveries; they win over the destination's own. */
   @ApiProperty({
     description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
-    selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' },
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'x-tenant': '42' },
   })
   headers?: Record<string, string>;
 }

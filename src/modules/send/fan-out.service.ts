@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Applications, type Subscriber } from '#modules/applications/contract.js';
-import { Retention } from '#modules/auth/contract.js';
-import { Targets, type Target } from '#modules/destinations/contract.js';
-import { EventTypes } from '#modules/event-types/contract.js';
-import { Ledger, type Caller, type FannedOut } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { channelFault } from '#engine/subscription.js';
 import { invalid } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
-import { Ids, showId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
-import { messageContent, type MessageContent } from './message.js';
+import { Applications, type Subscriber } from '#modules/applications/contract.js';
+import { Retention } from '#modules/auth/contract.js';
+import { type Target, Targets } from '#modules/destinations/contract.js';
+import { EventTypes } from '#modules/event-types/contract.js';
+import { type Caller, type FannedOut, Ledger } from '#modules/ledger/accept.contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { type MessageContent, messageContent } from './message.js';
 
 /** A fan-out as the edge hands it over. */
 export interface FanOutRequest {
@@ -49,42 +49,75 @@ export class FanOutService {
   async emit(tenant: Tenant, request: FanOutRequest): Promise<{ id: Id; body: string }> {
     const { environmentId } = tenant;
     const { eventType, channels, idempotency } = request;
-    const faults = channels.map((channel, i) => ({ path: `channels.${i}`, message: channelFault(channel) ?? '' })).filter(({ message }) => message !== '');
+    const faults = channels
+      .map((channel, i) => ({ path: `channels.${i}`, message: channelFault(channel) ?? '' }))
+      .filter(({ message }) => message !== '');
     if (faults.length > 0) throw invalid(faults);
     let content = messageContent(request.bodyText, request.headers);
     const checked = this.types.check(environmentId, eventType, request.payload);
     if (checked) await checked;
     if (this.acceptance.isRuled) content = await this.ruled(tenant, request, content);
     const traits = { eventType, channels, view: viewOf(content) };
-    const { applicationId, subscribers } = await this.applications.subscribers(environmentId, request.application, traits);
-    const targets = await this.targets.ofDestinations(environmentId, subscribers.map(({ destinationId }) => destinationId));
+    const { applicationId, subscribers } = await this.applications.subscribers(
+      environmentId,
+      request.application,
+      traits,
+    );
+    const targets = await this.targets.ofDestinations(
+      environmentId,
+      subscribers.map(({ destinationId }) => destinationId),
+    );
     const [id = '', ...eventIds] = this.ids.block(subscribers.length + 1);
     const span = this.tracing.startAccept(request.traceparent, eventType);
     const body = emittedBody(id, subscribers.length);
     await this.ledger.fanOut({
-      environmentId, id, applicationId, eventType, channels, ...content,
+      environmentId,
+      id,
+      applicationId,
+      eventType,
+      channels,
+      ...content,
       expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
       traceparent: span.traceparent,
       events: subscribers.map((subscriber, i) => ({
-        messageId: id, eventId: eventIds[i] ?? '', payload: content.payload, ...this.towards(environmentId, subscriber, targets[i] ?? null),
+        messageId: id,
+        eventId: eventIds[i] ?? '',
+        payload: content.payload,
+        ...this.towards(environmentId, subscriber, targets[i] ?? null),
       })),
       idempotency: idempotency && { request: idempotency, status: ACCEPTED_STATUS, body },
       caller: request.caller,
     });
-    span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id), 'posthorn.application.id': showId('app', applicationId) }));
+    span.end('accepted', () => ({
+      'messaging.message.id': showId('msg', id),
+      'posthorn.application.id': showId('app', applicationId),
+    }));
     return { id, body };
   }
 
   /** Before it is matched: filters see the headers that a policy adds. */
-  private async ruled(tenant: Tenant, { application, eventType }: FanOutRequest, content: MessageContent): Promise<MessageContent> {
+  private async ruled(
+    tenant: Tenant,
+    { application, eventType }: FanOutRequest,
+    content: MessageContent,
+  ): Promise<MessageContent> {
     const { payload, headers } = content;
-    const added = await this.acceptance.rule({ kind: 'fan_out', tenant, to: application, eventType, headers: headers ?? {}, payload });
+    const added = await this.acceptance.rule({
+      kind: 'fan_out',
+      tenant,
+      to: application,
+      eventType,
+      headers: headers ?? {},
+      payload,
+    });
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
   /** A target that can't be loaded right now keeps no event back: its attempt finds out. */
   private towards(
-    environmentId: number, { id, destinationId, isActive, isDecided }: Subscriber, target: Target | null,
+    environmentId: number,
+    { id, destinationId, isActive, isDecided }: Subscriber,
+    target: Target | null,
   ): Omit<FannedOut, 'messageId' | 'eventId' | 'payload'> {
     return {
       environmentId,

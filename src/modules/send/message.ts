@@ -19,9 +19,16 @@ export function messageContent(bodyText: string, headers: Record<string, string>
   const payload = bodyText.slice(span.start, span.end);
   const payloadBytes = Buffer.byteLength(payload);
   if (payloadBytes > PAYLOAD_BYTES_MAX) {
-    throw new ApiError('payload_too_large', `The payload has ${payloadBytes} bytes; at most ${PAYLOAD_BYTES_MAX} are taken.`);
+    throw new ApiError(
+      'payload_too_large',
+      `The payload has ${payloadBytes} bytes; at most ${PAYLOAD_BYTES_MAX} are taken.`,
+    );
   }
-  return { payload, payloadBytes, headers: headers && Object.keys(headers).length > 0 ? checkedHeaders(headers) : null };
+  return {
+    payload,
+    payloadBytes,
+    headers: headers && Object.keys(headers).length > 0 ? checkedHeaders(headers) : null,
+  };
 }
 
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {

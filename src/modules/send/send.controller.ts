@@ -2,9 +2,9 @@ import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/comm
 import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
 import { clientOf } from '#http/client.js';
 import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
 import { nameAfter } from '#http/request-name.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
@@ -23,10 +23,19 @@ export class SendController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'Send a webhook',
-    description: 'Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once.',
+    description:
+      'Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once.',
   })
-  @ApiAcceptedResponse({ type: SendAccepted, description: 'Accepted: it will be delivered, or end as a dead letter that can be replayed.' })
-  async sendWebhook(@CurrentTenant() tenant: Tenant, @Body() body: SendBody, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  @ApiAcceptedResponse({
+    type: SendAccepted,
+    description: 'Accepted: it will be delivered, or end as a dead letter that can be replayed.',
+  })
+  async sendWebhook(
+    @CurrentTenant() tenant: Tenant,
+    @Body() body: SendBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const id = await this.sending.send(tenant, {
       destination: body.destination,
       eventType: body.event_type,

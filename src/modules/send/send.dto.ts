@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Examples } from '#http/openapi-examples.js';
 import { FORWARDED_HEADERS_RULE } from '#engine/headers.js';
+import { Examples } from '#http/openapi-examples.js';
 import { Verbatim } from '#http/schemas.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
-import { showId, type Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
 import type { AttemptRow } from '#modules/events/attempts.contract.js';
 
 const TESTED_STATUS = 200;
@@ -12,11 +12,19 @@ const TESTED_STATUS = 200;
 @Examples({
   destination: {
     summary: 'To a destination: the last one that was created here',
-    value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event_type: 'invoice.paid', payload: { id: 'in_1', amount: 4200 } },
+    value: {
+      destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+      event_type: 'invoice.paid',
+      payload: { id: 'in_1', amount: 4200 },
+    },
   },
   url: {
     summary: 'To an HTTPS URL, without a destination',
-    value: { destination: 'https://example.com/webhooks', event_type: 'invoice.paid', payload: { id: 'in_1', amount: 4200 } },
+    value: {
+      destination: 'https://example.com/webhooks',
+      event_type: 'invoice.paid',
+      payload: { id: 'in_1', amount: 4200 },
+    },
   },
 })
 export class SendBody {
@@ -36,7 +44,10 @@ export class SendBody {
   /** Headers to forward with the deliveries; they win over the destination's own. */
   @ApiProperty({
     description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
-    selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' },
+    selfRequired: false,
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { 'x-tenant': '42' },
   })
   headers?: Record<string, string>;
 }

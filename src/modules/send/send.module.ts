@@ -11,9 +11,9 @@ import { FanOutController } from './fan-out.controller.js';
 import { FanOutService } from './fan-out.service.js';
 import { SendController } from './send.controller.js';
 import { SendService } from './send.service.js';
+import { SendTools } from './send.tools.js';
 import { TestEventController } from './test-event.controller.js';
 import { TestEventService } from './test-event.service.js';
-import { SendTools } from './send.tools.js';
 
 /** Sending: from a request to a committed event. */
 @Module({

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Retention } from '#modules/auth/contract.js';
-import { Targets, type Target } from '#modules/destinations/contract.js';
-import { EventTypes } from '#modules/event-types/contract.js';
-import { Ledger, type Caller, type NewEvent } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { invalid } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { Ids, parseId, showId, type Id } from '#kernel/ids.js';
+import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
-import { messageContent, type MessageContent } from './message.js';
+import { Retention } from '#modules/auth/contract.js';
+import { type Target, Targets } from '#modules/destinations/contract.js';
+import { EventTypes } from '#modules/event-types/contract.js';
+import { type Caller, Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { type MessageContent, messageContent } from './message.js';
 
 /** A send as the edge hands it over: validated fields, and the request's text for the payload's characters. */
 export interface SendRequest {
@@ -49,7 +49,10 @@ export class SendService {
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
     // A wait only where something has to be loaded first: every other send would pay for it.
-    const checked = request.payload === undefined ? undefined : this.types.check(tenant.environmentId, request.eventType, request.payload);
+    const checked =
+      request.payload === undefined
+        ? undefined
+        : this.types.check(tenant.environmentId, request.eventType, request.payload);
     if (checked) await checked;
     const found = this.target(tenant, request.destination);
     const target = found instanceof Promise ? await found : found;
@@ -79,8 +82,19 @@ export class SendService {
     return id;
   }
 
-  private async ruledHeaders(tenant: Tenant, { destination, eventType }: SendRequest, { payload, headers }: MessageContent): Promise<MessageContent['headers']> {
-    const added = await this.acceptance.rule({ kind: 'send', tenant, to: destination, eventType, headers: headers ?? {}, payload });
+  private async ruledHeaders(
+    tenant: Tenant,
+    { destination, eventType }: SendRequest,
+    { payload, headers }: MessageContent,
+  ): Promise<MessageContent['headers']> {
+    const added = await this.acceptance.rule({
+      kind: 'send',
+      tenant,
+      to: destination,
+      eventType,
+      headers: headers ?? {},
+      payload,
+    });
     return added === null ? headers : { ...headers, ...added };
   }
 
@@ -97,7 +111,9 @@ function sendable(target: Target | null): Target {
   if (!target) throw invalid([{ path: 'destination', message: 'There is no such destination.' }]);
   if (target.status === 'disabled') {
     const reason = target.disabledReason ? ` (${target.disabledReason})` : '';
-    throw invalid([{ path: 'destination', message: `The destination is disabled${reason}. Enable it with PATCH first.` }]);
+    throw invalid([
+      { path: 'destination', message: `The destination is disabled${reason}. Enable it with PATCH first.` },
+    ]);
   }
   return target;
 }

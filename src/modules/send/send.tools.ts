@@ -10,7 +10,8 @@ export class SendTools extends AgentTools {
     writeTool({
       name: 'send_webhook',
       title: 'Send a webhook',
-      description: 'Sends one event, signed, retried for 28 hours. Follow its `message_id` with wait_for_event or get_event.',
+      description:
+        'Sends one event, signed, retried for 28 hours. Follow its `message_id` with wait_for_event or get_event.',
       input: z.object({
         destination: z.string().min(1).max(2048).describe('`dst_…`, or an HTTPS URL.'),
         event_type: z.string().min(1).max(256).describe('As in `invoice.paid`.'),
@@ -21,18 +22,22 @@ export class SendTools extends AgentTools {
       example: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event_type: 'invoice.paid', payload: { amount: 4200 } },
       isDestructive: true,
       isIdempotent: false,
-      run: async (api, { idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/send`, body, key) }),
+      run: async (api, { idempotency_key: key, ...body }) => ({
+        content: await api.post(apiPath`/v1/send`, body, key),
+      }),
     }),
     writeTool({
       name: 'test_destination',
       title: 'Test a destination',
-      description: 'Sends a `posthorn.test` event and returns its attempt: null when a circuit or rate limit held it for 20 s.',
+      description:
+        'Sends a `posthorn.test` event and returns its attempt: null when a circuit or rate limit held it for 20 s.',
       input: z.object({ destination_id: id('dst'), idempotency_key: idempotencyKey }),
       example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,
       run: async (api, { destination_id: destination, idempotency_key: key }) => ({
-        content: await api.post(apiPath`/v1/destinations/${destination}/test`, undefined, key), untrusted: ['attempt.response_excerpt'],
+        content: await api.post(apiPath`/v1/destinations/${destination}/test`, undefined, key),
+        untrusted: ['attempt.response_excerpt'],
       }),
     }),
   ];

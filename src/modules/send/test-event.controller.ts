@@ -2,8 +2,8 @@ import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
 import { TestEventService } from './test-event.service.js';
@@ -26,7 +26,11 @@ export class TestEventController {
   @ApiParam({ name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
   @ApiUnprocessableEntityResponse({ description: 'The destination is disabled.' })
-  async testDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() { idempotency }: FastifyRequest): Promise<TestSent> {
+  async testDestination(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Req() { idempotency }: FastifyRequest,
+  ): Promise<TestSent> {
     const { eventId, attempt } = await this.tests.run(tenant, id, idempotency, unattempted);
     return presentTest(eventId, attempt);
   }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
-import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { parseId, type Id } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Targets } from '#modules/destinations/contract.js';
+import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { SendService } from './send.service.js';
 
 /** An attempt may take 15 seconds; a little more for the queue before and the record behind it. */
@@ -30,7 +30,10 @@ export class TestEventService {
    * for the key from the commit of the event on: whoever repeats a test whose process died gets that, and no second event.
    */
   async run(
-    tenant: Tenant, destination: string, idempotency: IdempotentRequest | null, answer: (eventId: Id) => StoredAnswer,
+    tenant: Tenant,
+    destination: string,
+    idempotency: IdempotentRequest | null,
+    answer: (eventId: Id) => StoredAnswer,
   ): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
     const id = parseId('dst', destination);
     const target = id && (await this.targets.ofListed(tenant.environmentId, id));
@@ -53,6 +56,14 @@ export class TestEventService {
 }
 
 /** What a test event says to whoever reads it. */
-export function testPayload(type: string, at: Date, what: 'destination' | 'endpoint'): { type: string; timestamp: string; data: { message: string } } {
-  return { type, timestamp: at.toISOString(), data: { message: `This is a test event. It reached you, so the ${what} works.` } };
+export function testPayload(
+  type: string,
+  at: Date,
+  what: 'destination' | 'endpoint',
+): { type: string; timestamp: string; data: { message: string } } {
+  return {
+    type,
+    timestamp: at.toISOString(),
+    data: { message: `This is a test event. It reached you, so the ${what} works.` },
+  };
 }

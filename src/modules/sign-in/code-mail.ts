@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 import { Config } from '#kernel/config.js';
+import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 
 /** Mails codes. A code is stored nowhere, and is worth nothing after ten minutes. */
 @Injectable()
@@ -17,7 +17,12 @@ export class CodeMail {
 
   /** Never throws: what the page says must not depend on whether somebody got mail. */
   send(to: string, code: string): Promise<void> {
-    return this.mail.send({ to, subject: `${code} is your code for Posthorn`, text: textOf(code, this.config.baseUrl), what: 'A sign-in code' });
+    return this.mail.send({
+      to,
+      subject: `${code} is your code for Posthorn`,
+      text: textOf(code, this.config.baseUrl),
+      what: 'A sign-in code',
+    });
   }
 }
 

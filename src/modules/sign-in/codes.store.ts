@@ -23,7 +23,10 @@ export interface NewCode {
   network: string;
 }
 
-const LOCK: Statement = { name: 'sign_in_codes.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn sign-in codes'), hashtext($1))` };
+const LOCK: Statement = {
+  name: 'sign_in_codes.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn sign-in codes'), hashtext($1))`,
+};
 
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
@@ -68,10 +71,16 @@ export class CodesStore {
   constructor(private readonly database: Database) {}
 
   /** False where the limits are reached. One at a time for each address: many at once are no more than one after the other. */
-  insert({ ticketHash, email, codeHash, network }: NewCode, { perNetwork, fromStrangers }: CodeLimits): Promise<boolean> {
+  insert(
+    { ticketHash, email, codeHash, network }: NewCode,
+    { perNetwork, fromStrangers }: CodeLimits,
+  ): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.database.query(LOCK, [email]);
-      return (await this.database.query(INSERT, [ticketHash, email, codeHash, network, perNetwork, fromStrangers])).length > 0;
+      return (
+        (await this.database.query(INSERT, [ticketHash, email, codeHash, network, perNetwork, fromStrangers])).length >
+        0
+      );
     });
   }
 

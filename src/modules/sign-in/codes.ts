@@ -34,7 +34,12 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
-    this.loop = new Loop('SignInCodes', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'SignInCodes',
+      () => this.sweep(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -49,7 +54,10 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
   async make(email: string, network: string): Promise<MadeCode> {
     const ticket = randomBytes(32).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');
-    const isMade = await this.store.insert({ ticketHash: sha256(ticket), email, codeHash: codeHash(ticket, code), network }, CODES_PER_HOUR);
+    const isMade = await this.store.insert(
+      { ticketHash: sha256(ticket), email, codeHash: codeHash(ticket, code), network },
+      CODES_PER_HOUR,
+    );
     return { ticket, code: isMade ? code : null };
   }
 
@@ -57,7 +65,10 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
-    return { email: pending.email, isRight: timingSafeEqual(pending.code_hash, codeHash(ticket, code.replaceAll(/\D/g, ''))) };
+    return {
+      email: pending.email,
+      isRight: timingSafeEqual(pending.code_hash, codeHash(ticket, code.replaceAll(/\D/g, ''))),
+    };
   }
 
   /** Uses a code up. False when somebody was faster. */

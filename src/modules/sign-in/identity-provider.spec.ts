@@ -2,45 +2,85 @@ import type { OidcProvider } from '#kernel/oidc-provider.js';
 import { joined, NotProvided, personOf, pinned } from './identity-provider.js';
 
 const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
-  issuer: 'https://login.example', clientId: 'posthorn', clientSecret: null, groupsClaim: 'groups', roles: [['admins', 'admin'], ['developers', 'write']], domains: [], trustsEmail: false, signingAlgorithms: [], organization: null, ...more,
+  issuer: 'https://login.example',
+  clientId: 'posthorn',
+  clientSecret: null,
+  groupsClaim: 'groups',
+  roles: [
+    ['admins', 'admin'],
+    ['developers', 'write'],
+  ],
+  domains: [],
+  trustsEmail: false,
+  signingAlgorithms: [],
+  organization: null,
+  ...more,
 });
 
 const ADA = { email: 'Ada@Customer.example', email_verified: true };
 
 describe('personOf', () => {
   it('folds ASCII letters alone: other addresses do not become the one of a member', () => {
-    expect(personOf({ email: '\u212aIM@Customer.example', email_verified: true }, provider()).email).toBe('\u212aim@customer.example');
+    expect(personOf({ email: '\u212aIM@Customer.example', email_verified: true }, provider()).email).toBe(
+      '\u212aim@customer.example',
+    );
   });
 
   it.each([
-    [['admins'], 'admin'], [['developers', 'admins'], 'admin'], [['developers'], 'write'], [['others'], null], ['developers', 'write'], [undefined, null], [[7, null, 'admins'], 'admin'], [{ admins: true }, null],
+    [['admins'], 'admin'],
+    [['developers', 'admins'], 'admin'],
+    [['developers'], 'write'],
+    [['others'], null],
+    ['developers', 'write'],
+    [undefined, null],
+    [[7, null, 'admins'], 'admin'],
+    [{ admins: true }, null],
   ])('groups %j come to %s', (groups, role) => {
     expect(personOf({ ...ADA, groups }, provider()).role).toBe(role);
   });
 
   it('* is everybody, and a larger group still counts', () => {
-    const open = provider({ roles: [['*', 'read'], ['admins', 'admin']] });
+    const open = provider({
+      roles: [
+        ['*', 'read'],
+        ['admins', 'admin'],
+      ],
+    });
 
     expect([personOf(ADA, open).role, personOf({ ...ADA, groups: ['admins'] }, open).role]).toEqual(['read', 'admin']);
   });
 
   it.each([
-    ['no address', { email_verified: true }], ['what is no address', { email: 'nobody', email_verified: true }], ['an address that is not verified', { email: 'a@b.example', email_verified: false }],
-    ['the same as a text', { email: 'a@b.example', email_verified: 'false' }], ['one that is not said to be', { email: 'a@b.example' }],
-    ['the same with null', { email: 'a@b.example', email_verified: null }], ['what is neither', { email: 'a@b.example', email_verified: 1 }],
+    ['no address', { email_verified: true }],
+    ['what is no address', { email: 'nobody', email_verified: true }],
+    ['an address that is not verified', { email: 'a@b.example', email_verified: false }],
+    ['the same as a text', { email: 'a@b.example', email_verified: 'false' }],
+    ['one that is not said to be', { email: 'a@b.example' }],
+    ['the same with null', { email: 'a@b.example', email_verified: null }],
+    ['what is neither', { email: 'a@b.example', email_verified: 1 }],
   ])('refuses %s', (_case, claims) => {
     expect(() => personOf(claims, provider())).toThrow(NotProvided);
   });
 
-  it.each([['a@customer.example', true], ['a@CUSTOMER.example', true], ['a@evil.example', false], ['a@sub.customer.example', false], ['a@customer.example.evil.example', false]])('of the domains that come in: %s %s', (email, isIn) => {
-    const person = (): unknown => personOf({ email, email_verified: 'true' }, provider({ domains: ['customer.example'] }));
+  it.each([
+    ['a@customer.example', true],
+    ['a@CUSTOMER.example', true],
+    ['a@evil.example', false],
+    ['a@sub.customer.example', false],
+    ['a@customer.example.evil.example', false],
+  ])('of the domains that come in: %s %s', (email, isIn) => {
+    const person = (): unknown =>
+      personOf({ email, email_verified: 'true' }, provider({ domains: ['customer.example'] }));
 
     if (isIn) expect(person()).toMatchObject({ email: email.toLowerCase() });
     else expect(person).toThrow(NotProvided);
   });
 
   it.each([
-    ['nothing', {}, true], ['null', { email_verified: null }, true], ['that it is not', { email_verified: false }, false], ['the same as a text', { email_verified: 'false' }, false],
+    ['nothing', {}, true],
+    ['null', { email_verified: null }, true],
+    ['that it is not', { email_verified: false }, false],
+    ['the same as a text', { email_verified: 'false' }, false],
   ])('an installation that trusts its provider takes an address of which it says %s: %s %s', (_case, said, isIn) => {
     const person = (): unknown => personOf({ email: 'a@b.example', ...said }, provider({ trustsEmail: true }));
 
@@ -51,34 +91,56 @@ describe('personOf', () => {
 
 describe('pinned', () => {
   const metadata = { issuer: 'https://login.example', jwks_uri: 'https://login.example/jwks' };
-  const algorithmsOf = (server: object, signingAlgorithms: string[] = []): unknown => pinned({ ...metadata, ...server }, { signingAlgorithms }).id_token_signing_alg_values_supported;
+  const algorithmsOf = (server: object, signingAlgorithms: string[] = []): unknown =>
+    pinned({ ...metadata, ...server }, { signingAlgorithms }).id_token_signing_alg_values_supported;
 
   it('leaves the algorithms with a public key of those that the provider lists, and RS256 where it lists none (OpenID Connect Discovery, section 3)', () => {
-    expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256', 'ES256', 'XX999'] })).toEqual(['RS256', 'ES256']);
+    expect(
+      algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256', 'ES256', 'XX999'] }),
+    ).toEqual(['RS256', 'ES256']);
     expect(algorithmsOf({})).toEqual(['RS256']);
   });
 
   it('takes those that the client is registered with instead', () => {
-    expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] }, ['ES256'])).toEqual(['ES256']);
+    expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] }, ['ES256'])).toEqual([
+      'ES256',
+    ]);
   });
 
-  it.each([[{ id_token_signing_alg_values_supported: ['HS256', 'none'] }], [{ id_token_signing_alg_values_supported: [] }], [{ jwks_uri: undefined }]])('refuses a provider whose signatures cannot be verified: %j', (server) => {
+  it.each([
+    [{ id_token_signing_alg_values_supported: ['HS256', 'none'] }],
+    [{ id_token_signing_alg_values_supported: [] }],
+    [{ jwks_uri: undefined }],
+  ])('refuses a provider whose signatures cannot be verified: %j', (server) => {
     expect(() => algorithmsOf(server)).toThrow('that ID tokens are signed with');
   });
 
   it('holds signed user info to the same rule', () => {
-    expect(pinned({ ...metadata, userinfo_signing_alg_values_supported: ['none', 'PS256'] }, { signingAlgorithms: [] }).userinfo_signing_alg_values_supported).toEqual(['PS256']);
+    expect(
+      pinned({ ...metadata, userinfo_signing_alg_values_supported: ['none', 'PS256'] }, { signingAlgorithms: [] })
+        .userinfo_signing_alg_values_supported,
+    ).toEqual(['PS256']);
   });
 });
 
 describe('joined', () => {
   it('what the ID token says goes before the user info', () => {
-    expect(joined({ sub: '1', email: 'a@b.example' }, { email: 'a@b.example', email_verified: true, groups: ['x'] })).toEqual({ sub: '1', email: 'a@b.example', email_verified: true, groups: ['x'] });
-    expect(joined({ email_verified: false, email: 'a@b.example' }, { email: 'a@b.example', email_verified: true })).toEqual({ email: 'a@b.example', email_verified: false });
-    expect(joined({ sub: '1' }, { email: 'a@b.example', email_verified: true })).toEqual({ sub: '1', email: 'a@b.example', email_verified: true });
+    expect(
+      joined({ sub: '1', email: 'a@b.example' }, { email: 'a@b.example', email_verified: true, groups: ['x'] }),
+    ).toEqual({ sub: '1', email: 'a@b.example', email_verified: true, groups: ['x'] });
+    expect(
+      joined({ email_verified: false, email: 'a@b.example' }, { email: 'a@b.example', email_verified: true }),
+    ).toEqual({ email: 'a@b.example', email_verified: false });
+    expect(joined({ sub: '1' }, { email: 'a@b.example', email_verified: true })).toEqual({
+      sub: '1',
+      email: 'a@b.example',
+      email_verified: true,
+    });
   });
 
   it('that another address is verified says nothing of the one that counts', () => {
-    expect(joined({ email: 'admin@b.example' }, { email: 'a@b.example', email_verified: true })).toEqual({ email: 'admin@b.example' });
+    expect(joined({ email: 'admin@b.example' }, { email: 'a@b.example', email_verified: true })).toEqual({
+      email: 'admin@b.example',
+    });
   });
 });

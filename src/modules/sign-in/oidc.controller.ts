@@ -14,8 +14,8 @@ import type { OidcProvider } from '#kernel/oidc-provider.js';
 import { IdentityProvider, NotProvided } from './identity-provider.js';
 import { PendingCookie, type VouchedInBrowser } from './pending-cookie.js';
 import { ProviderAway } from './provider-fetch.js';
-import type { SignInClient } from './sign-in-audit.js';
 import { type ProviderOutcome, SignInService } from './sign-in.service.js';
+import type { SignInClient } from './sign-in-audit.js';
 import { organizationPage, signInPath } from './sign-in-pages.js';
 
 const OUTDATED = 'This sign-in was begun in another browser, or more than ten minutes ago. Start again.';
@@ -52,8 +52,17 @@ export class OidcController {
     const pending = this.pending.read(request.headers.cookie);
     await this.orTell(reply, pending?.returnTo ?? null, async () => {
       if (pending === null || !('state' in pending)) throw new NotProvided(OUTDATED);
-      const person = await this.provider.complete(this.configured(), request.url.split('?').slice(1).join('?'), pending);
-      const outcome = await this.service.byProvider(person, this.configured(), clientOf(request), request.headers.cookie);
+      const person = await this.provider.complete(
+        this.configured(),
+        request.url.split('?').slice(1).join('?'),
+        pending,
+      );
+      const outcome = await this.service.byProvider(
+        person,
+        this.configured(),
+        clientOf(request),
+        request.headers.cookie,
+      );
       this.go(reply, outcome, { vouchedEmail: person.email, returnTo: pending.returnTo });
     });
   }
@@ -63,23 +72,38 @@ export class OidcController {
   @TakesForm()
   @RateLimit({ name: 'sign-in', count: 20, seconds: 300 })
   @UseGuards(OwnOriginGuard)
-  async chooseOrganization(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
+  async chooseOrganization(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() form: object,
+  ): Promise<void> {
     const pending = this.pending.read(request.headers.cookie);
     await this.orTell(reply, pending?.returnTo ?? null, async () => {
       if (pending === null || !('vouchedEmail' in pending)) throw new NotProvided(OUTDATED);
       const { member = null } = (form ?? {}) as FormFields;
       const vouched = { email: pending.vouchedEmail, memberId: member };
-      this.go(reply, await this.service.byVouchedAddress(vouched, this.configured(), clientOf(request), request.headers.cookie), pending);
+      this.go(
+        reply,
+        await this.service.byVouchedAddress(vouched, this.configured(), clientOf(request), request.headers.cookie),
+        pending,
+      );
     });
   }
 
   /** Redirects the person to their destination, or answers with the choice of an organization, which only this browser can make. */
   private go(reply: FastifyReply, outcome: ProviderOutcome, vouched: VouchedInBrowser): void {
     const { basePath } = this.config;
-    if (outcome.kind === 'refused') throw new NotProvided(`${vouched.vouchedEmail} is no member of an organization that your company's sign-in opens. Ask an administrator to add you.`);
+    if (outcome.kind === 'refused')
+      throw new NotProvided(
+        `${vouched.vouchedEmail} is no member of an organization that your company's sign-in opens. Ask an administrator to add you.`,
+      );
     if (outcome.kind === 'several') {
       reply.header('set-cookie', this.pending.set(vouched));
-      return sendPage(reply, organizationPage({ basePath, returnTo: null }, '/signin/oidc/organization', {}, outcome.memberships), { basePath });
+      return sendPage(
+        reply,
+        organizationPage({ basePath, returnTo: null }, '/signin/oidc/organization', {}, outcome.memberships),
+        { basePath },
+      );
     }
     reply.header('set-cookie', [outcome.cookie, this.pending.clear]);
     reply.header('cache-control', 'no-store').redirect(vouched.returnTo ?? `${basePath}/signin`, 303);
@@ -98,15 +122,22 @@ export class OidcController {
       if (!(error instanceof ProviderAway) && !(error instanceof NotProvided)) throw error;
       const isAway = error instanceof ProviderAway;
       if (isAway) this.logger.warn(`The identity provider cannot be asked: ${error.message}`);
-      if (error.cause !== undefined) this.logger.warn(`An answer of the identity provider was refused: ${firstCause(error)}`);
-      const said = isAway ? 'Your company\'s sign-in does not answer at the moment. Try again, or sign in another way.' : error.message;
+      if (error.cause !== undefined)
+        this.logger.warn(`An answer of the identity provider was refused: ${firstCause(error)}`);
+      const said = isAway
+        ? "Your company's sign-in does not answer at the moment. Try again, or sign in another way."
+        : error.message;
       const { basePath } = this.config;
       reply.header('set-cookie', this.pending.clear);
-      sendPage(reply, {
-        title: isAway ? 'The sign-in is away' : 'You were not let in',
-        body: html`<p class="fault" role="alert">${said}</p><p><a class="button" href="${signInPath(basePath, returnTo)}">Back to the sign-in</a></p>
-`,
-      }, { status: isAway ? 503 : 403, basePath });
+      sendPage(
+        reply,
+        {
+          title: isAway ? 'The sign-in is away' : 'You were not let in',
+          body: html`<p class="fault" role="alert">${said}</p>
+            <p><a class="button" href="${signInPath(basePath, returnTo)}">Back to the sign-in</a></p> `,
+        },
+        { status: isAway ? 503 : 403, basePath },
+      );
     }
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { SendingDomains } from '#modules/domains/contract.js';
-import { MailTransport } from '#modules/email/transport.contract.js';
-import { OwnMail, type OwnMessage } from '#modules/sign-in/own-mail.contract.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { Ids, showId } from '#kernel/ids.js';
 import { compose } from '#mail/compose.js';
+import { SendingDomains } from '#modules/domains/contract.js';
+import { MailTransport } from '#modules/email/transport.contract.js';
+import { OwnMail, type OwnMessage } from '#modules/sign-in/own-mail.contract.js';
 
 /** Mail of the service itself, through the installation's transport, signed with the platform's key. */
 @Injectable()
@@ -35,11 +35,28 @@ export class TransportOwnMail extends OwnMail {
       const id = showId('evt', this.ids.next());
       const domain = domainOf(this.sender);
       const dkim = { ...(await this.database.unit(() => this.domains.signingKey())), domain };
-      const raw = await compose({
-        messageId: `<${id}@${domain}>`, date: this.clock.now(), from: { name: 'Posthorn', address: this.sender }, to: [{ name: '', address: to }], cc: [], replyTo: [],
-        subject, text, html: null, attachments: [], headers: { 'Auto-Submitted': 'auto-generated' },
-      }, dkim);
-      const { replies } = await this.transport.submit({ emailId: id, raw, mailFrom: () => (platformDomain.includes('.') ? this.sender : ''), recipients: [to] });
+      const raw = await compose(
+        {
+          messageId: `<${id}@${domain}>`,
+          date: this.clock.now(),
+          from: { name: 'Posthorn', address: this.sender },
+          to: [{ name: '', address: to }],
+          cc: [],
+          replyTo: [],
+          subject,
+          text,
+          html: null,
+          attachments: [],
+          headers: { 'Auto-Submitted': 'auto-generated' },
+        },
+        dkim,
+      );
+      const { replies } = await this.transport.submit({
+        emailId: id,
+        raw,
+        mailFrom: () => (platformDomain.includes('.') ? this.sender : ''),
+        recipients: [to],
+      });
       const refused = replies.find(({ outcome }) => outcome !== 'accepted');
       if (refused !== undefined) this.logger.warn(`${what} was not mailed: ${refused.text}`);
     } catch (error) {

@@ -11,7 +11,10 @@ function cookieAt(baseUrl: string, installation = 1): { cookie: PendingCookie; t
   const time = { nowMs: 1_000_000 };
   const vault = { seal: (text: string) => Buffer.from(text), open: (sealed: Buffer) => sealed } as unknown as Vault;
   const keyring = { derived: () => Buffer.alloc(32, installation) } as unknown as Keyring;
-  return { cookie: new PendingCookie(vault, { baseUrl } as Config, { nowMs: () => time.nowMs } as Clock, keyring), time };
+  return {
+    cookie: new PendingCookie(vault, { baseUrl } as Config, { nowMs: () => time.nowMs } as Clock, keyring),
+    time,
+  };
 }
 
 describe('PendingCookie', () => {
@@ -26,7 +29,7 @@ describe('PendingCookie', () => {
     expect(cookie.clear).toMatch(new RegExp(`^${name}=; Max-Age=0; ${attributes}$`));
   });
 
-  it('two installations on one host do not take each other\'s', () => {
+  it("two installations on one host do not take each other's", () => {
     const [one, other] = [cookieAt('http://localhost:3000', 1).cookie, cookieAt('http://localhost:3001', 2).cookie];
     const set = one.set(PENDING).split(';', 1)[0];
 

@@ -48,10 +48,16 @@ export class PendingCookie {
   /** Null for none, for one that was altered, and for one that is too old. */
   read(header: string | undefined): PendingInBrowser | VouchedInBrowser | null {
     const { name } = this.cookie;
-    const value = header?.split(';').map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+    const value = header
+      ?.split(';')
+      .map((pair) => pair.trim())
+      .find((pair) => pair.startsWith(`${name}=`))
+      ?.slice(name.length + 1);
     if (value === undefined || value === '') return null;
     try {
-      const { untilMs, ...pending } = JSON.parse(this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString()) as (PendingInBrowser | VouchedInBrowser) & { untilMs: number };
+      const { untilMs, ...pending } = JSON.parse(
+        this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString(),
+      ) as (PendingInBrowser | VouchedInBrowser) & { untilMs: number };
       return untilMs > this.clock.nowMs() ? pending : null;
     } catch {
       return null;
@@ -60,6 +66,9 @@ export class PendingCookie {
 
   /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
   private get cookie(): HostCookie {
-    return (this.ownCookie ??= hostCookie('posthorn_oidc', { baseUrl: this.config.baseUrl, key: this.keyring.derived(COOKIE_KEY_PURPOSE) }));
+    return (this.ownCookie ??= hostCookie('posthorn_oidc', {
+      baseUrl: this.config.baseUrl,
+      key: this.keyring.derived(COOKIE_KEY_PURPOSE),
+    }));
   }
 }

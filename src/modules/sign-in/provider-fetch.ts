@@ -22,12 +22,21 @@ export class ProviderFetch {
     const verdict = this.gate.check(String(url));
     if (!verdict.ok) throw new ProviderAway(`${new URL(url).origin} may not be connected to: ${verdict.reason}`);
     const answer = await this.agent.exchange({
-      method, url: verdict.url, headers: { ...headers }, body: bytesOf(body), timeoutMs: TIMEOUT_MS, bodyBytesMax: BYTES_MAX, ...(signal && { signal }),
+      method,
+      url: verdict.url,
+      headers: { ...headers },
+      body: bytesOf(body),
+      timeoutMs: TIMEOUT_MS,
+      bodyBytesMax: BYTES_MAX,
+      ...(signal && { signal }),
     });
     if (answer.kind === 'error') throw new ProviderAway(`${verdict.url.origin} does not answer: ${answer.detail}`);
     if (answer.status >= 500) throw new ProviderAway(`${verdict.url.origin} answered ${answer.status}.`);
     const hasBody = answer.status !== 204 && answer.status !== 304;
-    return new Response(hasBody ? new Uint8Array(answer.body) : null, { status: answer.status, headers: answer.headers });
+    return new Response(hasBody ? new Uint8Array(answer.body) : null, {
+      status: answer.status,
+      headers: answer.headers,
+    });
   };
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Provisioned } from '#modules/auth/members.contract.js';
 import { type AuditActor, AuditTrail } from '#kernel/audit.js';
 import { type Id, showId } from '#kernel/ids.js';
+import type { Provisioned } from '#modules/auth/members.contract.js';
 
 /** Where a try came from. */
 export interface SignInClient {
@@ -27,19 +27,39 @@ export interface SignInEntry {
 export class SignInAudit {
   constructor(private readonly trail: AuditTrail) {}
 
-  async note({ action, organizationId, actor, what, environmentId, session }: SignInEntry, { ip, userAgent, requestId }: SignInClient): Promise<void> {
+  async note(
+    { action, organizationId, actor, what, environmentId, session }: SignInEntry,
+    { ip, userAgent, requestId }: SignInClient,
+  ): Promise<void> {
     await this.trail.record({
-      organizationId, environmentId: environmentId ?? null, actor, action, resourceType: 'sessions', resourceId: session ?? null,
-      origin: { ip, userAgent, requestId }, before: null, after: what,
+      organizationId,
+      environmentId: environmentId ?? null,
+      actor,
+      action,
+      resourceType: 'sessions',
+      resourceId: session ?? null,
+      origin: { ip, userAgent, requestId },
+      before: null,
+      after: what,
     });
   }
 
   /** What the identity provider's word made of a member, as he came in by it. In the caller's transaction. */
-  async provisioned({ organizationId, memberId, role, roleBefore }: Provisioned, email: string, { ip, userAgent, requestId }: SignInClient): Promise<void> {
+  async provisioned(
+    { organizationId, memberId, role, roleBefore }: Provisioned,
+    email: string,
+    { ip, userAgent, requestId }: SignInClient,
+  ): Promise<void> {
     await this.trail.record({
-      organizationId, environmentId: null, actor: memberActor(memberId), action: roleBefore === null ? 'member.provisioned' : 'member.role_followed',
-      resourceType: 'members', resourceId: showId('mbr', memberId), origin: { ip, userAgent, requestId },
-      before: roleBefore === null ? null : { role: roleBefore }, after: roleBefore === null ? { email, role } : { role },
+      organizationId,
+      environmentId: null,
+      actor: memberActor(memberId),
+      action: roleBefore === null ? 'member.provisioned' : 'member.role_followed',
+      resourceType: 'members',
+      resourceId: showId('mbr', memberId),
+      origin: { ip, userAgent, requestId },
+      before: roleBefore === null ? null : { role: roleBefore },
+      after: roleBefore === null ? { email, role } : { role },
     });
   }
 }

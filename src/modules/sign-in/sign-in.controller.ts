@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Sessions } from '#modules/auth/sessions.contract.js';
 import { ServesPage } from '#http/access.js';
 import { type FormFields, TakesForm } from '#http/form-parser.js';
 import { OwnOriginGuard } from '#http/pages/own-origin.guard.js';
@@ -10,8 +9,9 @@ import { ownPath } from '#http/pages/return-to.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
-import { codePage, organizationPage, signedInPage, signedOutPage, signInPage } from './sign-in-pages.js';
+import { Sessions } from '#modules/auth/sessions.contract.js';
 import { SignInService } from './sign-in.service.js';
+import { codePage, organizationPage, signedInPage, signedOutPage, signInPage } from './sign-in-pages.js';
 
 /** Of one client address, over all ways of signing in. */
 const TRIES = { name: 'sign-in', count: 20, seconds: 300 };
@@ -28,7 +28,11 @@ export class SignInController {
 
   @Get('signin')
   @ServesPage()
-  async showSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: Record<string, unknown>): Promise<void> {
+  async showSignIn(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Query() query: Record<string, unknown>,
+  ): Promise<void> {
     const who = await this.sessions.read(request.headers.cookie);
     const returnTo = this.returnTo(query['return_to']);
     if (who !== null && returnTo !== null) return this.leave(reply, returnTo);
@@ -44,7 +48,8 @@ export class SignInController {
     const { key = '', return_to } = fieldsOf(form);
     const returnTo = this.returnTo(return_to);
     const cookie = await this.service.byKey(key.trim(), clientOf(request), request.headers.cookie);
-    if (cookie === null) return this.show(reply, this.offer(returnTo, 'This is no valid API key, or it was revoked or has expired.'), 401);
+    if (cookie === null)
+      return this.show(reply, this.offer(returnTo, 'This is no valid API key, or it was revoked or has expired.'), 401);
     this.enter(reply, cookie, returnTo);
   }
 
@@ -53,11 +58,16 @@ export class SignInController {
   @TakesForm()
   @RateLimit(TRIES)
   @UseGuards(OwnOriginGuard)
-  async mailSignInCode(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
+  async mailSignInCode(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() form: object,
+  ): Promise<void> {
     const { email = '', return_to } = fieldsOf(form);
     const returnTo = this.returnTo(return_to);
     const ticket = await this.service.mailCode(email, request);
-    if (ticket === null) return this.show(reply, this.offer(returnTo, 'This is not an address that a code can be mailed to.'), 400);
+    if (ticket === null)
+      return this.show(reply, this.offer(returnTo, 'This is not an address that a code can be mailed to.'), 400);
     this.show(reply, codePage({ basePath: this.config.basePath, returnTo, fault: null }, ticket));
   }
 
@@ -66,12 +76,32 @@ export class SignInController {
   @TakesForm()
   @RateLimit(TRIES)
   @UseGuards(OwnOriginGuard)
-  async signInWithCode(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
+  async signInWithCode(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() form: object,
+  ): Promise<void> {
     const { ticket = '', code = '', member, return_to } = fieldsOf(form);
     const place = { basePath: this.config.basePath, returnTo: this.returnTo(return_to) };
-    const outcome = await this.service.byCode({ ticket, code, memberId: member ?? null }, clientOf(request), request.headers.cookie);
-    if (outcome.kind === 'wrong') return this.show(reply, codePage({ ...place, fault: 'This is not the code, or it was used, or is too old. After five wrong ones a new code is needed.' }, ticket), 401);
-    if (outcome.kind === 'several') return this.show(reply, organizationPage(place, '/signin/code', { ticket, code }, outcome.memberships));
+    const outcome = await this.service.byCode(
+      { ticket, code, memberId: member ?? null },
+      clientOf(request),
+      request.headers.cookie,
+    );
+    if (outcome.kind === 'wrong')
+      return this.show(
+        reply,
+        codePage(
+          {
+            ...place,
+            fault: 'This is not the code, or it was used, or is too old. After five wrong ones a new code is needed.',
+          },
+          ticket,
+        ),
+        401,
+      );
+    if (outcome.kind === 'several')
+      return this.show(reply, organizationPage(place, '/signin/code', { ticket, code }, outcome.memberships));
     this.enter(reply, outcome.cookie, place.returnTo);
   }
 
@@ -81,7 +111,8 @@ export class SignInController {
   @UseGuards(OwnOriginGuard)
   async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
     const who = await this.sessions.read(request.headers.cookie);
-    if (who !== null && !this.sessions.holdsCsrfToken(who, fieldsOf(form)['csrf_token'])) throw new ApiError('insufficient_scope', 'This form is not of your session. Open the page again.');
+    if (who !== null && !this.sessions.holdsCsrfToken(who, fieldsOf(form)['csrf_token']))
+      throw new ApiError('insufficient_scope', 'This form is not of your session. Open the page again.');
     reply.header('set-cookie', await this.service.end(request.headers.cookie, who, clientOf(request)));
     this.show(reply, signedOutPage(this.config.basePath));
   }
@@ -113,6 +144,10 @@ function fieldsOf(form: object | undefined): FormFields {
   return (form ?? {}) as FormFields;
 }
 
-function clientOf({ ip, headers, id }: FastifyRequest): { ip: string; userAgent: string | undefined; requestId: string } {
+function clientOf({ ip, headers, id }: FastifyRequest): {
+  ip: string;
+  userAgent: string | undefined;
+  requestId: string;
+} {
   return { ip, userAgent: headers['user-agent'], requestId: id };
 }

@@ -10,15 +10,25 @@ import { OidcController } from './oidc.controller.js';
 import { TransportOwnMail } from './own-mail.js';
 import { PendingCookie } from './pending-cookie.js';
 import { ProviderFetch } from './provider-fetch.js';
-import { SignInAudit } from './sign-in-audit.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignInService } from './sign-in.service.js';
+import { SignInAudit } from './sign-in-audit.js';
 
 /** Where people sign in: with an API key, with a code that is mailed, through the company's identity provider. */
 @Module({
   imports: [AuthModule, DomainsModule],
   controllers: [OidcController, SignInController],
-  providers: [CodeMail, Codes, CodesStore, IdentityProvider, PendingCookie, ProviderFetch, SignInAudit, SignInService, { provide: OwnMail, useClass: TransportOwnMail }],
+  providers: [
+    CodeMail,
+    Codes,
+    CodesStore,
+    IdentityProvider,
+    PendingCookie,
+    ProviderFetch,
+    SignInAudit,
+    SignInService,
+    { provide: OwnMail, useClass: TransportOwnMail },
+  ],
   exports: [OwnMail],
 })
 export class SignInModule {}

@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { type Membership, Memberships } from '#modules/auth/members.contract.js';
-import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
 import { parseMailbox } from '#engine/mail/addresses.js';
 import { clientNetwork } from '#http/client-network.js';
 import { Authenticator } from '#kernel/authenticator.js';
@@ -10,6 +8,8 @@ import { ApiError, unavailable } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import { DOMAINS_REQUIRED, lacksDomains, type OidcProvider } from '#kernel/oidc-provider.js';
 import type { Scope } from '#kernel/tenant.js';
+import { type Membership, Memberships } from '#modules/auth/members.contract.js';
+import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
@@ -19,10 +19,12 @@ import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from '.
 const NO_MORE_CODES_SECONDS = 600;
 
 /** What came of a code. */
-export type CodeOutcome = { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
+export type CodeOutcome =
+  { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
 /** The result of a sign-in through the identity provider. */
-export type ProviderOutcome = { kind: 'refused' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
+export type ProviderOutcome =
+  { kind: 'refused' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
 /** A code as it was typed, with the ticket of the browser and the membership that was chosen. */
 export interface GivenCode {
@@ -57,8 +59,21 @@ export class SignInService {
     if (caller === null) return this.failed('key', null, client);
     const { organizationId, environmentId } = caller.tenant;
     return this.database.transaction(async () => {
-      const cookie = await this.sessions.begin({ organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } }, client, cookieHeader);
-      await this.audit.note({ action: 'sign-in.succeeded', organizationId, environmentId, actor: keyActor(caller.keyId), what: { how: 'key' } }, client);
+      const cookie = await this.sessions.begin(
+        { organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } },
+        client,
+        cookieHeader,
+      );
+      await this.audit.note(
+        {
+          action: 'sign-in.succeeded',
+          organizationId,
+          environmentId,
+          actor: keyActor(caller.keyId),
+          what: { how: 'key' },
+        },
+        client,
+      );
       return cookie;
     });
   }
@@ -71,21 +86,32 @@ export class SignInService {
     const email = addressOf(given);
     if (email === null || !this.mail.isPossible) return null;
     const { ticket, code } = await this.codes.make(email, clientNetwork(ip));
-    if (code === null) throw new ApiError('rate_limited', 'So many codes were asked for that no other one is mailed for now. One that you have still counts, for ten minutes, in the browser that asked for it.', {}, NO_MORE_CODES_SECONDS);
+    if (code === null)
+      throw new ApiError(
+        'rate_limited',
+        'So many codes were asked for that no other one is mailed for now. One that you have still counts, for ten minutes, in the browser that asked for it.',
+        {},
+        NO_MORE_CODES_SECONDS,
+      );
     const [membership] = await this.memberships.of(email);
     // Not waited for: how long a relay takes would tell who is a member.
     if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
   }
 
-  async byCode({ ticket, code, memberId }: GivenCode, client: SignInClient, cookieHeader: string | undefined): Promise<CodeOutcome> {
+  async byCode(
+    { ticket, code, memberId }: GivenCode,
+    client: SignInClient,
+    cookieHeader: string | undefined,
+  ): Promise<CodeOutcome> {
     const { email, isRight } = await this.codes.check(ticket, code);
     const memberships = email === null ? [] : await this.memberships.of(email);
     if (!isRight) {
       await this.failed('code', email, client, memberships);
       return { kind: 'wrong' };
     }
-    const chosen = memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
+    const chosen =
+      memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
     if (chosen === undefined) return memberships.length === 0 ? { kind: 'wrong' } : { kind: 'several', memberships };
     return this.database.transaction(async (): Promise<CodeOutcome> => {
       if (!(await this.codes.use(ticket))) return { kind: 'wrong' };
@@ -97,10 +123,16 @@ export class SignInService {
    * Lets somebody in whom the provider knows: a member, with the role that their groups give, or a newcomer whom a group lets in. A member of
    * several organizations that the provider opens has to choose one. Throws 503 where OIDC_DOMAINS is missing.
    */
-  async byProvider(person: ProvidedPerson, provider: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
+  async byProvider(
+    person: ProvidedPerson,
+    provider: OidcProvider,
+    client: SignInClient,
+    cookieHeader: string | undefined,
+  ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
       // A start and the creation of an organization check it, too: those of a process that has other variables do not.
-      if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations())) throw unavailable(DOMAINS_REQUIRED);
+      if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
+        throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
       if (role !== null) await this.provision(provider.organization, { ...person, role }, client);
       return this.byVouchedAddress({ email, memberId: null }, provider, client, cookieHeader);
@@ -108,10 +140,18 @@ export class SignInService {
   }
 
   /** Lets somebody in whose address the provider has vouched for, to the membership that they chose. */
-  async byVouchedAddress({ email, memberId }: { email: string; memberId: string | null }, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
+  async byVouchedAddress(
+    { email, memberId }: { email: string; memberId: string | null },
+    { organization }: OidcProvider,
+    client: SignInClient,
+    cookieHeader: string | undefined,
+  ): Promise<ProviderOutcome> {
     return this.database.transaction(async (): Promise<ProviderOutcome> => {
       const memberships = await this.memberships.openedBy(organization, email);
-      const chosen = memberId === null && memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
+      const chosen =
+        memberId === null && memberships.length === 1
+          ? memberships[0]
+          : memberships.find((membership) => membership.memberId === memberId);
       if (chosen !== undefined) return { kind: 'in', cookie: await this.enter(chosen, 'oidc', client, cookieHeader) };
       if (memberships.length > 0) return { kind: 'several', memberships };
       await this.failed('oidc', email, client);
@@ -125,37 +165,66 @@ export class SignInService {
       if (who !== null) {
         const actor = who.member === null ? who.key && keyActor(who.key.id) : memberActor(who.member.id);
         const session = showId('ses', who.sessionId);
-        await this.audit.note({
-          action: 'sign-out', organizationId: who.organizationId, actor: { ...(actor ?? NOBODY), session }, session, what: { how: who.how }, ...(who.key && { environmentId: who.key.environmentId }),
-        }, client);
+        await this.audit.note(
+          {
+            action: 'sign-out',
+            organizationId: who.organizationId,
+            actor: { ...(actor ?? NOBODY), session },
+            session,
+            what: { how: who.how },
+            ...(who.key && { environmentId: who.key.environmentId }),
+          },
+          client,
+        );
       }
       return this.sessions.end(cookieHeader);
     });
   }
 
   /** A member whom the provider makes, or whose role it changes, is in the audit log in the same commit. */
-  private provision(organization: string | null, person: ProvidedPerson & { role: Scope }, client: SignInClient): Promise<Membership | null> {
+  private provision(
+    organization: string | null,
+    person: ProvidedPerson & { role: Scope },
+    client: SignInClient,
+  ): Promise<Membership | null> {
     return this.database.transaction(async () => {
       const provided = await this.memberships.provision(organization, person);
-      if (provided !== null && provided.role !== provided.roleBefore) await this.audit.provisioned(provided, person.email, client);
+      if (provided !== null && provided.role !== provided.roleBefore)
+        await this.audit.provisioned(provided, person.email, client);
       return provided;
     });
   }
 
-  private async enter({ organizationId, memberId }: Membership, how: 'code' | 'oidc', client: SignInClient, cookieHeader: string | undefined): Promise<string> {
+  private async enter(
+    { organizationId, memberId }: Membership,
+    how: 'code' | 'oidc',
+    client: SignInClient,
+    cookieHeader: string | undefined,
+  ): Promise<string> {
     return this.database.transaction(async () => {
       await this.memberships.signedIn(organizationId, memberId);
       const cookie = await this.sessions.begin({ organizationId, how, memberId, key: null }, client, cookieHeader);
-      await this.audit.note({ action: 'sign-in.succeeded', organizationId, actor: memberActor(memberId), what: { how } }, client);
+      await this.audit.note(
+        { action: 'sign-in.succeeded', organizationId, actor: memberActor(memberId), what: { how } },
+        client,
+      );
       return cookie;
     });
   }
 
   /** For the log of every organization that the address is a member of, or for the operator's when it is nobody's. */
-  private async failed(how: SignInWay, email: string | null, client: SignInClient, memberships: readonly Membership[] = []): Promise<null> {
+  private async failed(
+    how: SignInWay,
+    email: string | null,
+    client: SignInClient,
+    memberships: readonly Membership[] = [],
+  ): Promise<null> {
     const organizations = memberships.length === 0 ? [null] : memberships.map(({ organizationId }) => organizationId);
     for (const organizationId of organizations) {
-      await this.audit.note({ action: 'sign-in.failed', organizationId, actor: NOBODY, what: { how, ...(email !== null && { email }) } }, client);
+      await this.audit.note(
+        { action: 'sign-in.failed', organizationId, actor: NOBODY, what: { how, ...(email !== null && { email }) } },
+        client,
+      );
     }
     return null;
   }

@@ -12,20 +12,26 @@ describe('the catalogue', () => {
     expect([...SYSTEM_EVENT_TYPES].sort()).toEqual([...SYSTEM_EVENT_TYPES]);
   });
 
-  it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))('%s: its example is one of its kind, and keeps to its schema', (type, { schema, example }) => {
-    const validate = ajv.compile(schema);
+  it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))(
+    '%s: its example is one of its kind, and keeps to its schema',
+    (type, { schema, example }) => {
+      const validate = ajv.compile(schema);
 
-    expect(example.type).toBe(type);
-    expect([validate(example.data), validate.errors]).toEqual([true, null]);
-  });
+      expect(example.type).toBe(type);
+      expect([validate(example.data), validate.errors]).toEqual([true, null]);
+    },
+  );
 
-  it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))('%s: its schema refuses an item without its count, and one of nothing', (_type, { schema, example }) => {
-    const validate = ajv.compile(schema);
-    const [{ count: _count, ...uncounted } = {}] = example.data['items'] as Record<string, unknown>[];
+  it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))(
+    '%s: its schema refuses an item without its count, and one of nothing',
+    (_type, { schema, example }) => {
+      const validate = ajv.compile(schema);
+      const [{ count: _count, ...uncounted } = {}] = example.data['items'] as Record<string, unknown>[];
 
-    expect(validate({ ...example.data, items: [uncounted] })).toBe(false);
-    expect(validate({ ...example.data, items: [{ count: 1 }] })).toBe(false);
-  });
+      expect(validate({ ...example.data, items: [uncounted] })).toBe(false);
+      expect(validate({ ...example.data, items: [{ count: 1 }] })).toBe(false);
+    },
+  );
 
   it('says of a target either which destination it is, or which endpoint of which application', () => {
     const [opened] = CATALOGUE.filter(({ type }) => type === 'circuit.opened');
@@ -36,7 +42,9 @@ describe('the catalogue', () => {
 
     expect(about({ endpoint: `ep_${ulid}`, application: `app_${ulid}` })).toBe(true);
     expect(about({ endpoint: `ep_${ulid}` })).toBe(false);
-    expect(about({ destination: `dst_${ulid}`, name: 'One', endpoint: `ep_${ulid}`, application: `app_${ulid}` })).toBe(false);
+    expect(about({ destination: `dst_${ulid}`, name: 'One', endpoint: `ep_${ulid}`, application: `app_${ulid}` })).toBe(
+      false,
+    );
     expect(about({ destination: ulid, name: 'One' })).toBe(false);
   });
 });

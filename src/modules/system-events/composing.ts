@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
+import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
@@ -23,7 +23,8 @@ export class Composing {
     if (!first) return null;
     const { environmentId, type, id } = batch;
     const subjects = told.map(({ subject }) => subject);
-    const latest = type === 'event.dead_lettered' ? await this.deadLetters.latest(environmentId, subjects, EXAMPLES_MAX) : null;
+    const latest =
+      type === 'event.dead_lettered' ? await this.deadLetters.latest(environmentId, subjects, EXAMPLES_MAX) : null;
     return {
       id,
       environmentId,
@@ -33,7 +34,11 @@ export class Composing {
         count: first.total,
         first_at: first.firstAt.toISOString(),
         last_at: first.lastAt.toISOString(),
-        items: told.map(({ subject, details, count }) => ({ ...details, ...(latest && { event_ids: shown(latest.get(subject)) }), count })),
+        items: told.map(({ subject, details, count }) => ({
+          ...details,
+          ...(latest && { event_ids: shown(latest.get(subject)) }),
+          count,
+        })),
         items_truncated: first.subjects > told.length,
       },
     };

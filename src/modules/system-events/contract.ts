@@ -2,8 +2,18 @@ import type { Id } from '#kernel/ids.js';
 
 /** What the service tells an organization of itself. `catalogue.ts` says what each one carries. */
 export const SYSTEM_EVENT_TYPES = [
-  'circuit.closed', 'circuit.opened', 'destination.disabled', 'destination.enabled', 'domain.failed', 'domain.verified',
-  'email.bounced', 'email.complained', 'email.failed', 'endpoint.verification_failing', 'event.dead_lettered', 'replay.completed',
+  'circuit.closed',
+  'circuit.opened',
+  'destination.disabled',
+  'destination.enabled',
+  'domain.failed',
+  'domain.verified',
+  'email.bounced',
+  'email.complained',
+  'email.failed',
+  'endpoint.verification_failing',
+  'event.dead_lettered',
+  'replay.completed',
 ] as const;
 export type SystemEventType = (typeof SYSTEM_EVENT_TYPES)[number];
 

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Signal, type SystemEventListener, SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
+import {
+  type Signal,
+  type SystemEventListener,
+  SystemEvents,
+  type SystemEventType,
+} from '#modules/system-events/contract.js';
 import { SignalsStore } from './signals.store.js';
 
 /** Signals as rows, and the listeners of this process. */

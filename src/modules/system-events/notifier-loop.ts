@@ -23,7 +23,12 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly lookout: Lookout,
     clock: Clock,
   ) {
-    this.loop = new Loop('System events', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.loop = new Loop(
+      'System events',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
   }
 
   onApplicationBootstrap(): void {

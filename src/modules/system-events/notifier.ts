@@ -60,7 +60,10 @@ export class Notifier {
     // What happens to the destination itself would be sent to it, fail there, and be told again.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
-    else this.logger.warn(`${type} of the system destination ${showId('dst', destinationId)} (environment ${environmentId}) is not sent to itself.`);
+    else
+      this.logger.warn(
+        `${type} of the system destination ${showId('dst', destinationId)} (environment ${environmentId}) is not sent to itself.`,
+      );
   }
 
   private async callListeners(batch: Batch): Promise<void> {
@@ -69,14 +72,17 @@ export class Notifier {
     if (event === null) return;
     const outcomes = await Promise.allSettled(listeners.map((listener) => within(listener, event)));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
+    if (failed)
+      throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
   /** Whether the batch ends here: a broken listener must not keep the next events of its type from everybody. */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {
-      this.logger.error(`A listener failed ${LISTENER_TRIES} times and is not told of ${event} again: ${error.message}`);
+      this.logger.error(
+        `A listener failed ${LISTENER_TRIES} times and is not told of ${event} again: ${error.message}`,
+      );
       return true;
     }
     const pauseMs = Math.min(PAUSE_MS_FIRST * 2 ** batch.failures, PAUSE_MS_MAX);
@@ -90,7 +96,10 @@ export class Notifier {
 async function within(listener: SystemEventListener, event: SystemEvent): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`It took over ${LISTENER_TIMEOUT_MS / 1000} seconds.`)), LISTENER_TIMEOUT_MS);
+    timer = setTimeout(
+      () => reject(new Error(`It took over ${LISTENER_TIMEOUT_MS / 1000} seconds.`)),
+      LISTENER_TIMEOUT_MS,
+    );
   });
   try {
     await Promise.race([listener(event), late]);

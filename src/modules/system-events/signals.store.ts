@@ -81,7 +81,11 @@ export class SignalsStore {
   }
 
   async describe(environmentId: number, details: ReadonlyMap<string, Record<string, unknown>>): Promise<void> {
-    await this.database.query(DESCRIBE, [environmentId, uuidArray([...details.keys()]), jsonbArray([...details.values()].map((each) => JSON.stringify(each)))]);
+    await this.database.query(DESCRIBE, [
+      environmentId,
+      uuidArray([...details.keys()]),
+      jsonbArray([...details.values()].map((each) => JSON.stringify(each))),
+    ]);
   }
 
   async drop(environmentId: number, subjects: readonly string[]): Promise<void> {

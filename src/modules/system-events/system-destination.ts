@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { sqlState } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
 import { Environments, Retention, SystemDestinations } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
-import { sqlState } from '#kernel/database.js';
-import type { Id } from '#kernel/ids.js';
 import type { Batch } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
@@ -30,13 +30,25 @@ export class SystemDestination {
   }
 
   /** Accepts the event once, however often it is asked to. */
-  async accept({ id, environmentId, type, timestamp, data }: SystemEvent, targetId: Id, expiresOnDay: number): Promise<void> {
+  async accept(
+    { id, environmentId, type, timestamp, data }: SystemEvent,
+    targetId: Id,
+    expiresOnDay: number,
+  ): Promise<void> {
     // One that can't be loaded right now gets its event too: the attempt finds out.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     const payload = JSON.stringify({ type, timestamp, data });
     const event = {
-      environmentId, id, expiresOnDay, targetId, payload,
-      url: null, eventType: type, headers: null, traceparent: null, idempotency: null,
+      environmentId,
+      id,
+      expiresOnDay,
+      targetId,
+      payload,
+      url: null,
+      eventType: type,
+      headers: null,
+      traceparent: null,
+      idempotency: null,
       payloadBytes: Buffer.byteLength(payload),
       pulled: target !== null && this.targets.adapter(target.type).pulled,
       ratePerSecond: target?.ratePerSecond ?? null,

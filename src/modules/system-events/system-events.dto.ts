@@ -9,15 +9,25 @@ export class SystemEventTypeItem {
   type: SystemEventType;
 
   /** When it is sent. */
-  @ApiProperty({ example: 'A target failed so often in a row that deliveries to it are held back until a probe succeeds.' })
+  @ApiProperty({
+    example: 'A target failed so often in a row that deliveries to it are held back until a probe succeeds.',
+  })
   description: string;
 
   /** JSON Schema (2020-12) of the payload's `data`. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    example: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
+  })
   schema: Record<string, unknown>;
 
   /** A payload. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { type: 'circuit.opened', timestamp: '2026-11-21T09:30:41.530Z', data: { count: 1 } } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    example: { type: 'circuit.opened', timestamp: '2026-11-21T09:30:41.530Z', data: { count: 1 } },
+  })
   example: Record<string, unknown>;
 }
 
@@ -28,6 +38,15 @@ export class SystemEventTypeList {
   data: SystemEventTypeItem[];
 }
 
-export function presentCatalogue(catalogue: readonly (CatalogueEntry & { type: SystemEventType })[]): SystemEventTypeList {
-  return { data: catalogue.map(({ type, description, schema, example }) => ({ type, description, schema, example: { ...example } })) };
+export function presentCatalogue(
+  catalogue: readonly (CatalogueEntry & { type: SystemEventType })[],
+): SystemEventTypeList {
+  return {
+    data: catalogue.map(({ type, description, schema, example }) => ({
+      type,
+      description,
+      schema,
+      example: { ...example },
+    })),
+  };
 }

@@ -24,7 +24,10 @@ export class WaitingSignals {
       const found = await this.names.find(environmentId, subjects);
       const details = new Map(found.map((destination) => [destination.id, shownTarget(destination)]));
       if (details.size > 0) await this.store.describe(environmentId, details);
-      await this.store.drop(environmentId, subjects.filter((subject) => !details.has(subject)));
+      await this.store.drop(
+        environmentId,
+        subjects.filter((subject) => !details.has(subject)),
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { noteForReaper, type KeptProcess } from '../processes.js';
+import { type KeptProcess, noteForReaper } from '../processes.js';
 import { KillablePostgres } from '../storage.js';
 import { SmallDisk } from './small-disk.js';
 import { PrimaryAndStandby } from './standby.js';
@@ -29,7 +29,10 @@ export async function plainDatabase(): Promise<FleetDatabase> {
 export async function smallDatabase(): Promise<FleetDatabase> {
   const disk = SmallDisk.mount();
   if (!disk) throw new Error('There is no small disk: mounting one needs root and the right to mount.');
-  const server = await KillablePostgres.start({ directory: disk.directory, settings: { max_wal_size: '96MB', min_wal_size: '32MB' } });
+  const server = await KillablePostgres.start({
+    directory: disk.directory,
+    settings: { max_wal_size: '96MB', min_wal_size: '32MB' },
+  });
   const stop = async (): Promise<void> => {
     disk.free();
     await server.stop();
@@ -46,7 +49,10 @@ export async function pairedDatabase(): Promise<FleetDatabase> {
 
 /** The one that a Posthorn process starts under its DATA_DIR. */
 export class OwnDatabase implements FleetDatabase {
-  readonly dataDir = path.join(mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'embedded-')), 'data');
+  readonly dataDir = path.join(
+    mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'embedded-')),
+    'data',
+  );
   private retract = (): void => undefined;
 
   url(): string {

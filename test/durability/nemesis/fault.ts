@@ -62,5 +62,8 @@ export async function during(
 
 /** Whether results could not be recorded for a while, or late only. */
 export function wasStorageBroken(faults: readonly Inflicted[]): boolean {
-  return faults.some(({ isOutage, roundTripMs, disruptions }) => isOutage || roundTripMs !== undefined || disruptions.some(({ kind }) => kind === STORAGE_OUT_OF_REACH));
+  return faults.some(
+    ({ isOutage, roundTripMs, disruptions }) =>
+      isOutage || roundTripMs !== undefined || disruptions.some(({ kind }) => kind === STORAGE_OUT_OF_REACH),
+  );
 }

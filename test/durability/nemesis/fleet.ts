@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidOf } from '../../api/scene.js';
+import { isRedisInstalled } from '../../support/optional-tools.js';
 import { Pace } from '../../support/pace.js';
 import type { Load } from '../load.js';
 import { eventually, freePort, type KeptProcess } from '../processes.js';
@@ -12,12 +13,18 @@ import { DESTINATIONS, RETRY, Scene } from '../scene.js';
 import { query } from '../storage.js';
 import { Balancer } from './balancer.js';
 import { ProcessClock } from './clocks.js';
-import { OwnDatabase, pairedDatabase, plainDatabase, smallDatabase, stopWithDatabase, type FleetDatabase } from './database.js';
+import {
+  type FleetDatabase,
+  OwnDatabase,
+  pairedDatabase,
+  plainDatabase,
+  smallDatabase,
+  stopWithDatabase,
+} from './database.js';
 import { MailTraffic } from './mail-traffic.js';
 import { NameServer } from './name-server.js';
 import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
-import { isRedisInstalled } from '../../support/optional-tools.js';
 
 /** What faults are inflicted on: two `api` and two `worker` processes, two `all` that also take and send mail, or one `all` with the PostgreSQL that it starts itself. */
 export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;
@@ -42,7 +49,9 @@ const DRAIN_SECONDS = 30;
 export function isPossible(kind: FleetKind): boolean {
   if (kind === 'redis') return isRedisInstalled();
   if (kind !== 'small disk' || SmallDisk.isPossible()) return true;
-  process.stdout.write('nemesis: the full disk is SKIPPED, this machine lets nobody mount a small one (root and CAP_SYS_ADMIN would do).\n');
+  process.stdout.write(
+    'nemesis: the full disk is SKIPPED, this machine lets nobody mount a small one (root and CAP_SYS_ADMIN would do).\n',
+  );
   return false;
 }
 
@@ -98,7 +107,12 @@ export class Fleet {
       }
     }
     const pace = await Pace.start();
-    const env = { ...SHARED, SHUTDOWN_TIMEOUT: `${Math.ceil(DRAIN_SECONDS * pace.now())}s`, DNS_SERVERS: names.address, ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}) };
+    const env = {
+      ...SHARED,
+      SHUTDOWN_TIMEOUT: `${Math.ceil(DRAIN_SECONDS * pace.now())}s`,
+      DNS_SERVERS: names.address,
+      ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}),
+    };
     const scene = await Scene.open({ seed, databaseUrl: () => database.url(), processes, env, paths: PATHS, pace });
     database.note?.();
     await mail?.settle(scene, namesOf(kind));
@@ -107,7 +121,10 @@ export class Fleet {
 
   /** Makes due what waits for a later step of its schedule: an address without a destination has the default one, of hours. */
   async hurry(): Promise<void> {
-    await query(this.database.url(), 'update due_deliveries set due_at = now() where claimed_by is null and not parked and due_at > now()');
+    await query(
+      this.database.url(),
+      'update due_deliveries set due_at = now() where claimed_by is null and not parked and due_at > now()',
+    );
   }
 
   /** What became of these messages, a line each, the first 20: for who has to find out why they did not arrive. */
@@ -115,7 +132,14 @@ export class Fleet {
     const state = `select to_jsonb(d) - 'payload' || jsonb_build_object('now', now(), 'circuit', to_jsonb(c)) as open,
                      (select jsonb_agg(to_jsonb(a)) from attempts a where a.event_id = $1) as attempts
                    from (select $1::uuid as event_id) m left join due_deliveries d using (event_id) left join circuits c using (environment_id, target_id)`;
-    return Promise.all(messageIds.slice(0, 20).map(async (messageId) => `${messageId} ${JSON.stringify(await query(this.database.url(), state, [uuidOf(messageId)]))}`));
+    return Promise.all(
+      messageIds
+        .slice(0, 20)
+        .map(
+          async (messageId) =>
+            `${messageId} ${JSON.stringify(await query(this.database.url(), state, [uuidOf(messageId)]))}`,
+        ),
+    );
   }
 
   /** All processes, each once. */
@@ -126,14 +150,22 @@ export class Fleet {
   /** A caller that goes by readiness, at a few hundred messages a second. */
   load(lanes: number, pauseMs: number, destinations?: readonly string[]): Load {
     const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
-    return this.scene.load(this.apis.map(({ name }) => name), lanes, options);
+    return this.scene.load(
+      this.apis.map(({ name }) => name),
+      lanes,
+      options,
+    );
   }
 
   /** Has the workers wait for hundreds of answers of one receiver; resolves when most of that is accepted. */
   async burst(): Promise<void> {
     const number = DESTINATIONS - 1;
     await this.scene.receiver.misbehave(number, 'slow');
-    const load = this.scene.load(this.apis.map(({ name }) => name), BURST_LANES, { ready: () => this.balancer.ready(), destinations: this.scene.destinations.slice(-1) });
+    const load = this.scene.load(
+      this.apis.map(({ name }) => name),
+      BURST_LANES,
+      { ready: () => this.balancer.ready(), destinations: this.scene.destinations.slice(-1) },
+    );
     this.bursts.push(load);
     load.start();
     await Promise.race([load.reached(BURST), load.ended(), sleep(BURST_MS_MAX, undefined, { ref: false })]);
@@ -182,7 +214,10 @@ export class Fleet {
     const open = `select count(*)::int as count from due_deliveries join destinations on destinations.id = due_deliveries.target_id
                   where destinations.name like 'Receiver %'`;
     const isSettled = (): Promise<boolean> =>
-      query<{ count: number }>(this.database.url(), open).then(([row]) => row?.count === 0, () => false);
+      query<{ count: number }>(this.database.url(), open).then(
+        ([row]) => row?.count === 0,
+        () => false,
+      );
     return eventually(isSettled, withinMs, 250);
   }
 
@@ -206,7 +241,14 @@ export class Fleet {
     const ids: string[] = [];
     for (const [i, how] of MISBEHAVIOURS.entries()) {
       const number = DESTINATIONS + i;
-      const body = { name: `Misbehaving: ${how}`, type: 'https', url: receiver.url(number), secret: receiver.secrets[number], retry: RETRY, timeout_ms: 2_000 };
+      const body = {
+        name: `Misbehaving: ${how}`,
+        type: 'https',
+        url: receiver.url(number),
+        secret: receiver.secrets[number],
+        retry: RETRY,
+        timeout_ms: 2_000,
+      };
       const made = await this.scene.persistently(apis, (api) => this.scene.call(api, 'POST', '/v1/destinations', body));
       ids.push((made as { id: string }).id);
     }

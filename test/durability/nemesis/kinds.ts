@@ -16,7 +16,13 @@ export function kindNamed(name: string): FaultKind {
 }
 
 /** Half of the time `atOnceMin` kinds, otherwise more, up to `atOnceMax`, that do not get into each other's way; fewer where the fleet has not so many. */
-export function overlapping(kinds: readonly FaultKind[], fleet: FleetKind, dice: Seeded, atOnceMax: number, atOnceMin = 1): FaultKind[] {
+export function overlapping(
+  kinds: readonly FaultKind[],
+  fleet: FleetKind,
+  dice: Seeded,
+  atOnceMax: number,
+  atOnceMin = 1,
+): FaultKind[] {
   const possible = dice.shuffled(kinds.filter(({ fleets }) => fleets.includes(fleet)));
   const count = atOnceMax <= atOnceMin || dice.next() < 0.5 ? atOnceMin : dice.between(atOnceMin + 1, atOnceMax);
   const chosen: FaultKind[] = [];

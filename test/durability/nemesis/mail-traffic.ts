@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { startRelay, type Relay } from '../../api/relay.js';
+import { type Relay, startRelay } from '../../api/relay.js';
 import { startTargets, type TargetPath, type Targets } from '../../api/scene.js';
 import { eventually } from '../processes.js';
 import { RETRY, type Scene } from '../scene.js';
 import { query } from '../storage.js';
-import { judgeMail, type Emailed, type Letter, type MailVerdict } from './mail-verdict.js';
+import { type Emailed, judgeMail, type Letter, type MailVerdict } from './mail-verdict.js';
 
 const HOST = 'mail.nemesis.example';
 const LANES = 3;
@@ -47,7 +47,11 @@ export class MailTraffic {
 
   /** What each process is started with. */
   env(place: number): Record<string, string> {
-    return { SMTP_PORT: String(this.ports[place]), EMAIL_TRANSPORT: this.relay.url, PLATFORM_DOMAIN: 'platform.example' };
+    return {
+      SMTP_PORT: String(this.ports[place]),
+      EMAIL_TRANSPORT: this.relay.url,
+      PLATFORM_DOMAIN: 'platform.example',
+    };
   }
 
   /** A sender's domain, an alias and its destination. */
@@ -55,9 +59,21 @@ export class MailTraffic {
     const [first = ''] = apis;
     [this.scene, this.apis] = [scene, apis];
     await scene.call(first, 'POST', '/v1/domains', { domain: HOST, kind: 'email-send' });
-    await query(scene.databaseUrl(), `update domains set state = 'verified', is_owner = true, sending_enabled = true, next_check_at = now() + interval '10 days', verified_at = now()`);
-    const { id } = (await scene.call(first, 'POST', '/v1/destinations', { name: 'Mail', type: 'https', url: this.target.url, retry: RETRY })) as { id: string };
-    const { address } = (await scene.call(first, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'nemesis', destinationIds: [id] })) as { address: string };
+    await query(
+      scene.databaseUrl(),
+      `update domains set state = 'verified', is_owner = true, sending_enabled = true, next_check_at = now() + interval '10 days', verified_at = now()`,
+    );
+    const { id } = (await scene.call(first, 'POST', '/v1/destinations', {
+      name: 'Mail',
+      type: 'https',
+      url: this.target.url,
+      retry: RETRY,
+    })) as { id: string };
+    const { address } = (await scene.call(first, 'POST', '/v1/aliases', {
+      kind: 'platform',
+      localPart: 'nemesis',
+      destinationIds: [id],
+    })) as { address: string };
     this.alias = address;
   }
 
@@ -75,7 +91,8 @@ export class MailTraffic {
 
   /** Waits until everything has come that was accepted, and judges. */
   async verdict(withinMs: number, pace: number): Promise<MailVerdict> {
-    const judged = (): MailVerdict => judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });
+    const judged = (): MailVerdict =>
+      judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });
     const lateMs = LEASE_MS + WORK_MS * pace;
     const isInTime = await eventually(() => judged().lost === 0, lateMs, 500);
     if (isInTime) return judged();
@@ -97,7 +114,11 @@ export class MailTraffic {
 
   private events(): { id: string; subject: string; text: string; sizeBytes: number }[] {
     return this.target.posts().map(({ headers, rawBody }) => {
-      const { subject, text, size_bytes: sizeBytes } = JSON.parse(rawBody.toString()) as { subject: string; text: string; size_bytes: number };
+      const {
+        subject,
+        text,
+        size_bytes: sizeBytes,
+      } = JSON.parse(rawBody.toString()) as { subject: string; text: string; size_bytes: number };
       return { id: String(headers['webhook-id']), subject, text: text.trim(), sizeBytes };
     });
   }
@@ -107,7 +128,10 @@ export class MailTraffic {
       const n = (this.turn += 1);
       const subject = `letter-${n}-${randomUUID()}`;
       const text = createHash('sha256').update(subject).digest('hex');
-      const filling = n % LARGE_EVERY === 0 ? `\r\n--b\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=x\r\n\r\n${`${'x'.repeat(900)}\r\n`.repeat(LARGE_BYTES / 902)}` : '';
+      const filling =
+        n % LARGE_EVERY === 0
+          ? `\r\n--b\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=x\r\n\r\n${`${'x'.repeat(900)}\r\n`.repeat(LARGE_BYTES / 902)}`
+          : '';
       const raw = `From: a@b.example\r\nTo: ${this.alias}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@b.example>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n${text}\r\n${filling}\r\n--b--\r\n`;
       const letter: Letter = { subject, text, sizeBytes: Buffer.byteLength(raw), isAccepted: false };
       this.letters.push(letter);
@@ -120,9 +144,18 @@ export class MailTraffic {
 
   private async deliver(port: number, raw: string): Promise<boolean> {
     const patience = { connectionTimeout: TRY_MS_MAX, greetingTimeout: TRY_MS_MAX, socketTimeout: TRY_MS_MAX };
-    const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true, name: 'mail.b.example', ...patience });
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port,
+      secure: false,
+      ignoreTLS: true,
+      name: 'mail.b.example',
+      ...patience,
+    });
     try {
-      return (await transport.sendMail({ envelope: { from: 'a@b.example', to: this.alias }, raw })).response.startsWith('250');
+      return (await transport.sendMail({ envelope: { from: 'a@b.example', to: this.alias }, raw })).response.startsWith(
+        '250',
+      );
     } catch {
       return false;
     } finally {
@@ -138,8 +171,17 @@ export class MailTraffic {
       const email: Emailed = { to, text, isAccepted: false, refusal: null };
       this.emails.push(email);
       const key = randomUUID();
-      for (let tries = 0; !email.isAccepted && email.refusal === null && (tries === 0 || !this.isAbandoned()); tries += 1) {
-        const status = await this.post(this.apis[(n + tries) % this.apis.length] as string, key, { from: `shop@${HOST}`, to, subject: to, text });
+      for (
+        let tries = 0;
+        !email.isAccepted && email.refusal === null && (tries === 0 || !this.isAbandoned());
+        tries += 1
+      ) {
+        const status = await this.post(this.apis[(n + tries) % this.apis.length] as string, key, {
+          from: `shop@${HOST}`,
+          to,
+          subject: to,
+          text,
+        });
         email.isAccepted = status === 202;
         if (status >= 400 && status < 500 && status !== 409) email.refusal = `${status}`;
         await sleep(email.isAccepted ? PAUSE_MS : AGAIN_MS);
@@ -150,9 +192,18 @@ export class MailTraffic {
   private async post(api: string, key: string, body: object): Promise<number> {
     const { scene } = this;
     if (scene === null) return 0;
-    const headers = { authorization: `Bearer ${scene.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key };
+    const headers = {
+      authorization: `Bearer ${scene.apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    };
     try {
-      const response = await fetch(`${scene.member(api).url}/v1/emails`, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(TRY_MS_MAX) });
+      const response = await fetch(`${scene.member(api).url}/v1/emails`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(TRY_MS_MAX),
+      });
       await response.arrayBuffer();
       return response.status;
     } catch {

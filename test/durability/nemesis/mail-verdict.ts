@@ -46,8 +46,12 @@ export function judgeMail({ letters, emails, events, relayed }: MailEvidence): M
   const copiesOf = ({ to }: Emailed): readonly MailEvidence['relayed'][number][] => byRecipient.get(to) ?? [];
   const lostLetters = letters.filter((letter) => letter.isAccepted && eventsOf(letter).length === 0).length;
   const lostEmails = emails.filter((email) => email.isAccepted && copiesOf(email).length === 0).length;
-  const alteredLetters = letters.filter((letter) => eventsOf(letter).some(({ text, sizeBytes }) => text !== letter.text || sizeBytes !== letter.sizeBytes)).length;
-  const alteredEmails = emails.filter((email) => copiesOf(email).some(({ raw }) => !raw.includes(email.text) || raw !== copiesOf(email)[0]?.raw)).length;
+  const alteredLetters = letters.filter((letter) =>
+    eventsOf(letter).some(({ text, sizeBytes }) => text !== letter.text || sizeBytes !== letter.sizeBytes),
+  ).length;
+  const alteredEmails = emails.filter((email) =>
+    copiesOf(email).some(({ raw }) => !raw.includes(email.text) || raw !== copiesOf(email)[0]?.raw),
+  ).length;
   const doubled = letters.filter((letter) => new Set(eventsOf(letter).map(({ id }) => id)).size > 1).length;
   const repeated = emails.reduce((sum, email) => sum + Math.max(0, copiesOf(email).length - 1), 0);
   const claims: [string, number][] = [
@@ -60,8 +64,12 @@ export function judgeMail({ letters, emails, events, relayed }: MailEvidence): M
     ['emails were never taken', emails.filter(({ isAccepted }) => !isAccepted).length],
   ];
   return {
-    received: letters.filter(({ isAccepted }) => isAccepted).length, sent: emails.filter(({ isAccepted }) => isAccepted).length,
-    lost: lostLetters + lostEmails, corrupted: alteredLetters + alteredEmails, doubled, repeated,
+    received: letters.filter(({ isAccepted }) => isAccepted).length,
+    sent: emails.filter(({ isAccepted }) => isAccepted).length,
+    lost: lostLetters + lostEmails,
+    corrupted: alteredLetters + alteredEmails,
+    doubled,
+    repeated,
     wrongs: claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`),
   };
 }

@@ -11,7 +11,7 @@ import globalSetup from '../../support/global-setup.mjs';
 import globalTeardown from '../../support/global-teardown.mjs';
 import { Seeded } from '../random.js';
 import { FLEETS, isPossible } from './fleet.js';
-import { KINDS, kindNamed } from './kinds.js';
+import { kindNamed, KINDS } from './kinds.js';
 import { header, row, summary } from './progress.js';
 import { Run } from './run.js';
 
@@ -29,16 +29,35 @@ const { values } = parseArgs({
     json: { type: 'string', default: RESULTS },
   },
 });
-const [minutes, seed, atOnceMin, atOnceMax] = [Number(values.minutes), Number(values.seed), Number(values['at-least']), Number(values['at-once'])];
+const [minutes, seed, atOnceMin, atOnceMax] = [
+  Number(values.minutes),
+  Number(values.seed),
+  Number(values['at-least']),
+  Number(values['at-once']),
+];
 if (!(minutes > 0) || !Number.isInteger(seed) || !(atOnceMin > 0) || !(atOnceMax >= atOnceMin)) {
-  throw new Error('--minutes and --at-least are numbers above 0, --at-once is no fewer than --at-least, --seed a whole number.');
+  throw new Error(
+    '--minutes and --at-least are numbers above 0, --at-once is no fewer than --at-least, --seed a whole number.',
+  );
 }
 const kinds = values.only.split(',').map(kindNamed);
-const fleets = FLEETS.filter((fleet) => values.fleets.split(',').includes(fleet) && kinds.some((kind) => kind.fleets.includes(fleet)) && isPossible(fleet));
+const fleets = FLEETS.filter(
+  (fleet) =>
+    values.fleets.split(',').includes(fleet) && kinds.some((kind) => kind.fleets.includes(fleet)) && isPossible(fleet),
+);
 if (fleets.length === 0) throw new Error('None of these kinds can be inflicted here.');
 
 await globalSetup();
-const run = new Run({ kinds, fleets, dice: new Seeded(seed), seed, minutes, atOnceMin, atOnceMax, isShort: values.short });
+const run = new Run({
+  kinds,
+  fleets,
+  dice: new Seeded(seed),
+  seed,
+  minutes,
+  atOnceMin,
+  atOnceMax,
+  isShort: values.short,
+});
 const interrupted = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
 process.stdout.write(`seed ${seed}, ${minutes} minutes, on ${fleets.join(', ')}\n${header()}\n`);
 try {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Misbehaviour } from '../receiver.js';
 import { eventually } from '../processes.js';
+import type { Misbehaviour } from '../receiver.js';
 import { during, EFFECT_MS_MAX, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
@@ -15,20 +15,45 @@ const RECEIVER_SECONDS = [6, 10, 25] as const;
 export const OUTSIDE_FAULTS: readonly FaultKind[] = [
   { name: 'redis-flush', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => flush(fleet) },
   { name: 'redis-kill', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => killRedis(fleet) },
-  { name: 'redis-cut', group: 'redis', fleets: ['redis'], seconds: [6, 10, 60], inflict: (fleet, dice, holdMs) => cutRedis(fleet, dice.next() < 0.5, holdMs) },
-  { name: 'names-silent', group: 'names', fleets: EVERYWHERE, seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => silentNames(fleet, holdMs) },
+  {
+    name: 'redis-cut',
+    group: 'redis',
+    fleets: ['redis'],
+    seconds: [6, 10, 60],
+    inflict: (fleet, dice, holdMs) => cutRedis(fleet, dice.next() < 0.5, holdMs),
+  },
+  {
+    name: 'names-silent',
+    group: 'names',
+    fleets: EVERYWHERE,
+    seconds: [6, 10, 60],
+    inflict: (fleet, _dice, holdMs) => silentNames(fleet, holdMs),
+  },
   ...(['hang', 'trickle', 'flap', 'reset'] as const).map((how): FaultKind => ({
-    name: `receiver-${how}`, group: `receiver-${how}`, fleets: EVERYWHERE, seconds: RECEIVER_SECONDS,
+    name: `receiver-${how}`,
+    group: `receiver-${how}`,
+    fleets: EVERYWHERE,
+    seconds: RECEIVER_SECONDS,
     inflict: (fleet, _dice, holdMs) => misbehave(fleet, how, holdMs),
   })),
 ];
 
 async function flush(fleet: Fleet): Promise<Inflicted> {
-  return during('FLUSHALL', () => redisOf(fleet).server.flushAll(), async () => undefined, () => 'Redis said OK');
+  return during(
+    'FLUSHALL',
+    () => redisOf(fleet).server.flushAll(),
+    async () => undefined,
+    () => 'Redis said OK',
+  );
 }
 
 async function killRedis(fleet: Fleet): Promise<Inflicted> {
-  return during('kill -9 of Redis', () => redisOf(fleet).server.killAndRestart(), async () => undefined, () => 'another process answers');
+  return during(
+    'kill -9 of Redis',
+    () => redisOf(fleet).server.killAndRestart(),
+    async () => undefined,
+    () => 'another process answers',
+  );
 }
 
 async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Promise<Inflicted> {
@@ -39,11 +64,16 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
     // Who stands still says nothing.
     await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
   };
-  return during('silent cut of Redis', () => wire.silence(isServerGone), lasts, () => {
-    wire.restore();
-    if (wire.withheldBytes === before) throw new Error('Nobody said anything into the cut wire.');
-    return `${wire.withheldBytes - before} bytes went nowhere`;
-  });
+  return during(
+    'silent cut of Redis',
+    () => wire.silence(isServerGone),
+    lasts,
+    () => {
+      wire.restore();
+      if (wire.withheldBytes === before) throw new Error('Nobody said anything into the cut wire.');
+      return `${wire.withheldBytes - before} bytes went nowhere`;
+    },
+  );
 }
 
 /** Sends to many names that nobody answers for, and to one that is answered for: it must arrive. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disruption } from '../checker.js';
-import { LAST_WORDS_CHARACTERS, type KeptProcess } from '../processes.js';
+import { type KeptProcess, LAST_WORDS_CHARACTERS } from '../processes.js';
 import { during, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
@@ -11,18 +11,43 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** `kill -9`, standing still, stops in turns, and wrong clocks: what happens to single processes. */
 export const PROCESS_FAULTS: readonly FaultKind[] = [
-  { name: 'kill-api', group: 'processes', fleets: ['postgres', 'redis'], seconds: [0, 0, 0], inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.apis)) },
-  { name: 'kill-worker', group: 'processes', fleets: MEMBERS, seconds: [0, 0, 0], inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.workers)) },
   {
-    name: 'pause-api', group: 'processes', fleets: ['postgres', 'redis'], seconds: [4, 20, 60],
+    name: 'kill-api',
+    group: 'processes',
+    fleets: ['postgres', 'redis'],
+    seconds: [0, 0, 0],
+    inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.apis)),
+  },
+  {
+    name: 'kill-worker',
+    group: 'processes',
+    fleets: MEMBERS,
+    seconds: [0, 0, 0],
+    inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.workers)),
+  },
+  {
+    name: 'pause-api',
+    group: 'processes',
+    fleets: ['postgres', 'redis'],
+    seconds: [4, 20, 60],
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.apis), holdMs),
   },
   {
     // Longer than the lease of ten seconds: others take over what it held.
-    name: 'pause-worker', group: 'processes', fleets: MEMBERS, seconds: [13, 20, 60],
+    name: 'pause-worker',
+    group: 'processes',
+    fleets: MEMBERS,
+    seconds: [13, 20, 60],
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.workers), holdMs),
   },
-  { name: 'rolling', group: 'processes', fleets: ['postgres', 'redis', 'mail'], seconds: [0, 0, 0], isSeamless: true, inflict: (fleet) => roll(fleet) },
+  {
+    name: 'rolling',
+    group: 'processes',
+    fleets: ['postgres', 'redis', 'mail'],
+    seconds: [0, 0, 0],
+    isSeamless: true,
+    inflict: (fleet) => roll(fleet),
+  },
   clock('clock+2h', 2 * HOUR_MS),
   clock('clock-2h', -2 * HOUR_MS),
   clock('clock+40d', 40 * DAY_MS),
@@ -66,7 +91,8 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {
     goOn();
-    if (process.platform === 'linux' && state !== 'T') throw new Error(`${victim.name} did not stand still, its state was ${state}.`);
+    if (process.platform === 'linux' && state !== 'T')
+      throw new Error(`${victim.name} did not stand still, its state was ${state}.`);
     return `${victim.name} stood still for ${holdMs} ms`;
   });
   return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
@@ -96,7 +122,8 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
       }
     },
     () => {
-      if (ends.some((end) => end !== 0 && end !== 'SIGKILL')) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}. ${words.join('\n')}`);
+      if (ends.some((end) => end !== 0 && end !== 'SIGKILL'))
+        throw new Error(`SIGTERM ended processes with ${ends.join(', ')}. ${words.join('\n')}`);
       return `${ends.length} processes were stopped and started`;
     },
   );
@@ -106,7 +133,10 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
 /** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
-    name, group: 'clocks', fleets: ['postgres', 'embedded', 'mail'], seconds: [6, 20, 60],
+    name,
+    group: 'clocks',
+    fleets: ['postgres', 'embedded', 'mail'],
+    seconds: [6, 20, 60],
     inflict: async (fleet, dice, holdMs) => {
       const victim = dice.pick(fleet.members);
       const own = fleet.clocks.get(victim.name);

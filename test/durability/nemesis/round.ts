@@ -55,12 +55,17 @@ export class Round {
       const faults = await this.inflicted();
       await this.everybodyUp();
       await this.accepted(load, AFTER);
-      await Promise.all([...[load, ...fleet.bursts].map((one) => this.stopped(one)), fleet.mail?.stop(this.patience.acceptMs * this.pace())]);
+      await Promise.all([
+        ...[load, ...fleet.bursts].map((one) => this.stopped(one)),
+        fleet.mail?.stop(this.patience.acceptMs * this.pace()),
+      ]);
       await fleet.settled(this.patience.settleMs * this.pace());
       const mail = (await fleet.mail?.verdict(this.patience.settleMs, this.pace())) ?? null;
       const arrivals = [...strays, ...(await fleet.collect())].filter(({ destination }) => destination < DESTINATIONS);
       const evidence: RoundEvidence = {
-        faults, arrivals, earlier,
+        faults,
+        arrivals,
+        earlier,
         sent: [load, ...fleet.bursts].flatMap(({ sent }) => sent),
         failedTries: [load, ...fleet.bursts].flatMap(({ failedTries }) => failedTries),
         refusals: [load, ...fleet.bursts].flatMap(({ refusals }) => refusals),
@@ -93,7 +98,11 @@ export class Round {
   }
 
   private async accepted(load: Load, more: number): Promise<void> {
-    await Promise.race([load.reached(load.accepted + more), load.ended(), sleep(this.patience.acceptMs * this.pace(), undefined, { ref: false })]);
+    await Promise.race([
+      load.reached(load.accepted + more),
+      load.ended(),
+      sleep(this.patience.acceptMs * this.pace(), undefined, { ref: false }),
+    ]);
   }
 
   /** Begun messages are accepted in the end, or given up for what they are. */
@@ -119,11 +128,15 @@ export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<strin
     const arrived = new Set(fleet.arrivals.filter(({ status }) => status === 200).map(({ id }) => id));
     return fleet.debts.flatMap(({ sent }) => sent.flatMap(({ ids }) => ids.filter((id) => !arrived.has(id))));
   };
-  await eventually(async () => {
-    await fleet.hurry();
-    await fleet.collect();
-    return unpaid().length === 0;
-  }, withinMs * fleet.scene.pace.now(), 1_000);
+  await eventually(
+    async () => {
+      await fleet.hurry();
+      await fleet.collect();
+      return unpaid().length === 0;
+    },
+    withinMs * fleet.scene.pace.now(),
+    1_000,
+  );
   const left = unpaid();
   return left.length === 0 ? [] : fleet.waiting(left);
 }

@@ -3,8 +3,14 @@ import type { FleetKind } from './fleet.js';
 /** What CI breaks, by the file that does: names of kinds, several at once with `+` between them. */
 export const CI_ROUNDS = {
   processes: { fleet: 'postgres', rounds: ['kill-api', 'rolling', 'pause-worker', 'pause-api + kill-worker'] },
-  outside: { fleet: 'postgres', rounds: ['receiver-hang + receiver-trickle + receiver-flap + receiver-reset', 'names-silent'] },
-  storage: { fleet: 'postgres', rounds: ['postgres-kill', 'postgres-terminate', 'postgres-cut', 'postgres-slow', 'postgres-restart + kill-api'] },
+  outside: {
+    fleet: 'postgres',
+    rounds: ['receiver-hang + receiver-trickle + receiver-flap + receiver-reset', 'names-silent'],
+  },
+  storage: {
+    fleet: 'postgres',
+    rounds: ['postgres-kill', 'postgres-terminate', 'postgres-cut', 'postgres-slow', 'postgres-restart + kill-api'],
+  },
   clocks: { fleet: 'postgres', rounds: ['clock+2h', 'clock-2h', 'clock+40d', 'clock-40d'] },
   redis: { fleet: 'redis', rounds: ['redis-kill', 'redis-cut', 'redis-flush + kill-worker'] },
   disk: { fleet: 'small disk', rounds: ['postgres-full'] },

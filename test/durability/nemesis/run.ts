@@ -72,7 +72,15 @@ export class Run {
     const wrong = this.rounds.some(({ verdict }) => verdict === null || complaintsOf(verdict).length > 0);
     const faults = this.rounds.reduce((sum, { names }) => sum + names.length, 0);
     const isClean = faults > 0 && !wrong && this.unpaid.length === 0;
-    return { seed, startedAt: this.startedAt.toISOString(), minutes: this.minute(), faults, isClean, rounds: this.rounds, unpaid: this.unpaid };
+    return {
+      seed,
+      startedAt: this.startedAt.toISOString(),
+      minutes: this.minute(),
+      faults,
+      isClean,
+      rounds: this.rounds,
+      unpaid: this.unpaid,
+    };
   }
 
   async stop(): Promise<void> {
@@ -87,7 +95,15 @@ export class Run {
     for (let i = 0; i < ROUNDS_PER_FLEET && isGood && this.minute() < minutes; i += 1) {
       const chosen = overlapping(kinds, kind, dice, atOnceMax, atOnceMin);
       const names = chosen.map(({ name }) => name);
-      const done: Done = { number: this.rounds.length + 1, atMinute: 0, ofMinutes: minutes, fleet: kind, names, verdict: null, error: null };
+      const done: Done = {
+        number: this.rounds.length + 1,
+        atMinute: 0,
+        ofMinutes: minutes,
+        fleet: kind,
+        names,
+        verdict: null,
+        error: null,
+      };
       try {
         done.verdict = (await new Round(this.fleet, chosen, dice, isShort, PATIENCE).run()).verdict;
       } catch (error) {
@@ -95,7 +111,11 @@ export class Run {
       }
       done.atMinute = this.minute();
       // A fleet that a fault has broken, or that can't take another of its kind, is no measure for the next round.
-      isGood = done.verdict !== null && done.verdict.wrongs.length === 0 && done.verdict.backSeconds !== null && !chosen.some(({ usesUp }) => usesUp);
+      isGood =
+        done.verdict !== null &&
+        done.verdict.wrongs.length === 0 &&
+        done.verdict.backSeconds !== null &&
+        !chosen.some(({ usesUp }) => usesUp);
       this.rounds.push(done);
       tell(done);
     }

@@ -21,7 +21,11 @@ export class SmallDisk {
   static mount(): SmallDisk | null {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'disk-'));
-    const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m,mode=0755`, 'posthorn-test', directory], { stdio: 'ignore' });
+    const { status } = spawnSync(
+      'mount',
+      ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m,mode=0755`, 'posthorn-test', directory],
+      { stdio: 'ignore' },
+    );
     if (status === 0) return new SmallDisk(directory);
     rmSync(directory, { recursive: true });
     return null;
@@ -31,7 +35,7 @@ export class SmallDisk {
   fill(): void {
     const file = openSync(this.filler, 'a');
     try {
-      for (let bytes = PIECE_BYTES; bytes >= 1; ) {
+      for (let bytes = PIECE_BYTES; bytes >= 1;) {
         try {
           if (writeSync(file, Buffer.alloc(bytes)) < bytes) bytes = Math.floor(bytes / 2);
         } catch (error) {

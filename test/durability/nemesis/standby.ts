@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync, chownSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../src/embedded.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded.js';
 import { eventually, noteForReaper } from '../processes.js';
 import { query } from '../storage.js';
 
@@ -59,7 +69,10 @@ export class PrimaryAndStandby {
     await query(this.primary.url, `alter system set synchronous_standby_names = '*'`);
     await query(this.primary.url, 'select pg_reload_conf()');
     const isSynchronous = (): Promise<boolean> =>
-      query(this.primary.url, `select 1 from pg_stat_replication where sync_state = 'sync'`).then(({ length }) => length === 1, () => false);
+      query(this.primary.url, `select 1 from pg_stat_replication where sync_state = 'sync'`).then(
+        ({ length }) => length === 1,
+        () => false,
+      );
     if (!(await eventually(isSynchronous, IN_STEP_MS_MAX))) throw new Error('The standby does not follow.');
   }
 }
@@ -72,12 +85,17 @@ async function copyBase(url: string, from: string, to: string): Promise<void> {
     await client.query(`select pg_backup_start('standby', true)`);
     mkdirSync(to, { mode: 0o711 });
     execFileSync('cp', ['-a', path.join(from, 'postgres.password'), to]);
-    execFileSync('cp', ['-aH', realpathSync(path.join(from, 'postgres')), path.join(to, 'postgres')], { stdio: 'ignore' });
+    execFileSync('cp', ['-aH', realpathSync(path.join(from, 'postgres')), path.join(to, 'postgres')], {
+      stdio: 'ignore',
+    });
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     const cluster = path.join(to, 'postgres');
     for (const name of ['postmaster.pid', 'postmaster.opts']) rmSync(path.join(cluster, name), { force: true });
     const { uid, gid } = statSync(cluster);
-    for (const [name, content] of [['backup_label', rows[0]?.labelfile ?? ''], ['standby.signal', '']] as const) {
+    for (const [name, content] of [
+      ['backup_label', rows[0]?.labelfile ?? ''],
+      ['standby.signal', ''],
+    ] as const) {
       writeFileSync(path.join(cluster, name), content, { mode: 0o600 });
       chownSync(path.join(cluster, name), uid, gid);
     }

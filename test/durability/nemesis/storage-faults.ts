@@ -3,7 +3,7 @@ import type { Disruption } from '../checker.js';
 import { eventually } from '../processes.js';
 import type { Seeded } from '../random.js';
 import { query } from '../storage.js';
-import { during, EFFECT_MS_MAX, STORAGE_OUT_OF_REACH, type FaultKind, type Inflicted } from './fault.js';
+import { during, EFFECT_MS_MAX, type FaultKind, type Inflicted, STORAGE_OUT_OF_REACH } from './fault.js';
 import type { Fleet } from './fleet.js';
 import type { Wire } from './wire.js';
 
@@ -17,14 +17,51 @@ const ANY = ['postgres', 'redis', 'embedded', 'mail'] as const;
 
 /** PostgreSQL and the way to it. */
 export const STORAGE_FAULTS: readonly FaultKind[] = [
-  { name: 'postgres-kill', group: 'postgres', fleets: ANY, seconds: [0, 0, 0], inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL') },
+  {
+    name: 'postgres-kill',
+    group: 'postgres',
+    fleets: ANY,
+    seconds: [0, 0, 0],
+    inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL'),
+  },
   // SIGINT is what `pg_ctl stop -m fast` sends: every client is told 57P01.
-  { name: 'postgres-restart', group: 'postgres', fleets: ANY, seconds: [0, 0, 0], inflict: (fleet) => restart(fleet, 'fast restart of PostgreSQL', 'SIGINT') },
-  { name: 'postgres-terminate', group: 'postgres', fleets: ANY, seconds: [1, 2, 20], inflict: (fleet, _dice, holdMs) => terminate(fleet, holdMs) },
+  {
+    name: 'postgres-restart',
+    group: 'postgres',
+    fleets: ANY,
+    seconds: [0, 0, 0],
+    inflict: (fleet) => restart(fleet, 'fast restart of PostgreSQL', 'SIGINT'),
+  },
+  {
+    name: 'postgres-terminate',
+    group: 'postgres',
+    fleets: ANY,
+    seconds: [1, 2, 20],
+    inflict: (fleet, _dice, holdMs) => terminate(fleet, holdMs),
+  },
   { name: 'postgres-cut', group: 'postgres', fleets: ['postgres', 'mail'], seconds: [7, 10, 60], inflict: cut },
-  { name: 'postgres-slow', group: 'postgres', fleets: ['postgres', 'mail'], seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => slow(fleet, holdMs) },
-  { name: 'postgres-full', group: 'postgres', fleets: ['small disk'], seconds: [4, 10, 60], inflict: (fleet, _dice, holdMs) => fill(fleet, holdMs) },
-  { name: 'postgres-failover', group: 'postgres', fleets: ['standby'], seconds: [0, 0, 20], usesUp: true, inflict: failOver },
+  {
+    name: 'postgres-slow',
+    group: 'postgres',
+    fleets: ['postgres', 'mail'],
+    seconds: [6, 10, 60],
+    inflict: (fleet, _dice, holdMs) => slow(fleet, holdMs),
+  },
+  {
+    name: 'postgres-full',
+    group: 'postgres',
+    fleets: ['small disk'],
+    seconds: [4, 10, 60],
+    inflict: (fleet, _dice, holdMs) => fill(fleet, holdMs),
+  },
+  {
+    name: 'postgres-failover',
+    group: 'postgres',
+    fleets: ['standby'],
+    seconds: [0, 0, 20],
+    usesUp: true,
+    inflict: failOver,
+  },
 ];
 
 /** It comes back by itself: what ended it is not the end. */
@@ -36,11 +73,16 @@ async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT')
     process.kill(before, signal);
   };
   const isBack = (): Promise<boolean> => (isAnother(fleet, before) ? answers(fleet) : Promise.resolve(false));
-  const inflicted = await during(kind, begin, () => eventually(isBack, BACK_MS_MAX, 50), () => {
-    if (!isAnother(fleet, before)) throw new Error(`PostgreSQL is still process ${before}.`);
-    database.note?.();
-    return `process ${before} became ${database.pid()}`;
-  });
+  const inflicted = await during(
+    kind,
+    begin,
+    () => eventually(isBack, BACK_MS_MAX, 50),
+    () => {
+      if (!isAnother(fleet, before)) throw new Error(`PostgreSQL is still process ${before}.`);
+      database.note?.();
+      return `process ${before} became ${database.pid()}`;
+    },
+  );
   return { ...inflicted, isOutage: true };
 }
 
@@ -59,10 +101,15 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
       await sleep(500);
     } while (performance.now() < (ended === 0 ? giveUpMs : untilMs));
   };
-  const inflicted = await during('ended backends', () => undefined, lasts, () => {
-    if (ended === 0) throw new Error('There was no backend to end.');
-    return `${ended} backends were ended`;
-  });
+  const inflicted = await during(
+    'ended backends',
+    () => undefined,
+    lasts,
+    () => {
+      if (ended === 0) throw new Error('There was no backend to end.');
+      return `${ended} backends were ended`;
+    },
+  );
   return { ...inflicted, isOutage: true };
 }
 
@@ -164,5 +211,9 @@ function isAnother(fleet: Fleet, before: number): boolean {
   }
 }
 
-const answers = (fleet: Fleet): Promise<boolean> => query(fleet.database.url(), 'select 1').then(() => true, () => false);
+const answers = (fleet: Fleet): Promise<boolean> =>
+  query(fleet.database.url(), 'select 1').then(
+    () => true,
+    () => false,
+  );
 const sum = (wires: readonly Wire[]): number => wires.reduce((bytes, { withheldBytes }) => bytes + withheldBytes, 0);

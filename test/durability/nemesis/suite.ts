@@ -1,6 +1,6 @@
 import { BUSY_TIMES } from '../../support/pace.js';
 import { runSeed, Seeded } from '../random.js';
-import { Fleet, isPossible, type FleetKind } from './fleet.js';
+import { Fleet, type FleetKind, isPossible } from './fleet.js';
 import { kindNamed } from './kinds.js';
 import { line } from './progress.js';
 import { Round, unpaidDebts } from './round.js';
@@ -28,29 +28,45 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
 
     afterAll(async () => fleet?.close(), OPEN_MS_MAX);
 
-    it.each(rounds)('%s: what was accepted arrives once, as it was, and the checker would see it if not', async (names) => {
-      const kinds = names.split(' + ').map(kindNamed);
-      fleet ??= await Fleet.open(fleetKind, seed);
-      const { evidence, verdict } = await new Round(fleet, kinds, dice, true, PATIENCE).run().catch(async (error: unknown) => {
-        await replace();
-        throw error;
-      });
+    it.each(rounds)(
+      '%s: what was accepted arrives once, as it was, and the checker would see it if not',
+      async (names) => {
+        const kinds = names.split(' + ').map(kindNamed);
+        fleet ??= await Fleet.open(fleetKind, seed);
+        const { evidence, verdict } = await new Round(fleet, kinds, dice, true, PATIENCE)
+          .run()
+          .catch(async (error: unknown) => {
+            await replace();
+            throw error;
+          });
 
-      process.stdout.write(`nemesis: seed ${seed} · ${fleetKind} · ${line(verdict)}\n`);
-      const wrong = verdict.wrongs.length > 0 || verdict.backSeconds === null;
-      if (wrong) process.stdout.write(`${JSON.stringify({ crashes: evidence.crashes, faults: evidence.faults, unexplained: verdict.unexplained }, null, 1)}\n`);
-      if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
-      expect(verdict.wrongs).toEqual([]);
-      expect(verdict.backSeconds).not.toBeNull();
-      // The control of this kind: the same round with one thing wrong is never green.
-      for (const { what, evidence: bad, claim } of sabotaged(evidence)) expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
-    }, OPEN_MS_MAX + ROUND_MS_MAX);
+        process.stdout.write(`nemesis: seed ${seed} · ${fleetKind} · ${line(verdict)}\n`);
+        const wrong = verdict.wrongs.length > 0 || verdict.backSeconds === null;
+        if (wrong)
+          process.stdout.write(
+            `${JSON.stringify({ crashes: evidence.crashes, faults: evidence.faults, unexplained: verdict.unexplained }, null, 1)}\n`,
+          );
+        if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
+        expect(verdict.wrongs).toEqual([]);
+        expect(verdict.backSeconds).not.toBeNull();
+        // The control of this kind: the same round with one thing wrong is never green.
+        for (const { what, evidence: bad, claim } of sabotaged(evidence))
+          expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
+      },
+      OPEN_MS_MAX + ROUND_MS_MAX,
+    );
 
-    const owes = rounds.some((names) => names.split(' + ').some((name) => /^(names|receiver-.*)$/.test(kindNamed(name).group)));
-    (owes ? it : it.skip)('what was sent to receivers that misbehaved arrives when they are well again', async () => {
-      // A fleet that was replaced took its debts with it: its round has failed.
-      if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
-    }, DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX);
+    const owes = rounds.some((names) =>
+      names.split(' + ').some((name) => /^(names|receiver-.*)$/.test(kindNamed(name).group)),
+    );
+    (owes ? it : it.skip)(
+      'what was sent to receivers that misbehaved arrives when they are well again',
+      async () => {
+        // A fleet that was replaced took its debts with it: its round has failed.
+        if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
+      },
+      DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
+    );
 
     /** A fleet that was broken, or used up, is no measure for the next round. */
     async function replace(): Promise<void> {

@@ -1,7 +1,7 @@
 import { broken, check, type Disruption, type Outage, type Sent, type Slowness } from '../checker.js';
 import type { FailedTry } from '../load.js';
 import type { Received } from '../receiver.js';
-import { wasStorageBroken, type Inflicted } from './fault.js';
+import { type Inflicted, wasStorageBroken } from './fault.js';
 import type { MailVerdict } from './mail-verdict.js';
 
 /** Everything that is known of one round, seen from outside of the service. */
@@ -67,7 +67,10 @@ const WORK_SECONDS = 5;
 export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
 
 /** Every promise that the round broke, lateness too. */
-export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [...wrongs, ...(isLate ? ['deliveries were back too late'] : [])];
+export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [
+  ...wrongs,
+  ...(isLate ? ['deliveries were back too late'] : []),
+];
 
 /** Compares what was sent with what arrived, and what was broken with what came of it. */
 export function judge(evidence: RoundEvidence): Verdict {
@@ -76,7 +79,9 @@ export function judge(evidence: RoundEvidence): Verdict {
   const late = evidence.arrivals.length - arrivals.length;
   const disruptions: Disruption[] = faults.flatMap((fault) => fault.disruptions);
   const outages: Outage[] = faults.filter(({ isOutage }) => isOutage).map(({ fromMs, toMs }) => ({ fromMs, toMs }));
-  const slownesses: Slowness[] = faults.flatMap(({ fromMs, toMs, roundTripMs }) => (roundTripMs === undefined ? [] : [{ fromMs, toMs, roundTripMs }]));
+  const slownesses: Slowness[] = faults.flatMap(({ fromMs, toMs, roundTripMs }) =>
+    roundTripMs === undefined ? [] : [{ fromMs, toMs, roundTripMs }],
+  );
   const report = check({ sent, arrivals, disruptions, outages, slownesses, pace });
   const back = backSeconds(evidence);
   const refused = evidence.isSeamless ? evidence.failedTries.length : refusedMessages(evidence);
@@ -85,7 +90,10 @@ export function judge(evidence: RoundEvidence): Verdict {
     [`messages were refused although a node was up (${statusesOf(evidence.failedTries)})`, refused],
     ['tries were answered as none should be', evidence.refusals.length],
     ['processes ended by themselves', crashes.length],
-    ['processes left undrained although storage was there', wasStorageBroken(faults) ? 0 : sum(faults.map(({ undrained = 0 }) => undrained))],
+    [
+      'processes left undrained although storage was there',
+      wasStorageBroken(faults) ? 0 : sum(faults.map(({ undrained = 0 }) => undrained)),
+    ],
   ];
   return {
     kinds: faults.map(({ kind }) => kind),
@@ -104,7 +112,11 @@ export function judge(evidence: RoundEvidence): Verdict {
     isLate: back === null || back > backSecondsMax(pace),
     mail: evidence.mail,
     unexplained: report.unexplainedTimes,
-    wrongs: [...(evidence.mail?.wrongs ?? []), ...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
+    wrongs: [
+      ...(evidence.mail?.wrongs ?? []),
+      ...broken(report),
+      ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`),
+    ],
   };
 }
 
@@ -117,11 +129,19 @@ function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): n
   for (const failed of failedTries) byKey.set(failed.key, [...(byKey.get(failed.key) ?? []), failed]);
   const turns = faults.flatMap((fault) => fault.turns ?? []);
   const wasUp = ({ fromMs, toMs }: FailedTry): boolean => {
-    const during = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs + backSecondsMax(pace) * 1_000 >= fromMs);
-    const hadTurn = (node: string): boolean => turns.some((turn) => turn.url === node && turn.fromMs <= toMs && turn.toMs >= fromMs);
-    return !during.some(({ isOutage }) => isOutage) && nodes.some((node) => !hadTurn(node) && !during.some(({ away }) => away.includes(node)));
+    const during = faults.filter(
+      (fault) => fault.fromMs <= toMs && fault.toMs + backSecondsMax(pace) * 1_000 >= fromMs,
+    );
+    const hadTurn = (node: string): boolean =>
+      turns.some((turn) => turn.url === node && turn.fromMs <= toMs && turn.toMs >= fromMs);
+    return (
+      !during.some(({ isOutage }) => isOutage) &&
+      nodes.some((node) => !hadTurn(node) && !during.some(({ away }) => away.includes(node)))
+    );
   };
-  return [...byKey.values()].filter((tries) => tries.slice(1).some((failed, i) => failed.url !== tries[i]?.url && wasUp(failed))).length;
+  return [...byKey.values()].filter((tries) =>
+    tries.slice(1).some((failed, i) => failed.url !== tries[i]?.url && wasUp(failed)),
+  ).length;
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
@@ -135,7 +155,9 @@ function statusesOf(tries: readonly FailedTry[]): string {
 
 function backSeconds({ faults, sent, arrivals, destinations }: RoundEvidence): number | null {
   const endMs = Math.max(...faults.map(({ toMs }) => toMs));
-  const acceptedAtMs = new Map(sent.flatMap(({ ids, acceptedAtMs: at }) => ids.map((id) => [id, at ?? Infinity] as const)));
+  const acceptedAtMs = new Map(
+    sent.flatMap(({ ids, acceptedAtMs: at }) => ids.map((id) => [id, at ?? Infinity] as const)),
+  );
   const firstAtMs = new Map<string, number>();
   const freshAtMs = new Map<number, number>();
   for (const { id, status, receivedAtMs, destination } of arrivals) {

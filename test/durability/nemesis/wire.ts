@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** A server's keepalive finds out about a dead client in time; here it is half a minute. */
 const DEAD_MS = 30_000;

@@ -13,7 +13,10 @@ if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-bud
 
 // As Node.js 21 and later have it. Without it `pg` makes a Response to find out where it runs, and that loads all of Node's own fetch.
 if (globalThis.navigator === undefined) {
-  Object.defineProperty(globalThis, 'navigator', { value: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` }, configurable: true });
+  Object.defineProperty(globalThis, 'navigator', {
+    value: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` },
+    configurable: true,
+  });
 }
 
 const [, , folder, program] = process.argv;
@@ -52,19 +55,26 @@ function runModule(module, body, file, links) {
     const place = links[specifier];
     if (place === undefined) {
       if (isBuiltin(specifier)) return namespaceOf(specifier, require(specifier));
-      throw Object.assign(new Error(`Cannot find package '${specifier}' imported from ${file}`), { code: 'ERR_MODULE_NOT_FOUND' });
+      throw Object.assign(new Error(`Cannot find package '${specifier}' imported from ${file}`), {
+        code: 'ERR_MODULE_NOT_FOUND',
+      });
     }
     return table[place][1] === 'module' ? load(place).exports : namespaceOf(place, load(place).exports);
   };
-  const importLater = async (specifier) => (specifier in links || isBuiltin(specifier) ? find(specifier) : importFrom(url, specifier));
-  const resolve = (specifier) => (specifier.startsWith('.') ? new URL(specifier, url).href : pathToFileURL(createRequire(file).resolve(specifier)).href);
+  const importLater = async (specifier) =>
+    specifier in links || isBuiltin(specifier) ? find(specifier) : importFrom(url, specifier);
+  const resolve = (specifier) =>
+    specifier.startsWith('.')
+      ? new URL(specifier, url).href
+      : pathToFileURL(createRequire(file).resolve(specifier)).href;
   return body(module.exports, find, importLater, { url, filename: file, dirname: path.dirname(file), resolve });
 }
 
 function runCommonJs(module, body, file, links) {
   let own;
   const ownRequire = () => (own ??= createRequire(file));
-  const find = (specifier) => (links[specifier] === undefined ? ownRequire()(specifier) : load(links[specifier]).exports);
+  const find = (specifier) =>
+    links[specifier] === undefined ? ownRequire()(specifier) : load(links[specifier]).exports;
   find.resolve = (...asked) => ownRequire().resolve(...asked);
   find.cache = require.cache;
   module.require = find;

@@ -14,9 +14,17 @@ import { minifySync, transformSync } from '@swc/core';
 function pack(folder, programs) {
   const modules = collect(programs.map((program) => realpathSync(program)));
   mkdirSync(folder, { recursive: true });
-  write(path.join(folder, 'modules.js'), asciiOnly(`[\n${modules.map((module, place) => wrap(module, place < programs.length)).join(',\n')}\n]`), 'latin1');
+  write(
+    path.join(folder, 'modules.js'),
+    asciiOnly(`[\n${modules.map((module, place) => wrap(module, place < programs.length)).join(',\n')}\n]`),
+    'latin1',
+  );
   const entries = Object.fromEntries(programs.map((program, place) => [path.basename(program, '.js'), place]));
-  write(path.join(folder, 'modules.json'), JSON.stringify({ entries, table: modules.map(({ file, format, links }) => [file, format, links]) }), 'utf8');
+  write(
+    path.join(folder, 'modules.json'),
+    JSON.stringify({ entries, table: modules.map(({ file, format, links }) => [file, format, links]) }),
+    'utf8',
+  );
 }
 
 /** At once, for other runs of the tests. */
@@ -38,10 +46,12 @@ function collect(entries) {
   for (const file of files) {
     const format = formatOf(file);
     const code = codeOf(file, format);
-    const links = Object.fromEntries(specifiersIn(code, format).flatMap((specifier) => {
-      const found = resolve(specifier, file, format);
-      return found === null ? [] : [[specifier, placeOf(found)]];
-    }));
+    const links = Object.fromEntries(
+      specifiersIn(code, format).flatMap((specifier) => {
+        const found = resolve(specifier, file, format);
+        return found === null ? [] : [[specifier, placeOf(found)]];
+      }),
+    );
     modules.push({ file, format, code, links });
   }
   return modules;
@@ -54,7 +64,10 @@ function codeOf(file, format) {
   const named = text.replace(/(?<![.\w$])import\s*\((?![^()]*\)\s*\{)/g, '__import(');
   if (format === 'commonjs') return shortened(named, file);
   return transformSync(named.replace(/\bimport\.meta\b/g, '__meta'), {
-    swcrc: false, configFile: false, isModule: true, sourceMaps: false,
+    swcrc: false,
+    configFile: false,
+    isModule: true,
+    sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
     // Namespaces are made by the launcher, which knows what a specifier leads to.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
@@ -76,7 +89,11 @@ function shortened(code, file) {
 function specifiersIn(code, format) {
   if (format === 'json') return [];
   // CommonJS finds by other rules when it imports: that is left to Node.js.
-  const calls = code.matchAll(format === 'module' ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g : /\brequire\(\s*(["'])([^"'\n]+)\1\s*\)/g);
+  const calls = code.matchAll(
+    format === 'module'
+      ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g
+      : /\brequire\(\s*(["'])([^"'\n]+)\1\s*\)/g,
+  );
   return [...new Set([...calls].map(([, , specifier]) => specifier))];
 }
 
@@ -85,8 +102,12 @@ function resolve(specifier, from, format) {
   if (isBuiltin(specifier)) return null;
   try {
     const url = pathToFileURL(from).href;
-    const file = realpathSync(format === 'module' ? fileURLToPath(import.meta.resolve(specifier, url)) : createRequire(from).resolve(specifier));
-    const isPackable = ['.js', '.mjs', '.cjs', '.json'].includes(path.extname(file)) && (format === 'module' || formatOf(file) !== 'module');
+    const file = realpathSync(
+      format === 'module' ? fileURLToPath(import.meta.resolve(specifier, url)) : createRequire(from).resolve(specifier),
+    );
+    const isPackable =
+      ['.js', '.mjs', '.cjs', '.json'].includes(path.extname(file)) &&
+      (format === 'module' || formatOf(file) !== 'module');
     return isPackable ? file : null;
   } catch {
     // An optional package: whoever asks for it hears the same from Node.js.

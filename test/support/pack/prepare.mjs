@@ -1,15 +1,25 @@
 // Makes the pack for a run of the tests (pack.mjs), where there is none of this build yet.
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
 /** The service first, and the commands of its operator that load much of it. */
-const PROGRAMS = ['main', 'backup', 'confirm-clock', 'create-admin-key', 'dns', 'mail-reports', 'orgs', 'restore', 'rotate-master-key'];
+const PROGRAMS = [
+  'main',
+  'backup',
+  'confirm-clock',
+  'create-admin-key',
+  'dns',
+  'mail-reports',
+  'orgs',
+  'restore',
+  'rotate-master-key',
+];
 const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**
@@ -31,18 +41,36 @@ function isFresh(folder) {
   const cache = path.join(folder, 'modules.cache');
   if (!existsSync(cache)) return false;
   const made = statSync(cache).mtimeMs;
-  const inputs = [path.join(dist, 'src'), path.join(dist, 'migrations'), import.meta.dirname, path.join(root, 'package.json'), path.join(root, 'node_modules', '.package-lock.json')];
+  const inputs = [
+    path.join(dist, 'src'),
+    path.join(dist, 'migrations'),
+    import.meta.dirname,
+    path.join(root, 'package.json'),
+    path.join(root, 'node_modules', '.package-lock.json'),
+  ];
   return inputs.every((file) => newestMs(file) < made);
 }
 
 function newestMs(file) {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) return 0;
-  return stat.isDirectory() ? Math.max(stat.mtimeMs, ...readdirSync(file).map((name) => newestMs(path.join(file, name)))) : stat.mtimeMs;
+  return stat.isDirectory()
+    ? Math.max(stat.mtimeMs, ...readdirSync(file).map((name) => newestMs(path.join(file, name))))
+    : stat.mtimeMs;
 }
 
 async function make(folder, template) {
-  const packing = spawnSync(process.execPath, ['--experimental-import-meta-resolve', '--no-warnings', path.join(import.meta.dirname, 'pack.mjs'), folder, ...PROGRAMS.map((program) => path.join(dist, 'src', `${program}.js`))], { encoding: 'utf8' });
+  const packing = spawnSync(
+    process.execPath,
+    [
+      '--experimental-import-meta-resolve',
+      '--no-warnings',
+      path.join(import.meta.dirname, 'pack.mjs'),
+      folder,
+      ...PROGRAMS.map((program) => path.join(dist, 'src', `${program}.js`)),
+    ],
+    { encoding: 'utf8' },
+  );
   if (packing.status !== 0) throw new Error(`It could not be packed. ${packing.stderr}`);
   const name = `pack_${randomBytes(6).toString('hex')}`;
   await onServer(template, `CREATE DATABASE ${name} TEMPLATE posthorn_started`);
@@ -55,15 +83,32 @@ async function make(folder, template) {
 
 /** One start, with something to do, so that what it compiled can be kept. */
 async function learn(folder, databaseUrl) {
-  const child = spawn(process.execPath, [...scripts.start.split(' ').filter((word) => word.startsWith('--')), path.join(import.meta.dirname, 'launcher.cjs'), folder, 'main'], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH, HOME: process.env.HOME, POSTHORN_TEST_PACK_LEARN: 'yes',
-      PORT: '0', HOST: '127.0.0.1', DATABASE_URL: databaseUrl, MASTER_KEY: randomBytes(32).toString('base64'),
-      EGRESS_ALLOW_CIDRS: '127.0.0.0/8', EGRESS_ALLOW_HTTP: 'true', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '0s',
+  const child = spawn(
+    process.execPath,
+    [
+      ...scripts.start.split(' ').filter((word) => word.startsWith('--')),
+      path.join(import.meta.dirname, 'launcher.cjs'),
+      folder,
+      'main',
+    ],
+    {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        POSTHORN_TEST_PACK_LEARN: 'yes',
+        PORT: '0',
+        HOST: '127.0.0.1',
+        DATABASE_URL: databaseUrl,
+        MASTER_KEY: randomBytes(32).toString('base64'),
+        EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+        EGRESS_ALLOW_HTTP: 'true',
+        LOG_LEVEL: 'warn',
+        SHUTDOWN_GRACE: '0s',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let output = '';
   const exited = once(child, 'exit');
   const listening = new Promise((resolve) => {
@@ -87,12 +132,17 @@ async function learn(folder, databaseUrl) {
 /** What most suites do first. */
 async function exercise({ url, admin }) {
   const call = async (method, route, body) => {
-    const answer = await fetch(url + route, { method, headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) });
+    const answer = await fetch(url + route, {
+      method,
+      headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
     return answer.json().catch(() => ({}));
   };
   const destination = await call('POST', '/v1/destinations', { name: 'pack', type: 'pull' });
   await call('POST', '/v1/send', { destination: destination.id, event_type: 'pack.made', payload: {} });
-  for (const route of ['/v1/events', '/v1/endpoints', '/v1/nothing', '/openapi.json', '/health/ready']) await call('GET', route);
+  for (const route of ['/v1/events', '/v1/endpoints', '/v1/nothing', '/openapi.json', '/health/ready'])
+    await call('GET', route);
 }
 
 async function onServer(template, statement) {

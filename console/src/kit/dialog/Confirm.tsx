@@ -20,7 +20,17 @@ interface ConfirmProps {
 }
 
 /** Asks, does it, and stays open with the reason when that fails. */
-export function Confirm({ title, children, action, typed, isDangerous = false, isOff = false, keepsOpen = false, onConfirm, onClose }: ConfirmProps): ReactNode {
+export function Confirm({
+  title,
+  children,
+  action,
+  typed,
+  isDangerous = false,
+  isOff = false,
+  keepsOpen = false,
+  onConfirm,
+  onClose,
+}: ConfirmProps): ReactNode {
   const [entered, setEntered] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<unknown>(null);
@@ -28,22 +38,43 @@ export function Confirm({ title, children, action, typed, isDangerous = false, i
   const confirm = (): void => {
     setBusy(true);
     setFault(null);
-    onConfirm().then(keepsOpen ? undefined : onClose, setFault).finally(() => setBusy(false));
+    onConfirm()
+      .then(keepsOpen ? undefined : onClose, setFault)
+      .finally(() => setBusy(false));
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={(event) => { event.preventDefault(); confirm(); }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          confirm();
+        }}
+      >
         {children}
         {typed !== undefined && (
           <p>
             <label htmlFor={field}>{t('confirm.type', { text: typed })}</label>
-            <input id={field} value={entered} onChange={(event) => setEntered(event.target.value)} autoComplete="off" spellCheck={false} />
+            <input
+              id={field}
+              value={entered}
+              onChange={(event) => setEntered(event.target.value)}
+              autoComplete="off"
+              spellCheck={false}
+            />
           </p>
         )}
         <FaultLine fault={fault} />
         <p className="actions">
-          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={isBusy || isOff || (typed !== undefined && entered !== typed)}>{action}</button>
-          <button type="button" onClick={onClose}>{t('close')}</button>
+          <button
+            type="submit"
+            className={isDangerous ? 'danger' : 'primary'}
+            disabled={isBusy || isOff || (typed !== undefined && entered !== typed)}
+          >
+            {action}
+          </button>
+          <button type="button" onClick={onClose}>
+            {t('close')}
+          </button>
         </p>
       </form>
     </Dialog>

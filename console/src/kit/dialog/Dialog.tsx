@@ -21,7 +21,17 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
     };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={heading} onCancel={(event) => { event.preventDefault(); onClose(); }} onClick={(event) => { if (event.target === element.current) onClose(); }}>
+    <dialog
+      ref={element}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
       <div className="dialog-body">
         <h2 id={heading}>{title}</h2>
         {children}

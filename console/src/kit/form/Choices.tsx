@@ -13,22 +13,50 @@ interface ChoicesProps<T extends string> {
 }
 
 /** Several of a few: a list of checkboxes that opens below its label. */
-export function Choices<T extends string>({ label, shown, options, chosen, onChange, clear }: ChoicesProps<T>): ReactNode {
+export function Choices<T extends string>({
+  label,
+  shown,
+  options,
+  chosen,
+  onChange,
+  clear,
+}: ChoicesProps<T>): ReactNode {
   return (
     <div className="choices field">
       <span>{label}</span>
-      <Disclosure label={<><span className="offscreen">{label}: </span><span className="choices-shown">{shown}</span></>}>
+      <Disclosure
+        label={
+          <>
+            <span className="offscreen">{label}: </span>
+            <span className="choices-shown">{shown}</span>
+          </>
+        }
+      >
         {() => (
           <fieldset>
             <legend className="offscreen">{label}</legend>
             {options.map(({ id, label: name, isFixed = false }) => (
               <label key={id} className="check">
-                <input type="checkbox" checked={chosen.includes(id)} disabled={isFixed}
-                  onChange={({ target }) => onChange(options.map((each) => each.id).filter((each) => (each === id ? target.checked : chosen.includes(each))))} />
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(id)}
+                  disabled={isFixed}
+                  onChange={({ target }) =>
+                    onChange(
+                      options
+                        .map((each) => each.id)
+                        .filter((each) => (each === id ? target.checked : chosen.includes(each))),
+                    )
+                  }
+                />
                 <span>{name}</span>
               </label>
             ))}
-            {clear !== undefined && <button type="button" className="small" onClick={clear.onClear}>{clear.label}</button>}
+            {clear !== undefined && (
+              <button type="button" className="small" onClick={clear.onClear}>
+                {clear.label}
+              </button>
+            )}
           </fieldset>
         )}
       </Disclosure>

@@ -1,8 +1,8 @@
+import './code-field.css';
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 import { tellJsonFault } from './tell-json-fault';
-import './code-field.css';
 
 /** What a field for code is given. */
 interface CodeFieldProps {
@@ -21,7 +21,15 @@ interface CodeFieldProps {
  * A field for code or JSON: line numbers, the line of a fault, and Tab that indents. Escape gives Tab back its meaning, so that the keyboard
  * is not caught in it.
  */
-export function CodeField({ label, value, onChange, rows = 12, fault = null, onRun, isReadOnly = false }: CodeFieldProps): ReactNode {
+export function CodeField({
+  label,
+  value,
+  onChange,
+  rows = 12,
+  fault = null,
+  onRun,
+  isReadOnly = false,
+}: CodeFieldProps): ReactNode {
   const lines = useRef<HTMLDivElement>(null);
   const isLeaving = useRef(false);
   const id = useId();
@@ -45,15 +53,41 @@ export function CodeField({ label, value, onChange, rows = 12, fault = null, onR
       <label htmlFor={id}>{label}</label>
       <div className={fault === null ? 'code-box' : 'code-box faulty'}>
         <div className="code-lines" aria-hidden="true" ref={lines} style={{ height: `calc(${rows} * 1.5em + 1rem)` }}>
-          {Array.from({ length: count }, (_, at) => (at + 1 === fault?.line ? <b key={at}>{`▸${at + 1}\n`}</b> : `${at + 1}\n`))}
+          {Array.from({ length: count }, (_, at) =>
+            at + 1 === fault?.line ? <b key={at}>{`▸${at + 1}\n`}</b> : `${at + 1}\n`,
+          )}
         </div>
-        <textarea id={id} rows={rows} value={value} readOnly={isReadOnly} spellCheck={false} autoComplete="off" autoCapitalize="off" wrap="off" aria-invalid={fault !== null}
-          aria-describedby={`${id}-hint`} onChange={(event) => onChange(event.target.value)} onKeyDown={press} onFocus={() => (isLeaving.current = false)}
-          onScroll={(event) => { if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop; }} />
+        <textarea
+          id={id}
+          rows={rows}
+          value={value}
+          readOnly={isReadOnly}
+          spellCheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+          wrap="off"
+          aria-invalid={fault !== null}
+          aria-describedby={`${id}-hint`}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={press}
+          onFocus={() => (isLeaving.current = false)}
+          onScroll={(event) => {
+            if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop;
+          }}
+        />
       </div>
       <div id={`${id}-hint`}>
-        {fault !== null && <p className="code-fault" role="status">✕ {tellJsonFault(fault)}</p>}
-        {!isReadOnly && <p className="quiet code-hint">{t('code.hint')}{onRun !== undefined && ` ${t('code.run')}`}</p>}
+        {fault !== null && (
+          <p className="code-fault" role="status">
+            ✕ {tellJsonFault(fault)}
+          </p>
+        )}
+        {!isReadOnly && (
+          <p className="quiet code-hint">
+            {t('code.hint')}
+            {onRun !== undefined && ` ${t('code.run')}`}
+          </p>
+        )}
       </div>
     </div>
   );

@@ -4,17 +4,44 @@ import { t } from '../messages/t';
 import { fitsLines, fromNoteLines, toNoteLines } from './note-lines';
 
 /** The metadata of something, for people of the company; as lines that they change. */
-export function EditNotes({ notes, onSave }: { notes: Readonly<Record<string, string>>; onSave: (notes: Record<string, string>) => Promise<unknown> }): ReactNode {
+export function EditNotes({
+  notes,
+  onSave,
+}: {
+  notes: Readonly<Record<string, string>>;
+  onSave: (notes: Record<string, string>) => Promise<unknown>;
+}): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const read = fromNoteLines(text ?? '');
   if (!fitsLines(notes)) return null;
   return (
     <>
-      <button type="button" onClick={() => setText(toNoteLines(notes))}>{t('notes.edit')}</button>
+      <button type="button" onClick={() => setText(toNoteLines(notes))}>
+        {t('notes.edit')}
+      </button>
       {text !== null && (
-        <Confirm title={t('notes')} action={t('save')} isOff={typeof read === 'number'} onConfirm={async () => { if (typeof read !== 'number') await onSave(read); }} onClose={() => setText(null)}>
+        <Confirm
+          title={t('notes')}
+          action={t('save')}
+          isOff={typeof read === 'number'}
+          onConfirm={async () => {
+            if (typeof read !== 'number') await onSave(read);
+          }}
+          onClose={() => setText(null)}
+        >
           <p>{t('notes.text')}</p>
-          <p><label>{t('notes.lines')}<textarea rows={6} value={text} spellCheck={false} placeholder="plan: pro" onChange={(event) => setText(event.target.value)} /></label></p>
+          <p>
+            <label>
+              {t('notes.lines')}
+              <textarea
+                rows={6}
+                value={text}
+                spellCheck={false}
+                placeholder="plan: pro"
+                onChange={(event) => setText(event.target.value)}
+              />
+            </label>
+          </p>
           <p role="status">{typeof read === 'number' && t('notes.fault', { line: read })}</p>
         </Confirm>
       )}
@@ -26,5 +53,14 @@ export function EditNotes({ notes, onSave }: { notes: Readonly<Record<string, st
 export function Notes({ of }: { of: Readonly<Record<string, string>> }): ReactNode {
   const entries = Object.entries(of);
   if (entries.length === 0) return null;
-  return <p>{t('notes')}: {entries.map(([name, value]) => <span key={name} className="tag"><bdi>{`${name}: ${value}`}</bdi></span>)}</p>;
+  return (
+    <p>
+      {t('notes')}:{' '}
+      {entries.map(([name, value]) => (
+        <span key={name} className="tag">
+          <bdi>{`${name}: ${value}`}</bdi>
+        </span>
+      ))}
+    </p>
+  );
 }

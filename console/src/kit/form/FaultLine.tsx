@@ -16,9 +16,23 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   return (
     <div className="fault" role="alert">
       <p>{type === 'unreachable' ? t('unreachable') : fault instanceof Error ? fault.message : t('wrong.title')}</p>
-      {fields.length > 0 && <ul>{fields.map(({ path, message }) => <li key={path + message}><code>{path}</code> {message}</li>)}</ul>}
-      {retryAfterSeconds !== null && retryAfterSeconds !== undefined && <p>{t('fault.wait', { seconds: retryAfterSeconds })}</p>}
-      {requestId && <p className="quiet">{t('fault.request')} <code>{requestId}</code></p>}
+      {fields.length > 0 && (
+        <ul>
+          {fields.map(({ path, message }) => (
+            <li key={path + message}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {retryAfterSeconds !== null && retryAfterSeconds !== undefined && (
+        <p>{t('fault.wait', { seconds: retryAfterSeconds })}</p>
+      )}
+      {requestId && (
+        <p className="quiet">
+          {t('fault.request')} <code>{requestId}</code>
+        </p>
+      )}
     </div>
   );
 }

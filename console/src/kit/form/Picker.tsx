@@ -65,15 +65,47 @@ export function Picker({ label, value, shown, options, onText, onPick }: PickerP
   return (
     <div className="picker field">
       <label htmlFor={`${list}-field`}>{label}</label>
-      <input id={`${list}-field`} role="combobox" aria-expanded={isOpen && options.length > 0} aria-controls={list} aria-autocomplete="list" autoComplete="off" spellCheck={false} size={16} maxLength={256}
-        aria-activedescendant={isOpen && chosen >= 0 ? `${list}-${chosen}` : undefined} placeholder={t('picker.any')} value={text ?? shown} title={value === '' ? undefined : value}
-        onChange={({ target }) => type(target.value)} onFocus={({ target }) => { target.select(); onText(''); }} onClick={() => { if (!isOpen) type(shown); }} onBlur={commit} onKeyDown={press} />
+      <input
+        id={`${list}-field`}
+        role="combobox"
+        aria-expanded={isOpen && options.length > 0}
+        aria-controls={list}
+        aria-autocomplete="list"
+        autoComplete="off"
+        spellCheck={false}
+        size={16}
+        maxLength={256}
+        aria-activedescendant={isOpen && chosen >= 0 ? `${list}-${chosen}` : undefined}
+        placeholder={t('picker.any')}
+        value={text ?? shown}
+        title={value === '' ? undefined : value}
+        onChange={({ target }) => type(target.value)}
+        onFocus={({ target }) => {
+          target.select();
+          onText('');
+        }}
+        onClick={() => {
+          if (!isOpen) type(shown);
+        }}
+        onBlur={commit}
+        onKeyDown={press}
+      />
       <ul id={list} role="listbox" aria-label={label} className="picker-list" hidden={!isOpen || options.length === 0}>
-        {isOpen && options.map(({ id, label: name, detail }, index) => (
-          <li key={id} id={`${list}-${index}`} role="option" aria-selected={index === chosen} onMouseDown={(event) => event.preventDefault()} onClick={() => pick(id)} onMouseMove={() => setChosen(index)}>
-            <span>{name}</span>{detail !== undefined && <span className="quiet">{detail}</span>}
-          </li>
-        ))}
+        {isOpen &&
+          options.map(({ id, label: name, detail }, index) => (
+            <li
+              key={id}
+              id={`${list}-${index}`}
+              role="option"
+              aria-selected={index === chosen}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => pick(id)}
+              onMouseMove={() => setChosen(index)}
+            >
+              <span>{name}</span>
+              {detail !== undefined && <span className="quiet">{detail}</span>}
+            </li>
+          ))}
       </ul>
     </div>
   );

@@ -1,6 +1,8 @@
 /** Notes as lines that people write: `name: value`. */
 export function toNoteLines(notes: Readonly<Record<string, string>>): string {
-  return Object.entries(notes).map(([name, value]) => `${name}: ${value}`).join('\n');
+  return Object.entries(notes)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }
 
 /** The notes of such lines, or the number of the first one that is none. A name has no colon, a value may have. */
@@ -19,5 +21,9 @@ export function fromNoteLines(text: string): Record<string, string> | number {
 export function fitsLines(notes: Readonly<Record<string, string>>): boolean {
   const read = fromNoteLines(toNoteLines(notes));
   const names = Object.keys(notes);
-  return typeof read === 'object' && names.length === Object.keys(read).length && names.every((name) => read[name] === notes[name]);
+  return (
+    typeof read === 'object' &&
+    names.length === Object.keys(read).length &&
+    names.every((name) => read[name] === notes[name])
+  );
 }

@@ -7,7 +7,11 @@ describe('formatJson', () => {
     ['{"a":"\\u0041 \\" : , {"}', '{\n  "a": "\\u0041 \\" : , {"\n}'],
     ['{"a":1,"a":2}', '{\n  "a": 1,\n  "a": 2\n}'],
     ['{ "a" : [ ] , "b" : { } }', '{\n  "a": [],\n  "b": {}\n}'],
-    ['"text"', '"text"'], ['null', 'null'], ['', null], ['{"a":}', null], ['amount=1', null],
+    ['"text"', '"text"'],
+    ['null', 'null'],
+    ['', null],
+    ['{"a":}', null],
+    ['amount=1', null],
   ])('%j', (text, expected) => {
     expect(formatJson(text)).toBe(expected);
   });

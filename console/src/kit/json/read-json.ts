@@ -24,16 +24,29 @@ export function readJson(text: string): ReadJson {
     parse(text, faults, { disallowComments: true, allowTrailingComma: false });
     // Browsers say what is wrong, each in its own words, and seldom where.
     const line = faults[0] === undefined ? null : text.slice(0, faults[0].offset).split('\n').length;
-    return { value: null, fault: { line, message: said.replace(/,? (?:\.\.\.)?"[^]*"(?:\.\.\.)? is not valid JSON$| in JSON at position.*$| \(line \d+ column \d+\)$|^JSON\.parse: /g, '') } };
+    return {
+      value: null,
+      fault: {
+        line,
+        message: said.replace(
+          /,? (?:\.\.\.)?"[^]*"(?:\.\.\.)? is not valid JSON$| in JSON at position.*$| \(line \d+ column \d+\)$|^JSON\.parse: /g,
+          '',
+        ),
+      },
+    };
   }
 }
 
 /** An object, or nothing: what filters, rules and schemas are. */
-export function readObject(text: string, complaint: string): { value: Record<string, unknown> | null; fault: JsonFault | null } {
+export function readObject(
+  text: string,
+  complaint: string,
+): { value: Record<string, unknown> | null; fault: JsonFault | null } {
   const read = readJson(text);
   if (read.fault !== null) return read;
   if (read.value === null) return { value: null, fault: null };
-  if (typeof read.value !== 'object' || Array.isArray(read.value)) return { value: null, fault: { line: 1, message: complaint } };
+  if (typeof read.value !== 'object' || Array.isArray(read.value))
+    return { value: null, fault: { line: 1, message: complaint } };
   return { value: read.value as Record<string, unknown>, fault: null };
 }
 
@@ -54,7 +67,8 @@ function lostNumber(text: string): JsonFault | null {
 
 /** The digits of a number and the power of ten that they are multiplied by, however it is written. */
 function digitsOf(text: string): string {
-  const [, sign = '', whole = '', part = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const [, sign = '', whole = '', part = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const all = (whole + part).replace(/^0+/, '');
   const kept = all.replace(/0+$/, '');
   return kept === '' ? '0' : `${sign}${kept}e${Number(power) - part.length + all.length - kept.length}`;

@@ -1,7 +1,13 @@
 import { base64Of, hexRow, textOf } from './text-of';
 
 describe('textOf', () => {
-  it.each([[Buffer.from('\uFEFFgrün \u202E'), '\uFEFFgrün \u202E'], [Buffer.from([0x7b, 0xff, 0x7d]), null], [Buffer.from([0xc0, 0x80]), null], [Buffer.from([0xed, 0xa0, 0x80]), null], [Buffer.alloc(0), '']])('%j', (bytes, expected) => {
+  it.each([
+    [Buffer.from('\uFEFFgrün \u202E'), '\uFEFFgrün \u202E'],
+    [Buffer.from([0x7b, 0xff, 0x7d]), null],
+    [Buffer.from([0xc0, 0x80]), null],
+    [Buffer.from([0xed, 0xa0, 0x80]), null],
+    [Buffer.alloc(0), ''],
+  ])('%j', (bytes, expected) => {
     expect(textOf(bytes)).toBe(expected);
   });
 });
@@ -15,6 +21,7 @@ describe('bytes that are no text', () => {
   });
 
   it('are copied as base 64, whatever their length', () => {
-    for (const length of [0, 1, 2, 3, 24_575, 24_576, 24_577, bytes.length]) expect(Buffer.from(base64Of(bytes.subarray(0, length)), 'base64').equals(bytes.subarray(0, length))).toBe(true);
+    for (const length of [0, 1, 2, 3, 24_575, 24_576, 24_577, bytes.length])
+      expect(Buffer.from(base64Of(bytes.subarray(0, length)), 'base64').equals(bytes.subarray(0, length))).toBe(true);
   });
 });

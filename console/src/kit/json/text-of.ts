@@ -20,6 +20,7 @@ export function hexRow(bytes: Uint8Array, at: number): string {
 /** Bytes as base 64 (RFC 4648): how those that are no text go through a clipboard. */
 export function base64Of(bytes: Uint8Array): string {
   const parts: string[] = [];
-  for (let at = 0; at < bytes.length; at += 24_576) parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 24_576))));
+  for (let at = 0; at < bytes.length; at += 24_576)
+    parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 24_576))));
   return parts.join('');
 }

@@ -7,8 +7,14 @@ describe('lazyPart', () => {
   it('tries again after failures, and asks what to do after each of them', async () => {
     let tries = 0;
     const told: string[] = [];
-    watchLoads({ loaded: () => void told.push('loaded'), failed: (isLastTry) => Promise.resolve(void told.push(`failed ${isLastTry}`)) });
-    const part = lazyPart(() => ((tries += 1) < 3 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)), [0, 0]);
+    watchLoads({
+      loaded: () => void told.push('loaded'),
+      failed: (isLastTry) => Promise.resolve(void told.push(`failed ${isLastTry}`)),
+    });
+    const part = lazyPart(
+      () => ((tries += 1) < 3 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)),
+      [0, 0],
+    );
 
     await part.preload();
     await part.preload();
@@ -22,7 +28,10 @@ describe('lazyPart', () => {
     let isAway = true;
     watchLoads({ loaded: () => undefined, failed: (isLastTry) => Promise.resolve(void (lasts += Number(isLastTry))) });
     let lasts = 0;
-    const part = lazyPart(() => (isAway ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)), [0]);
+    const part = lazyPart(
+      () => (isAway ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)),
+      [0],
+    );
 
     await expect(part.preload()).rejects.toBeInstanceOf(PartNotLoaded);
     isAway = false;

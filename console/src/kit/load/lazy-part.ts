@@ -24,17 +24,24 @@ export function watchLoads(next: LoadWatch): void {
 }
 
 /** Returns a component whose file is loaded with retries. After a failure, the next `preload` or render begins anew. */
-export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>, pausesMs: readonly number[] = PAUSES_MS): LazyPart<Props> {
+export function lazyPart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  pausesMs: readonly number[] = PAUSES_MS,
+): LazyPart<Props> {
   let component: ComponentType<Props> | null = null;
   let current: { promise: Promise<void>; failedAt: number | null } | null = null;
   const preload = (): Promise<void> => {
-    if (current !== null && (current.failedAt === null || performance.now() - current.failedAt < SHOWN_MS)) return current.promise;
+    if (current !== null && (current.failedAt === null || performance.now() - current.failedAt < SHOWN_MS))
+      return current.promise;
     const mine: { promise: Promise<void>; failedAt: number | null } = {
       failedAt: null,
-      promise: retried(load, pausesMs).then((loaded) => void (component = loaded), (error: unknown) => {
-        mine.failedAt = performance.now();
-        throw error;
-      }),
+      promise: retried(load, pausesMs).then(
+        (loaded) => void (component = loaded),
+        (error: unknown) => {
+          mine.failedAt = performance.now();
+          throw error;
+        },
+      ),
     };
     current = mine;
     return mine.promise;
@@ -46,7 +53,10 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
   return Object.assign(Part, { preload });
 }
 
-async function retried<Loaded>(load: () => Promise<Loaded>, [pauseMs, ...pausesMs]: readonly number[]): Promise<Loaded> {
+async function retried<Loaded>(
+  load: () => Promise<Loaded>,
+  [pauseMs, ...pausesMs]: readonly number[],
+): Promise<Loaded> {
   try {
     const loaded = await load();
     watch.loaded();

@@ -12,7 +12,30 @@ export function t(key: MessageKey, values: Readonly<Record<string, string | numb
 }
 
 /** The text of a word of the API, or the word itself when there is none: the API may learn new ones. */
-export function word(prefix: 'status' | 'reason' | 'error' | 'validation' | 'circuit' | 'scope' | 'source' | 'concern' | 'job' | 'actor' | 'signature' | 'record' | 'scan' | 'quarantine' | 'kind' | 'role' | 'fact-type' | 'origin' | 'email.why' | 'verdict', name: string): string {
+export function word(
+  prefix:
+    | 'status'
+    | 'reason'
+    | 'error'
+    | 'validation'
+    | 'circuit'
+    | 'scope'
+    | 'source'
+    | 'concern'
+    | 'job'
+    | 'actor'
+    | 'signature'
+    | 'record'
+    | 'scan'
+    | 'quarantine'
+    | 'kind'
+    | 'role'
+    | 'fact-type'
+    | 'origin'
+    | 'email.why'
+    | 'verdict',
+  name: string,
+): string {
   const key = `${prefix}.${name}`;
   return key in en ? t(key as MessageKey) : name;
 }

@@ -1,3 +1,4 @@
+import './plot.css';
 import { type ReactNode, Suspense, useState } from 'react';
 import { lazyPart } from '../load/lazy-part';
 import { t } from '../messages/t';
@@ -5,7 +6,6 @@ import { usePreferences } from '../preferences';
 import { tellTime } from '../time/format';
 import { PlotTable } from './PlotTable';
 import type { Plotted } from './series';
-import './plot.css';
 
 const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: component }) => component));
 
@@ -31,16 +31,40 @@ export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onR
   };
   return (
     <figure className="plot">
-      <figcaption><strong>{title}</strong> <span className="quiet">{startMs === undefined ? '' : tellTime(new Date(startMs).toISOString(), language).local}</span></figcaption>
+      <figcaption>
+        <strong>{title}</strong>{' '}
+        <span className="quiet">
+          {startMs === undefined ? '' : tellTime(new Date(startMs).toISOString(), language).local}
+        </span>
+      </figcaption>
       <ul className="plot-legend">
         {series.map(({ label, tone, kind, dash = 'solid', values, summary }) => (
-          <li key={label}><span className={`plot-key ${tone} ${kind} ${dash}`} aria-hidden="true" />{label} <b>{at === null ? summary : value(values, at)}</b></li>
+          <li key={label}>
+            <span className={`plot-key ${tone} ${kind} ${dash}`} aria-hidden="true" />
+            {label} <b>{at === null ? summary : value(values, at)}</b>
+          </li>
         ))}
       </ul>
       <Suspense fallback={<div className="plot-canvas" />}>
-        <PlotCanvas label={t('plot.label', { title })} startsMs={startsMs} windowMs={windowMs} series={series} cursorKey={cursorKey} format={tell} onCursor={setAt} onRange={onRange} />
+        <PlotCanvas
+          label={t('plot.label', { title })}
+          startsMs={startsMs}
+          windowMs={windowMs}
+          series={series}
+          cursorKey={cursorKey}
+          format={tell}
+          onCursor={setAt}
+          onRange={onRange}
+        />
       </Suspense>
-      <PlotTable title={title} startsMs={startsMs} windowMs={windowMs} series={series} value={value} onRange={onRange} />
+      <PlotTable
+        title={title}
+        startsMs={startsMs}
+        windowMs={windowMs}
+        series={series}
+        value={value}
+        onRange={onRange}
+      />
     </figure>
   );
 }

@@ -1,6 +1,6 @@
+import 'uplot/dist/uPlot.min.css';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { usePreferences } from '../preferences';
 import { colourOf, faded } from './colours';
 import type { Plotted, Series } from './series';
@@ -33,7 +33,11 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   useEffect(() => {
     const place = box.current;
     if (place === null) return;
-    const made = new uPlot(optionsOf(place, cursorKey, language, () => latest.current), figuresOf(latest.current), place);
+    const made = new uPlot(
+      optionsOf(place, cursorKey, language, () => latest.current),
+      figuresOf(latest.current),
+      place,
+    );
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT }));
     observer.observe(place);
@@ -52,37 +56,68 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
 
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
   // A bar of nothing would be a line on the ground.
-  return [startsMs.map((ms) => ms / 1000), ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values]))];
+  return [
+    startsMs.map((ms) => ms / 1000),
+    ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values])),
+  ];
 }
 
 function optionsOf(place: HTMLElement, cursorKey: string, language: string, now: () => PlotCanvasProps): uPlot.Options {
   const [ink, line] = [colourOf(place, '--quiet'), colourOf(place, '--line')];
-  const axis = { stroke: ink, font: '12px system-ui, sans-serif', grid: { stroke: faded(line, 60), width: 1 }, ticks: { stroke: line, width: 1, size: 4 } };
+  const axis = {
+    stroke: ink,
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: faded(line, 60), width: 1 },
+    ticks: { stroke: line, width: 1, size: 4 },
+  };
   return {
-    width: place.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 12, 0, 0],
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    padding: [8, 12, 0, 0],
     scales: {
-      x: { range: (): [number, number] => { const { startsMs, windowMs } = now(); return [(startsMs[0] ?? 0) / 1000, ((startsMs.at(-1) ?? 0) + windowMs) / 1000]; } },
+      x: {
+        range: (): [number, number] => {
+          const { startsMs, windowMs } = now();
+          return [(startsMs[0] ?? 0) / 1000, ((startsMs.at(-1) ?? 0) + windowMs) / 1000];
+        },
+      },
       y: { range: (_plot, _min, max): [number, number] => [0, Math.max(max ?? 0, 1) * 1.1] },
     },
     axes: [
-      { ...axis, size: 28, space: 64, values: (_plot, splits) => splits.map((seconds) => tellTick(seconds * 1000, now(), language)) },
-      { ...axis, size: 56, space: 32, incrs: STEPS, values: (_plot, splits) => splits.map((value) => now().format(value)) },
+      {
+        ...axis,
+        size: 28,
+        space: 64,
+        values: (_plot, splits) => splits.map((seconds) => tellTick(seconds * 1000, now(), language)),
+      },
+      {
+        ...axis,
+        size: 56,
+        space: 32,
+        incrs: STEPS,
+        values: (_plot, splits) => splits.map((value) => now().format(value)),
+      },
     ],
     series: [{}, ...now().series.map((each) => seriesOf(each, colourOf(place, `--${each.tone}`)))],
     cursor: {
-      drag: { x: true, y: false, setScale: false }, points: { size: 7 }, y: false,
+      drag: { x: true, y: false, setScale: false },
+      points: { size: 7 },
+      y: false,
       // Where one points is told to the other plots; what one selects is not, or each of them would open it.
       sync: { key: cursorKey, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
     },
     hooks: {
       setCursor: [({ cursor: { idx } }) => now().onCursor(idx ?? null)],
-      setSelect: [(plot) => {
-        const { left, width } = plot.select;
-        if (width < 4) return;
-        const [fromMs, toMs] = [plot.posToVal(left, 'x') * 1000, plot.posToVal(left + width, 'x') * 1000];
-        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        now().onRange?.(fromMs, toMs);
-      }],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < 4) return;
+          const [fromMs, toMs] = [plot.posToVal(left, 'x') * 1000, plot.posToVal(left + width, 'x') * 1000];
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          now().onRange?.(fromMs, toMs);
+        },
+      ],
     },
   };
 }
@@ -95,7 +130,10 @@ function seriesOf({ label, kind, dash = 'solid' }: Series, stroke: string): uPlo
 
 function tellTick(ms: number, { startsMs, windowMs }: Plotted, language: string): string {
   const spanMs = (startsMs.at(-1) ?? 0) + windowMs - (startsMs[0] ?? 0);
-  return new Intl.DateTimeFormat(language, spanMs > 2 * DAY_MS ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' }).format(ms);
+  return new Intl.DateTimeFormat(
+    language,
+    spanMs > 2 * DAY_MS ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' },
+  ).format(ms);
 }
 
 function useDark(): boolean {

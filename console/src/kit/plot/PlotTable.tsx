@@ -15,19 +15,44 @@ export function PlotTable({ title, startsMs, windowMs, series, value, onRange }:
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="quiet">{t('plot.table')}<span className="offscreen"> {title}</span></summary>
+      <summary className="quiet">
+        {t('plot.table')}
+        <span className="offscreen"> {title}</span>
+      </summary>
       {isOpen && (
         <div className="scroll plot-table" tabIndex={0} role="region" aria-label={title}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('plot.window')}</th>{series.map(({ label }) => <th key={label} scope="col">{label}</th>)}{onRange && <th scope="col">{t('plot.events')}</th>}</tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">{t('plot.window')}</th>
+                {series.map(({ label }) => (
+                  <th key={label} scope="col">
+                    {label}
+                  </th>
+                ))}
+                {onRange && <th scope="col">{t('plot.events')}</th>}
+              </tr>
+            </thead>
             <tbody>
-              {startsMs.map((ms, index) => (
-                <tr key={ms}>
-                  <th scope="row"><Time at={new Date(ms).toISOString()} /></th>
-                  {series.map(({ label, values }) => <td key={label}>{value(values, index)}</td>)}
-                  {onRange && <td><button type="button" className="small" onClick={() => onRange(ms, ms + windowMs)}>{t('plot.open')}</button></td>}
-                </tr>
-              )).reverse()}
+              {startsMs
+                .map((ms, index) => (
+                  <tr key={ms}>
+                    <th scope="row">
+                      <Time at={new Date(ms).toISOString()} />
+                    </th>
+                    {series.map(({ label, values }) => (
+                      <td key={label}>{value(values, index)}</td>
+                    ))}
+                    {onRange && (
+                      <td>
+                        <button type="button" className="small" onClick={() => onRange(ms, ms + windowMs)}>
+                          {t('plot.open')}
+                        </button>
+                      </td>
+                    )}
+                  </tr>
+                ))
+                .reverse()}
             </tbody>
           </table>
         </div>

@@ -1,14 +1,28 @@
-import type { ReactNode } from 'react';
 import './plot.css';
+import type { ReactNode } from 'react';
 
 const HEIGHT = 24;
 
 /** Bars without axes: what went well, and on top of it what did not. The label says the same in words. */
-export function Sparkline({ good, bad, label }: { good: readonly number[]; bad: readonly number[]; label: string }): ReactNode {
+export function Sparkline({
+  good,
+  bad,
+  label,
+}: {
+  good: readonly number[];
+  bad: readonly number[];
+  label: string;
+}): ReactNode {
   const most = Math.max(1, ...good.map((count, i) => count + (bad[i] ?? 0)));
   const tall = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / most) * HEIGHT));
   return (
-    <svg className="sparkline" viewBox={`0 0 ${good.length * 4} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg
+      className="sparkline"
+      viewBox={`0 0 ${good.length * 4} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       <title>{label}</title>
       {good.map((count, i) => {
         const [well, not] = [tall(count), tall(bad[i] ?? 0)];

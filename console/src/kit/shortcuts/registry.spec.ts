@@ -1,6 +1,12 @@
 import { readKey, SHORTCUTS } from './registry';
 
-const key = (name: string, more: object = {}): Parameters<typeof readKey>[0] => ({ key: name, isMod: false, isAlt: false, isTyping: false, ...more });
+const key = (name: string, more: object = {}): Parameters<typeof readKey>[0] => ({
+  key: name,
+  isMod: false,
+  isAlt: false,
+  isTyping: false,
+  ...more,
+});
 
 describe('readKey', () => {
   it.each<[ReturnType<typeof key>, string | null, string | null, string | null]>([

@@ -43,18 +43,28 @@ export interface Pressed {
 }
 
 /** What a key means after the one before it, and what the next one is after. */
-export function readKey({ key, isMod, isAlt, isTyping }: Pressed, before: string | null): { id: ShortcutId | null; after: string | null } {
+export function readKey(
+  { key, isMod, isAlt, isTyping }: Pressed,
+  before: string | null,
+): { id: ShortcutId | null; after: string | null } {
   if (isAlt || (isTyping && !isMod)) return { id: null, after: null };
   const said = isMod ? `Mod+${key.toLowerCase()}` : key;
   const whole = before === null ? said : `${before} ${said}`;
   const entries = Object.entries(SHORTCUTS) as [ShortcutId, { keys: readonly string[] }][];
-  const found = entries.find(([, { keys }]) => keys.includes(whole)) ?? entries.find(([, { keys }]) => keys.includes(said));
+  const found =
+    entries.find(([, { keys }]) => keys.includes(whole)) ?? entries.find(([, { keys }]) => keys.includes(said));
   if (found !== undefined) return { id: found[0], after: null };
-  return { id: null, after: entries.some(([, { keys }]) => keys.some((each) => each.startsWith(`${said} `))) ? said : null };
+  return {
+    id: null,
+    after: entries.some(([, { keys }]) => keys.some((each) => each.startsWith(`${said} `))) ? said : null,
+  };
 }
 
 /** The keys of a shortcut as they are shown. */
 export function keysOf(id: ShortcutId): string {
   const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent);
-  return SHORTCUTS[id].keys.join(', ').replace('Mod+', isMac ? '⌘ ' : 'Ctrl ').replace(/\bk$/, (k) => (id === 'menu' ? 'K' : k));
+  return SHORTCUTS[id].keys
+    .join(', ')
+    .replace('Mod+', isMac ? '⌘ ' : 'Ctrl ')
+    .replace(/\bk$/, (k) => (id === 'menu' ? 'K' : k));
 }

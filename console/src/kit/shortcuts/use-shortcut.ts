@@ -13,7 +13,11 @@ export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): v
     if (!isOn) return;
     const call = (): void => latest.current();
     handlers.set(id, [...(handlers.get(id) ?? []), call]);
-    return () => void handlers.set(id, (handlers.get(id) ?? []).filter((other) => other !== call));
+    return () =>
+      void handlers.set(
+        id,
+        (handlers.get(id) ?? []).filter((other) => other !== call),
+      );
   }, [id, isOn]);
 }
 
@@ -21,10 +25,16 @@ export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): v
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent): void => {
     const target = event.target instanceof HTMLElement ? event.target : null;
-    const isTyping = target !== null && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName)) && !target.matches('input[type=checkbox]');
+    const isTyping =
+      target !== null &&
+      (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName)) &&
+      !target.matches('input[type=checkbox]');
     const isInDialog = document.querySelector('dialog[open]') !== null;
     if (isInDialog || event.isComposing) return;
-    const { id, after } = readKey({ key: event.key, isMod: event.ctrlKey || event.metaKey, isAlt: event.altKey, isTyping }, before);
+    const { id, after } = readKey(
+      { key: event.key, isMod: event.ctrlKey || event.metaKey, isAlt: event.altKey, isTyping },
+      before,
+    );
     before = after;
     const handler = id === null ? undefined : handlers.get(id)?.at(-1);
     if (handler === undefined) return;

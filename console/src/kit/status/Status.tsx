@@ -3,18 +3,64 @@ import { word } from '../messages/t';
 
 /** How a state is drawn: by a sign as well as by a colour. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
-  processed: ['✓', 'good'], pass: ['✓', 'good'], sending: ['↻', 'busy'], scheduled: ['◷', 'busy'], received: ['…', 'busy'], 'pending-dns': ['…', 'busy'],
-  bounced: ['✕', 'bad'], complained: ['✕', 'bad'], fail: ['✕', 'bad'], softfail: ['!', 'bad'], permerror: ['!', 'bad'], temperror: ['!', 'busy'], temporary_failure: ['!', 'busy'],
-  suppressed: ['⊘', 'dull'], none: ['–', 'dull'], neutral: ['–', 'dull'], policy: ['–', 'dull'], gray: ['!', 'busy'], processing_failed: ['!', 'busy'],
-  delivered: ['✓', 'good'], active: ['✓', 'good'], valid: ['✓', 'good'], closed: ['✓', 'good'], verified: ['✓', 'good'], completed: ['✓', 'good'],
-  retrying: ['↻', 'busy'], running: ['↻', 'busy'], pending: ['…', 'busy'], half_open: ['◐', 'busy'],
-  failed: ['✕', 'bad'], dlq: ['✕', 'bad'], invalid: ['✕', 'bad'], open: ['✕', 'bad'], stale: ['!', 'bad'], quarantined: ['!', 'bad'],
-  routed: ['✓', 'good'], paused: ['❚❚', 'busy'], duplicate: ['=', 'dull'],
-  parked: ['❚❚', 'dull'], ignored: ['–', 'dull'], stopped: ['■', 'dull'], disabled: ['⊘', 'dull'], revoked: ['⊘', 'dull'], expired: ['⊘', 'dull'],
+  processed: ['✓', 'good'],
+  pass: ['✓', 'good'],
+  sending: ['↻', 'busy'],
+  scheduled: ['◷', 'busy'],
+  received: ['…', 'busy'],
+  'pending-dns': ['…', 'busy'],
+  bounced: ['✕', 'bad'],
+  complained: ['✕', 'bad'],
+  fail: ['✕', 'bad'],
+  softfail: ['!', 'bad'],
+  permerror: ['!', 'bad'],
+  temperror: ['!', 'busy'],
+  temporary_failure: ['!', 'busy'],
+  suppressed: ['⊘', 'dull'],
+  none: ['–', 'dull'],
+  neutral: ['–', 'dull'],
+  policy: ['–', 'dull'],
+  gray: ['!', 'busy'],
+  processing_failed: ['!', 'busy'],
+  delivered: ['✓', 'good'],
+  active: ['✓', 'good'],
+  valid: ['✓', 'good'],
+  closed: ['✓', 'good'],
+  verified: ['✓', 'good'],
+  completed: ['✓', 'good'],
+  retrying: ['↻', 'busy'],
+  running: ['↻', 'busy'],
+  pending: ['…', 'busy'],
+  half_open: ['◐', 'busy'],
+  failed: ['✕', 'bad'],
+  dlq: ['✕', 'bad'],
+  invalid: ['✕', 'bad'],
+  open: ['✕', 'bad'],
+  stale: ['!', 'bad'],
+  quarantined: ['!', 'bad'],
+  routed: ['✓', 'good'],
+  paused: ['❚❚', 'busy'],
+  duplicate: ['=', 'dull'],
+  parked: ['❚❚', 'dull'],
+  ignored: ['–', 'dull'],
+  stopped: ['■', 'dull'],
+  disabled: ['⊘', 'dull'],
+  revoked: ['⊘', 'dull'],
+  expired: ['⊘', 'dull'],
 };
 
 /** A state in words, with a sign. */
-export function Status({ of, kind = 'status' }: { of: string; kind?: 'status' | 'validation' | 'circuit' | 'signature' | 'record' | 'scan' }): ReactNode {
+export function Status({
+  of,
+  kind = 'status',
+}: {
+  of: string;
+  kind?: 'status' | 'validation' | 'circuit' | 'signature' | 'record' | 'scan';
+}): ReactNode {
   const [sign, tone] = SIGNS[of] ?? ['•', 'dull'];
-  return <span className={`status ${tone}`}><span aria-hidden="true">{sign}</span> {word(kind, of)}</span>;
+  return (
+    <span className={`status ${tone}`}>
+      <span aria-hidden="true">{sign}</span> {word(kind, of)}
+    </span>
+  );
 }

@@ -1,8 +1,8 @@
+import './text.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { useMedia } from '../use-media';
 import { type Piece, piecesOf, rowsOfText } from './text-rows';
-import './text.css';
 
 /** So much a browser lays out at once without standing still; what is more is drawn row by row. */
 const WHOLE_MAX = 20_000;
@@ -20,14 +20,30 @@ export interface Found {
 const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
 
 /** A text as it is, however long it or a line of it is. */
-export function TextView({ text, label, found = NOTHING_FOUND }: { text: string; label: string; found?: Found }): ReactNode {
-  return text.length <= WHOLE_MAX ? <Whole text={text} label={label} found={found} /> : <LongText text={text} label={label} found={found} />;
+export function TextView({
+  text,
+  label,
+  found = NOTHING_FOUND,
+}: {
+  text: string;
+  label: string;
+  found?: Found;
+}): ReactNode {
+  return text.length <= WHOLE_MAX ? (
+    <Whole text={text} label={label} found={found} />
+  ) : (
+    <LongText text={text} label={label} found={found} />
+  );
 }
 
 function Whole({ text, label, found }: { text: string; label: string; found: Found }): ReactNode {
   const box = useRef<HTMLPreElement>(null);
   useEffect(() => void box.current?.querySelector('mark.current')?.scrollIntoView({ block: 'nearest' }), [found]);
-  return <pre className="payload" ref={box} tabIndex={0} role="group" aria-label={label}><Pieces of={piecesOf(text, [0, text.length], found.matches, found.length)} current={found.current} /></pre>;
+  return (
+    <pre className="payload" ref={box} tabIndex={0} role="group" aria-label={label}>
+      <Pieces of={piecesOf(text, [0, text.length], found.matches, found.length)} current={found.current} />
+    </pre>
+  );
 }
 
 function LongText({ text, label, found }: { text: string; label: string; found: Found }): ReactNode {
@@ -35,8 +51,15 @@ function LongText({ text, label, found }: { text: string; label: string; found: 
   const rows = useMemo(() => rowsOfText(text, columns), [text, columns]);
   const at = found.matches[found.current];
   return (
-    <Rows count={rows.count} label={label} goTo={at === undefined ? null : rows.rowAt(at)} numberOf={rows.lineOf}
-      rowOf={(row) => <Pieces of={piecesOf(text, rows.bounds(row), found.matches, found.length)} current={found.current} />} />
+    <Rows
+      count={rows.count}
+      label={label}
+      goTo={at === undefined ? null : rows.rowAt(at)}
+      numberOf={rows.lineOf}
+      rowOf={(row) => (
+        <Pieces of={piecesOf(text, rows.bounds(row), found.matches, found.length)} current={found.current} />
+      )}
+    />
   );
 }
 
@@ -52,14 +75,25 @@ interface RowsProps {
 /** Rows of text, of which those in sight are drawn. */
 export function Rows({ count, label, rowOf, numberOf, goTo = null }: RowsProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 10 });
-  useEffect(() => { if (goTo !== null) virtual.scrollToIndex(goTo, { align: 'center' }); }, [goTo, virtual]);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: 10,
+  });
+  useEffect(() => {
+    if (goTo !== null) virtual.scrollToIndex(goTo, { align: 'center' });
+  }, [goTo, virtual]);
   return (
     <div className="text-rows" ref={box} tabIndex={0} role="group" aria-label={label}>
       <div style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start }) => (
           <div key={key} className="text-row" style={{ transform: `translateY(${start}px)` }}>
-            {numberOf !== undefined && <span className="text-number" aria-hidden="true">{numberOf(index)}</span>}
+            {numberOf !== undefined && (
+              <span className="text-number" aria-hidden="true">
+                {numberOf(index)}
+              </span>
+            )}
             {rowOf(index)}
           </div>
         ))}
@@ -69,5 +103,13 @@ export function Rows({ count, label, rowOf, numberOf, goTo = null }: RowsProps):
 }
 
 function Pieces({ of, current }: { of: readonly Piece[]; current: number }): ReactNode {
-  return of.map(({ text, match }, index) => (match === null ? text : <mark key={index} className={match === current ? 'current' : undefined}>{text}</mark>));
+  return of.map(({ text, match }, index) =>
+    match === null ? (
+      text
+    ) : (
+      <mark key={index} className={match === current ? 'current' : undefined}>
+        {text}
+      </mark>
+    ),
+  );
 }

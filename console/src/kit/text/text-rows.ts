@@ -73,7 +73,12 @@ export interface Piece {
 }
 
 /** The pieces of a part of a text, between matches of a length at ascending places. */
-export function piecesOf(text: string, [from, to]: readonly [number, number], matches: readonly number[], length: number): Piece[] {
+export function piecesOf(
+  text: string,
+  [from, to]: readonly [number, number],
+  matches: readonly number[],
+  length: number,
+): Piece[] {
   const pieces: Piece[] = [];
   let at = from;
   let match = matches.length === 0 ? 0 : lastAt(matches, from);

@@ -6,5 +6,9 @@ import { tellDistance, tellTime } from './format';
 export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
   const { language } = usePreferences();
   const { local, utc } = tellTime(at, language);
-  return <time dateTime={at} title={`${local} · ${utc}`}>{tellDistance(at, nowMs, language)}</time>;
+  return (
+    <time dateTime={at} title={`${local} · ${utc}`}>
+      {tellDistance(at, nowMs, language)}
+    </time>
+  );
 }

@@ -1,12 +1,33 @@
 import type { ReactNode } from 'react';
 
 /** A moment in the reader's zone; empty for none. The value is RFC 3339. */
-export function TimeField({ label, value, onChange, isRequired = false }: { label: string; value: string; onChange: (value: string) => void; isRequired?: boolean }): ReactNode {
+export function TimeField({
+  label,
+  value,
+  onChange,
+  isRequired = false,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  isRequired?: boolean;
+}): ReactNode {
   const change = (local: string): void => {
     const date = new Date(local);
     onChange(local === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString());
   };
-  return <label>{label}<input type="datetime-local" required={isRequired} step={1} value={localOf(value)} onChange={(event) => change(event.target.value)} /></label>;
+  return (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        required={isRequired}
+        step={1}
+        value={localOf(value)}
+        onChange={(event) => change(event.target.value)}
+      />
+    </label>
+  );
 }
 
 /** As the field has it: without a zone, in that of the reader. */

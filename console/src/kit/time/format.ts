@@ -13,7 +13,12 @@ export function tellTime(iso: string, language: string, timeZone?: string): Told
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return { local: iso, short: iso, near: iso, utc: iso };
   const { local, short, near } = formatsOf(language, timeZone);
-  return { local: local.format(date), short: short.format(date), near: near.format(date), utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
+  return {
+    local: local.format(date),
+    short: short.format(date),
+    near: near.format(date),
+    utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC`,
+  };
 }
 
 interface Formats {
@@ -33,13 +38,25 @@ function formatsOf(language: string, timeZone?: string): Formats {
   const next: Formats = {
     local: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
     short: new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...zone }),
-    near: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone }),
+    near: new Intl.DateTimeFormat(language, {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      ...zone,
+    }),
   };
   formats.set(key, next);
   return next;
 }
 
-const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
+const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
 
 /** How long ago, or in how long: `3 minutes ago`. */
 export function tellDistance(iso: string, nowMs: number, language: string): string {
@@ -50,6 +67,13 @@ export function tellDistance(iso: string, nowMs: number, language: string): stri
 
 /** A time span in the largest unit that it fills: `42 ms`, `1.5 s`. */
 export function tellDuration(ms: number, language: string): string {
-  const [value, unit]: [number, string] = ms < 1000 ? [ms, 'ms'] : ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h'];
+  const [value, unit]: [number, string] =
+    ms < 1000
+      ? [ms, 'ms']
+      : ms < 60_000
+        ? [ms / 1000, 's']
+        : ms < 3_600_000
+          ? [ms / 60_000, 'min']
+          : [ms / 3_600_000, 'h'];
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value)} ${unit}`;
 }

@@ -13,7 +13,14 @@ export function isRangeTime(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (RELATIVE.test(value)) return true;
   const [, year, month, day] = (DAY.exec(value) ?? []).map(Number);
-  if (year === undefined || month === undefined || day === undefined || year < YEAR_MIN || Number.isNaN(Date.parse(value))) return false;
+  if (
+    year === undefined ||
+    month === undefined ||
+    day === undefined ||
+    year < YEAR_MIN ||
+    Number.isNaN(Date.parse(value))
+  )
+    return false;
   return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 

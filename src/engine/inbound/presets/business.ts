@@ -8,16 +8,26 @@ export const BUSINESS: readonly Preset[] = [
   {
     id: 'shopify',
     title: 'Shopify',
-    verify: bodyHmac('x-shopify-hmac-sha256', { headers: ['x-shopify-hmac-sha256', 'shopify-hmac-sha256'], encoding: 'base64' }),
-    secret: 'The client secret of the app, or the signing secret of the shop\'s notifications.',
+    verify: bodyHmac('x-shopify-hmac-sha256', {
+      headers: ['x-shopify-hmac-sha256', 'shopify-hmac-sha256'],
+      encoding: 'base64',
+    }),
+    secret: "The client secret of the app, or the signing secret of the shop's notifications.",
     eventType: [[{ header: 'x-shopify-topic' }], [{ header: 'shopify-topic' }]],
     // One event id covers several topics; the webhook id is of one delivery.
     dedupeId: [[{ header: 'x-shopify-webhook-id' }], [{ header: 'shopify-webhook-id' }]],
     response: null,
-    retry: { attempts: 9, note: 'Shopify waits five seconds and retries eight times over four hours, then removes the subscription.' },
+    retry: {
+      attempts: 9,
+      note: 'Shopify waits five seconds and retries eight times over four hours, then removes the subscription.',
+    },
     sample: jsonSample(
       { id: 820982911946, email: 'ada@example.com', total_price: '409.94', currency: 'USD', line_items: [] },
-      { 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': '{{id}}', 'x-shopify-shop-domain': 'example.myshopify.com' },
+      {
+        'x-shopify-topic': 'orders/create',
+        'x-shopify-webhook-id': '{{id}}',
+        'x-shopify-shop-domain': 'example.myshopify.com',
+      },
     ),
   },
   {
@@ -34,10 +44,18 @@ export const BUSINESS: readonly Preset[] = [
     dedupeId: [],
     response: null,
     retry: { attempts: 11, note: 'HubSpot retries up to ten times over 24 hours.' },
-    sample: jsonSample([{
-      eventId: 1, subscriptionId: 12345, portalId: 62515, appId: 54321, occurredAt: '{{millis}}',
-      subscriptionType: 'contact.creation', attemptNumber: 0, objectId: 123,
-    }]),
+    sample: jsonSample([
+      {
+        eventId: 1,
+        subscriptionId: 12345,
+        portalId: 62515,
+        appId: 54321,
+        occurredAt: '{{millis}}',
+        subscriptionType: 'contact.creation',
+        attemptNumber: 0,
+        objectId: 123,
+      },
+    ]),
   },
   {
     id: 'typeform',
@@ -49,8 +67,14 @@ export const BUSINESS: readonly Preset[] = [
     response: null,
     retry: { note: 'Typeform retries for about ten hours; 404 and 410 switch the webhook off at once.' },
     sample: jsonSample({
-      event_id: '{{id}}', event_type: 'form_response',
-      form_response: { form_id: 'lT4Z3j', token: 'a3a12ec67a1365927098a606107fac15', submitted_at: '{{iso}}', answers: [] },
+      event_id: '{{id}}',
+      event_type: 'form_response',
+      form_response: {
+        form_id: 'lT4Z3j',
+        token: 'a3a12ec67a1365927098a606107fac15',
+        submitted_at: '{{iso}}',
+        answers: [],
+      },
     }),
   },
   {
@@ -67,7 +91,9 @@ export const BUSINESS: readonly Preset[] = [
     response: null,
     retry: { note: 'Calendly retries with growing waits for up to 24 hours, then switches the subscription off.' },
     sample: jsonSample({
-      event: 'invitee.created', created_at: '{{iso}}', created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
+      event: 'invitee.created',
+      created_at: '{{iso}}',
+      created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
       payload: { email: 'ada@example.com', name: 'Ada Lovelace', status: 'active' },
     }),
   },
@@ -84,7 +110,10 @@ export const BUSINESS: readonly Preset[] = [
     response: null,
     retry: { note: 'DocuSign retries for up to 15 days.' },
     sample: jsonSample({
-      event: 'envelope-completed', apiVersion: 'v2.1', generatedDateTime: '{{iso}}', retryCount: 0,
+      event: 'envelope-completed',
+      apiVersion: 'v2.1',
+      generatedDateTime: '{{iso}}',
+      retryCount: 0,
       data: { accountId: '00000000-0000-0000-0000-000000000000', envelopeId: '00000000-0000-0000-0000-000000000001' },
     }),
   },
@@ -97,6 +126,9 @@ export const BUSINESS: readonly Preset[] = [
     dedupeId: [],
     response: { type: 'dropbox-challenge' },
     retry: { note: 'Dropbox waits ten seconds and retries with growing waits for about ten minutes.' },
-    sample: jsonSample({ list_folder: { accounts: ['dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc'] }, delta: { users: [12345678] } }),
+    sample: jsonSample({
+      list_folder: { accounts: ['dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc'] },
+      delta: { users: [12345678] },
+    }),
   },
 ];

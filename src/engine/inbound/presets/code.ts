@@ -11,8 +11,12 @@ const GITLAB_RETRY: Preset['retry'] = {
 };
 const GITLAB_SAMPLE = jsonSample(
   {
-    object_kind: 'push', event_name: 'push', ref: 'refs/heads/main', checkout_sha: 'da1560886d4f094c3e6c9ef40349f7d38b5d27d7',
-    project: { id: 15, name: 'diaspora' }, total_commits_count: 1,
+    object_kind: 'push',
+    event_name: 'push',
+    ref: 'refs/heads/main',
+    checkout_sha: 'da1560886d4f094c3e6c9ef40349f7d38b5d27d7',
+    project: { id: 15, name: 'diaspora' },
+    total_commits_count: 1,
   },
   { 'x-gitlab-event': 'Push Hook', 'idempotency-key': '{{id}}' },
 );
@@ -29,7 +33,11 @@ export const CODE: readonly Preset[] = [
     response: null,
     retry: { attempts: 1, note: 'GitHub does not retry: redeliver by hand or through its API within three days.' },
     sample: jsonSample(
-      { action: 'opened', issue: { number: 1, title: 'Spelling error' }, repository: { full_name: 'octocat/Hello-World' } },
+      {
+        action: 'opened',
+        issue: { number: 1, title: 'Spelling error' },
+        repository: { full_name: 'octocat/Hello-World' },
+      },
       { 'x-github-event': 'issues', 'x-github-delivery': '{{id}}', 'user-agent': 'GitHub-Hookshot/044aadd' },
     ),
   },
@@ -73,7 +81,9 @@ export const CODE: readonly Preset[] = [
     id: 'linear',
     title: 'Linear',
     // The time in the header is not signed, so that Linear's own library ignores it.
-    verify: bodyHmac('linear-signature', { timestamp: { from: { member: 'webhookTimestamp' }, unit: 'ms', toleranceSeconds: 60 } }),
+    verify: bodyHmac('linear-signature', {
+      timestamp: { from: { member: 'webhookTimestamp' }, unit: 'ms', toleranceSeconds: 60 },
+    }),
     secret: 'The signing secret of the webhook.',
     eventType: [[{ member: 'type' }, { member: 'action', optional: true }]],
     dedupeId: [[{ header: 'linear-delivery' }]],
@@ -81,8 +91,12 @@ export const CODE: readonly Preset[] = [
     retry: { attempts: 4, note: 'Linear retries three times: after a minute, an hour and six hours.' },
     sample: jsonSample(
       {
-        action: 'create', type: 'Issue', createdAt: '{{iso}}', organizationId: 'dbc6b8a1-0000-4000-8000-000000000000',
-        data: { id: '2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9', title: 'A bug' }, webhookTimestamp: '{{millis}}',
+        action: 'create',
+        type: 'Issue',
+        createdAt: '{{iso}}',
+        organizationId: 'dbc6b8a1-0000-4000-8000-000000000000',
+        data: { id: '2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9', title: 'A bug' },
+        webhookTimestamp: '{{millis}}',
         webhookId: '000042e3-d123-4980-b49f-8e140eef9329',
       },
       { 'linear-delivery': '{{id}}', 'linear-event': 'Issue' },
@@ -98,9 +112,17 @@ export const CODE: readonly Preset[] = [
     dedupeId: [[{ member: 'action.id' }, { member: 'model.id', optional: true }]],
     urlCheck: ['HEAD', 'GET'],
     response: null,
-    retry: { attempts: 4, note: 'Trello retries three times: after 30, 60 and 120 seconds. It creates a webhook only when HEAD is answered 200.' },
+    retry: {
+      attempts: 4,
+      note: 'Trello retries three times: after 30, 60 and 120 seconds. It creates a webhook only when HEAD is answered 200.',
+    },
     sample: jsonSample({
-      action: { id: '{{id}}', type: 'updateCard', date: '{{iso}}', data: { card: { id: '5abbe4b7ddc1b351ef961414', name: 'A card' } } },
+      action: {
+        id: '{{id}}',
+        type: 'updateCard',
+        date: '{{iso}}',
+        data: { card: { id: '5abbe4b7ddc1b351ef961414', name: 'A card' } },
+      },
       model: { id: '5abbe4b7ddc1b351ef961415', name: 'A board' },
     }),
   },
@@ -118,9 +140,14 @@ export const CODE: readonly Preset[] = [
     response: { type: 'asana-handshake' },
     retry: { note: 'Asana retries with growing waits for 24 hours, then deletes the webhook.' },
     sample: jsonSample({
-      events: [{
-        user: { gid: '12345', resource_type: 'user' }, resource: { gid: '1337', resource_type: 'task' }, action: 'changed', created_at: '{{iso}}',
-      }],
+      events: [
+        {
+          user: { gid: '12345', resource_type: 'user' },
+          resource: { gid: '1337', resource_type: 'task' },
+          action: 'changed',
+          created_at: '{{iso}}',
+        },
+      ],
     }),
   },
 ];

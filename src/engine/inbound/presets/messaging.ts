@@ -14,9 +14,17 @@ export const MESSAGING: readonly Preset[] = [
     eventType: [[{ member: 'event.type' }], [{ member: 'type' }], [{ literal: 'command' }, { field: 'command' }]],
     dedupeId: [[{ member: 'event_id' }]],
     response: { type: 'slack-challenge' },
-    retry: { attempts: 4, note: 'Slack waits three seconds and retries three times: at once, after a minute and after five.' },
+    retry: {
+      attempts: 4,
+      note: 'Slack waits three seconds and retries three times: at once, after a minute and after five.',
+    },
     sample: jsonSample({
-      token: 'XXYYZZ', team_id: 'T123ABC456', api_app_id: 'A123ABC456', type: 'event_callback', event_id: '{{id}}', event_time: '{{seconds}}',
+      token: 'XXYYZZ',
+      team_id: 'T123ABC456',
+      api_app_id: 'A123ABC456',
+      type: 'event_callback',
+      event_id: '{{id}}',
+      event_time: '{{seconds}}',
       event: { type: 'message', channel: 'C123ABC456', user: 'U123ABC456', text: 'Hello', ts: '1355517523.000005' },
     }),
   },
@@ -28,10 +36,18 @@ export const MESSAGING: readonly Preset[] = [
     eventType: [[{ member: 'event.type' }], [{ literal: 'interaction' }, { member: 'type' }]],
     dedupeId: [[{ member: 'id' }]],
     response: { type: 'discord-ping', status: 204 },
-    retry: { note: 'Discord sends an interaction once and a webhook event again for up to ten minutes; it tests with bad signatures and wants 401.' },
+    retry: {
+      note: 'Discord sends an interaction once and a webhook event again for up to ten minutes; it tests with bad signatures and wants 401.',
+    },
     sample: jsonSample({
-      version: 1, application_id: '1234560123453231555', type: 1,
-      event: { type: 'APPLICATION_AUTHORIZED', timestamp: '{{iso}}', data: { user: { id: '1234560123453231556' }, scopes: ['applications.commands'] } },
+      version: 1,
+      application_id: '1234560123453231555',
+      type: 1,
+      event: {
+        type: 'APPLICATION_AUTHORIZED',
+        timestamp: '{{iso}}',
+        data: { user: { id: '1234560123453231556' }, scopes: ['applications.commands'] },
+      },
     }),
   },
   {
@@ -50,7 +66,9 @@ export const MESSAGING: readonly Preset[] = [
     response: { type: 'zoom-challenge' },
     retry: { attempts: 4, note: 'Zoom waits three seconds and retries three times within about two hours.' },
     sample: jsonSample({
-      event: 'meeting.started', event_ts: '{{millis}}', payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My meeting' } },
+      event: 'meeting.started',
+      event_ts: '{{millis}}',
+      payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My meeting' } },
     }),
   },
   {
@@ -67,11 +85,15 @@ export const MESSAGING: readonly Preset[] = [
     dedupeId: [[{ header: 'i-twilio-idempotency-token' }]],
     // Twilio reads the answer as TwiML, and reports any other content type as an error.
     response: { type: 'static', status: 200, body: '<Response></Response>', headers: { 'content-type': 'text/xml' } },
-    retry: { attempts: 1, note: 'Twilio does not retry unless the URL asks for it (#rc=…); it calls the fallback URL.' },
+    retry: {
+      attempts: 1,
+      note: 'Twilio does not retry unless the URL asks for it (#rc=…); it calls the fallback URL.',
+    },
     sample: {
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'i-twilio-idempotency-token': '{{id}}' },
-      body: 'AccountSid=AC00000000000000000000000000000000&ApiVersion=2010-04-01&Body=Hello+there%21&From=%2B15005550006&'
-        + 'MessageSid=SM00000000000000000000000000000000&NumMedia=0&SmsStatus=received&To=%2B15005550009',
+      body:
+        'AccountSid=AC00000000000000000000000000000000&ApiVersion=2010-04-01&Body=Hello+there%21&From=%2B15005550006&' +
+        'MessageSid=SM00000000000000000000000000000000&NumMedia=0&SmsStatus=received&To=%2B15005550009',
     },
   },
   {
@@ -88,10 +110,16 @@ export const MESSAGING: readonly Preset[] = [
     dedupeId: [],
     response: null,
     retry: { note: 'SendGrid retries with growing waits for up to 24 hours.' },
-    sample: jsonSample([{
-      email: 'ada@example.com', timestamp: '{{seconds}}', event: 'delivered', sg_event_id: '{{id}}',
-      sg_message_id: '14c5d75ce93.dfd.64b469', response: '250 OK',
-    }]),
+    sample: jsonSample([
+      {
+        email: 'ada@example.com',
+        timestamp: '{{seconds}}',
+        event: 'delivered',
+        sg_event_id: '{{id}}',
+        sg_message_id: '14c5d75ce93.dfd.64b469',
+        response: '250 OK',
+      },
+    ]),
   },
   {
     id: 'mailgun',
@@ -105,7 +133,13 @@ export const MESSAGING: readonly Preset[] = [
     retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
     sample: jsonSample({
       signature: {},
-      'event-data': { event: 'delivered', id: '{{id}}', timestamp: '{{seconds}}', recipient: 'ada@example.com', 'log-level': 'info' },
+      'event-data': {
+        event: 'delivered',
+        id: '{{id}}',
+        timestamp: '{{seconds}}',
+        recipient: 'ada@example.com',
+        'log-level': 'info',
+      },
     }),
   },
   {
@@ -116,10 +150,18 @@ export const MESSAGING: readonly Preset[] = [
     eventType: [[{ member: 'RecordType' }]],
     dedupeId: [],
     response: null,
-    retry: { attempts: 11, note: 'Postmark retries inbound mail and bounces ten times over about ten hours; 403 tells it to stop.' },
+    retry: {
+      attempts: 11,
+      note: 'Postmark retries inbound mail and bounces ten times over about ten hours; 403 tells it to stop.',
+    },
     sample: jsonSample({
-      RecordType: 'Delivery', ServerID: 23, MessageStream: 'outbound', MessageID: '00000000-0000-0000-0000-000000000000',
-      Recipient: 'ada@example.com', DeliveredAt: '{{iso}}', Details: 'Test delivery',
+      RecordType: 'Delivery',
+      ServerID: 23,
+      MessageStream: 'outbound',
+      MessageID: '00000000-0000-0000-0000-000000000000',
+      Recipient: 'ada@example.com',
+      DeliveredAt: '{{iso}}',
+      Details: 'Test delivery',
     }),
   },
   {
@@ -133,7 +175,11 @@ export const MESSAGING: readonly Preset[] = [
     response: null,
     retry: { attempts: 2, note: 'Intercom retries once, after a minute.' },
     sample: jsonSample({
-      type: 'notification_event', id: '{{id}}', app_id: 'a86dr8yl', topic: 'conversation.user.created', created_at: '{{seconds}}',
+      type: 'notification_event',
+      id: '{{id}}',
+      app_id: 'a86dr8yl',
+      topic: 'conversation.user.created',
+      created_at: '{{seconds}}',
       data: { type: 'notification_event_data', item: { type: 'conversation', id: '1' } },
     }),
   },

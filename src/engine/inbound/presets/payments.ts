@@ -1,7 +1,14 @@
 import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 
-const ACCEPTED: Preset['response'] = { type: 'static', status: 200, body: '[accepted]', headers: { 'content-type': 'text/plain' } };
-const ADYEN_RETRY: Preset['retry'] = { note: 'Adyen tries three times at once, then after growing waits for up to 30 days.' };
+const ACCEPTED: Preset['response'] = {
+  type: 'static',
+  status: 200,
+  body: '[accepted]',
+  headers: { 'content-type': 'text/plain' },
+};
+const ADYEN_RETRY: Preset['retry'] = {
+  note: 'Adyen tries three times at once, then after growing waits for up to 30 days.',
+};
 
 /** Those who move money. */
 export const PAYMENTS: readonly Preset[] = [
@@ -20,8 +27,20 @@ export const PAYMENTS: readonly Preset[] = [
     response: null,
     retry: { note: 'Stripe retries for up to three days in live mode, with growing waits.' },
     sample: jsonSample({
-      id: '{{id}}', object: 'event', type: 'payment_intent.succeeded', created: '{{seconds}}', livemode: false,
-      data: { object: { id: 'pi_3MtwBwLkdIwHu7ix28a3tqPa', object: 'payment_intent', amount: 2000, currency: 'usd', status: 'succeeded' } },
+      id: '{{id}}',
+      object: 'event',
+      type: 'payment_intent.succeeded',
+      created: '{{seconds}}',
+      livemode: false,
+      data: {
+        object: {
+          id: 'pi_3MtwBwLkdIwHu7ix28a3tqPa',
+          object: 'payment_intent',
+          amount: 2000,
+          currency: 'usd',
+          status: 'succeeded',
+        },
+      },
     }),
   },
   {
@@ -39,7 +58,10 @@ export const PAYMENTS: readonly Preset[] = [
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
     sample: jsonSample({
-      event_id: 'evt_01h8bzakzx3hm2fmen703n5q45', event_type: 'transaction.completed', occurred_at: '{{iso}}', notification_id: '{{id}}',
+      event_id: 'evt_01h8bzakzx3hm2fmen703n5q45',
+      event_type: 'transaction.completed',
+      occurred_at: '{{iso}}',
+      notification_id: '{{id}}',
       data: { id: 'txn_01h8bxpvx398a7zbawb77y0kp5', status: 'completed', currency_code: 'USD' },
     }),
   },
@@ -53,7 +75,10 @@ export const PAYMENTS: readonly Preset[] = [
     response: null,
     retry: { attempts: 4, note: 'Lemon Squeezy retries up to three times, within minutes.' },
     sample: jsonSample(
-      { meta: { event_name: 'order_created', test_mode: true }, data: { type: 'orders', id: '1', attributes: { total: 999, currency: 'USD' } } },
+      {
+        meta: { event_name: 'order_created', test_mode: true },
+        data: { type: 'orders', id: '1', attributes: { total: 999, currency: 'USD' } },
+      },
       { 'x-event-name': 'order_created' },
     ),
   },
@@ -67,7 +92,10 @@ export const PAYMENTS: readonly Preset[] = [
     response: null,
     retry: { attempts: 12, note: 'Square retries up to 11 times over 24 hours.' },
     sample: jsonSample({
-      merchant_id: '6SSW7HV8K2ST5', type: 'payment.created', event_id: '{{id}}', created_at: '{{iso}}',
+      merchant_id: '6SSW7HV8K2ST5',
+      type: 'payment.created',
+      event_id: '{{id}}',
+      created_at: '{{iso}}',
       data: { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY', object: { payment: { status: 'APPROVED' } } },
     }),
   },
@@ -75,13 +103,17 @@ export const PAYMENTS: readonly Preset[] = [
     id: 'paypal',
     title: 'PayPal',
     verify: { kind: 'paypal' },
-    secret: 'The id of the webhook: the signature covers it, and the certificate is PayPal\'s own.',
+    secret: "The id of the webhook: the signature covers it, and the certificate is PayPal's own.",
     eventType: [[{ member: 'event_type' }]],
     dedupeId: [[{ member: 'id' }]],
     response: null,
     retry: { attempts: 26, note: 'PayPal retries up to 25 times over three days.' },
     sample: jsonSample({
-      id: '{{id}}', event_version: '1.0', create_time: '{{iso}}', resource_type: 'capture', event_type: 'PAYMENT.CAPTURE.COMPLETED',
+      id: '{{id}}',
+      event_version: '1.0',
+      create_time: '{{iso}}',
+      resource_type: 'capture',
+      event_type: 'PAYMENT.CAPTURE.COMPLETED',
       resource: { id: '42311647XV020574X', amount: { currency_code: 'USD', value: '10.00' }, status: 'COMPLETED' },
     }),
   },
@@ -97,19 +129,21 @@ export const PAYMENTS: readonly Preset[] = [
     retry: ADYEN_RETRY,
     sample: jsonSample({
       live: 'false',
-      notificationItems: [{
-        NotificationRequestItem: {
-          additionalData: {},
-          amount: { currency: 'EUR', value: 1130 },
-          eventCode: 'AUTHORISATION',
-          eventDate: '{{iso}}',
-          merchantAccountCode: 'TestMerchant',
-          merchantReference: 'TestPayment-1407325143704',
-          originalReference: '',
-          pspReference: '7914073381342284',
-          success: 'true',
+      notificationItems: [
+        {
+          NotificationRequestItem: {
+            additionalData: {},
+            amount: { currency: 'EUR', value: 1130 },
+            eventCode: 'AUTHORISATION',
+            eventDate: '{{iso}}',
+            merchantAccountCode: 'TestMerchant',
+            merchantReference: 'TestPayment-1407325143704',
+            originalReference: '',
+            pspReference: '7914073381342284',
+            success: 'true',
+          },
         },
-      }],
+      ],
     }),
   },
   {
@@ -122,7 +156,11 @@ export const PAYMENTS: readonly Preset[] = [
     response: ACCEPTED,
     retry: ADYEN_RETRY,
     sample: jsonSample(
-      { type: 'balancePlatform.transfer.created', environment: 'test', data: { id: '{{id}}', status: 'received', balancePlatform: 'Example' } },
+      {
+        type: 'balancePlatform.transfer.created',
+        environment: 'test',
+        data: { id: '{{id}}', status: 'received', balancePlatform: 'Example' },
+      },
       { protocol: 'HmacSHA256' },
     ),
   },

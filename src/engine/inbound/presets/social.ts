@@ -22,7 +22,13 @@ export const SOCIAL: readonly Preset[] = [
     retry: { note: 'Meta retries at once and then less and less often for 36 hours.' },
     sample: jsonSample({
       object: 'page',
-      entry: [{ id: '0', time: '{{seconds}}', changes: [{ field: 'feed', value: { item: 'status', verb: 'add', post_id: '44444444_444444444' } }] }],
+      entry: [
+        {
+          id: '0',
+          time: '{{seconds}}',
+          changes: [{ field: 'feed', value: { item: 'status', verb: 'add', post_id: '44444444_444444444' } }],
+        },
+      ],
     }),
   },
   {
@@ -33,17 +39,29 @@ export const SOCIAL: readonly Preset[] = [
     retry: { note: 'Meta retries WhatsApp webhooks for up to seven days.' },
     sample: jsonSample({
       object: 'whatsapp_business_account',
-      entry: [{
-        id: '0',
-        changes: [{
-          field: 'messages',
-          value: {
-            messaging_product: 'whatsapp',
-            metadata: { display_phone_number: '16505551111', phone_number_id: '123456123' },
-            messages: [{ from: '16315551181', id: 'ABGGFlA5Fpa', timestamp: '1504902988', type: 'text', text: { body: 'Hello' } }],
-          },
-        }],
-      }],
+      entry: [
+        {
+          id: '0',
+          changes: [
+            {
+              field: 'messages',
+              value: {
+                messaging_product: 'whatsapp',
+                metadata: { display_phone_number: '16505551111', phone_number_id: '123456123' },
+                messages: [
+                  {
+                    from: '16315551181',
+                    id: 'ABGGFlA5Fpa',
+                    timestamp: '1504902988',
+                    type: 'text',
+                    text: { body: 'Hello' },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      ],
     }),
   },
   {
@@ -54,7 +72,13 @@ export const SOCIAL: readonly Preset[] = [
     retry: { note: 'Meta retries at once and then less and less often for 36 hours.' },
     sample: jsonSample({
       object: 'instagram',
-      entry: [{ id: '0', time: '{{seconds}}', changes: [{ field: 'comments', value: { id: '17865799348089039', text: 'Nice' } }] }],
+      entry: [
+        {
+          id: '0',
+          time: '{{seconds}}',
+          changes: [{ field: 'comments', value: { id: '17865799348089039', text: 'Nice' } }],
+        },
+      ],
     }),
   },
   {
@@ -68,7 +92,9 @@ export const SOCIAL: readonly Preset[] = [
     retry: { note: 'X retries for a few minutes, and marks a webhook invalid that fails the hourly check.' },
     sample: jsonSample({
       for_user_id: '2244994945',
-      tweet_create_events: [{ id_str: '1050118621198921728', created_at: 'Wed Oct 10 20:19:24 +0000 2018', text: 'Hello' }],
+      tweet_create_events: [
+        { id_str: '1050118621198921728', created_at: 'Wed Oct 10 20:19:24 +0000 2018', text: 'Hello' },
+      ],
     }),
   },
   {
@@ -86,7 +112,12 @@ export const SOCIAL: readonly Preset[] = [
     retry: { note: 'Twitch sends again a few times, and revokes a subscription that fails too often.' },
     sample: jsonSample(
       {
-        subscription: { id: 'f1c2a387-161a-49f9-a165-0f21d7a4e1c4', status: 'enabled', type: 'channel.follow', version: '2' },
+        subscription: {
+          id: 'f1c2a387-161a-49f9-a165-0f21d7a4e1c4',
+          status: 'enabled',
+          type: 'channel.follow',
+          version: '2',
+        },
         event: { user_id: '1337', user_login: 'awesome_user', broadcaster_user_id: '12826' },
       },
       {

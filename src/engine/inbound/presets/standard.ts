@@ -2,7 +2,11 @@ import { jsonSample, type Preset } from '../preset.js';
 import type { StandardScheme } from '../scheme.js';
 
 const TOLERANCE_SECONDS = 300;
-const SVIX: StandardScheme = { kind: 'standard-webhooks', prefixes: ['svix-', 'webhook-'], toleranceSeconds: TOLERANCE_SECONDS };
+const SVIX: StandardScheme = {
+  kind: 'standard-webhooks',
+  prefixes: ['svix-', 'webhook-'],
+  toleranceSeconds: TOLERANCE_SECONDS,
+};
 const SVIX_RETRY: Preset['retry'] = {
   attempts: 8,
   note: 'Svix tries 8 times over about 28 hours and switches an endpoint off that fails for 5 days.',
@@ -21,7 +25,11 @@ export const STANDARD: readonly Preset[] = [
     dedupeId: [[{ header: 'webhook-id' }]],
     response: null,
     retry: { note: 'The specification advises to retry over days; 410 switches the endpoint off.' },
-    sample: jsonSample({ type: 'invoice.paid', timestamp: '{{iso}}', data: { id: 'inv_1', amount: 4200, currency: 'eur' } }),
+    sample: jsonSample({
+      type: 'invoice.paid',
+      timestamp: '{{iso}}',
+      data: { id: 'inv_1', amount: 4200, currency: 'eur' },
+    }),
   },
   {
     id: 'svix',
@@ -46,7 +54,12 @@ export const STANDARD: readonly Preset[] = [
     sample: jsonSample({
       type: 'email.delivered',
       created_at: '{{iso}}',
-      data: { email_id: '56761188-7520-42d8-8898-ff6fc54ce618', from: 'Acme <hello@example.com>', to: ['ada@example.com'], subject: 'Hello' },
+      data: {
+        email_id: '56761188-7520-42d8-8898-ff6fc54ce618',
+        from: 'Acme <hello@example.com>',
+        to: ['ada@example.com'],
+        subject: 'Hello',
+      },
     }),
   },
   {
@@ -59,7 +72,10 @@ export const STANDARD: readonly Preset[] = [
     response: null,
     retry: SVIX_RETRY,
     sample: jsonSample({
-      object: 'event', type: 'user.updated', timestamp: '{{millis}}', data: { id: 'user_29w83sxmDNGwOuEthce5gg56FcC', first_name: 'Ada' },
+      object: 'event',
+      type: 'user.updated',
+      timestamp: '{{millis}}',
+      data: { id: 'user_29w83sxmDNGwOuEthce5gg56FcC', first_name: 'Ada' },
     }),
   },
 ];

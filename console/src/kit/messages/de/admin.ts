@@ -12,11 +12,12 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'shortcut.sessions': 'Sitzungen',
   'shortcut.audit': 'Protokoll',
   'shortcut.organization': 'Organisation',
-  'actions': 'Aktionen',
-  'description': 'Beschreibung',
-  'changed': 'Geändert',
+  actions: 'Aktionen',
+  description: 'Beschreibung',
+  changed: 'Geändert',
   'for-admins': 'Das ist für die Rolle admin.',
-  'secrets.none': 'Noch keine Geheimnisse. Ein Geheimnis hat einen Namen, mit dem Einstellungen von Zielen und Endpunkten es benutzen.',
+  'secrets.none':
+    'Noch keine Geheimnisse. Ein Geheimnis hat einen Namen, mit dem Einstellungen von Zielen und Endpunkten es benutzen.',
   'secrets.use': 'In Einstellungen heißt es',
   'secrets.new': 'Neues Geheimnis',
   'secrets.name': 'Name',
@@ -31,7 +32,8 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'secrets.where': 'Wo es benutzt wird',
   'members.none': 'Noch keine Mitglieder: Alle melden sich mit einem API-Schlüssel an.',
   'members.add': 'Mitglied hinzufügen',
-  'members.add-text': 'Die Person meldet sich mit einem Code an, der an diese Adresse geschickt wird, oder über Ihren Identitätsanbieter.',
+  'members.add-text':
+    'Die Person meldet sich mit einem Code an, der an diese Adresse geschickt wird, oder über Ihren Identitätsanbieter.',
   'members.email': 'E-Mail-Adresse',
   'members.name': 'Name',
   'members.role': 'Rolle',
@@ -39,10 +41,13 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'members.seen': 'Zuletzt angemeldet',
   'members.never': 'nie',
   'members.remove': 'Entfernen',
-  'members.remove-text': 'Sitzungen enden überall innerhalb von fünf Sekunden. Was die Person getan hat, bleibt im Protokoll.',
-  'members.role-text': '{name} bekommt die Rolle {role} in beiden Umgebungen, auch in offenen Sitzungen innerhalb von fünf Sekunden.',
+  'members.remove-text':
+    'Sitzungen enden überall innerhalb von fünf Sekunden. Was die Person getan hat, bleibt im Protokoll.',
+  'members.role-text':
+    '{name} bekommt die Rolle {role} in beiden Umgebungen, auch in offenen Sitzungen innerhalb von fünf Sekunden.',
   'members.role-change': 'Rolle ändern',
-  'sessions.text': 'Browser, die bei dieser Organisation angemeldet sind. Wer beendet wird, ist innerhalb von fünf Sekunden abgemeldet.',
+  'sessions.text':
+    'Browser, die bei dieser Organisation angemeldet sind. Wer beendet wird, ist innerhalb von fünf Sekunden abgemeldet.',
   'sessions.who': 'Wer',
   'sessions.how': 'Angemeldet mit',
   'sessions.how.key': 'einem API-Schlüssel',

@@ -16,12 +16,15 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'application.repair': 'Erneut senden',
   'application.rename': 'Umbenennen',
   'application.preview': 'Portal wie dieser Kunde öffnen',
-  'application.preview-text': 'Eine eigene Seite, nur für Ihre Leute: Dort lässt sich nichts ändern, Geheimnisse werden nicht gezeigt, und nach 15 Minuten ist sie zu Ende. Dass Sie sie geöffnet haben, steht im Protokoll.',
+  'application.preview-text':
+    'Eine eigene Seite, nur für Ihre Leute: Dort lässt sich nichts ändern, Geheimnisse werden nicht gezeigt, und nach 15 Minuten ist sie zu Ende. Dass Sie sie geöffnet haben, steht im Protokoll.',
   'application.preview-open': 'Öffnen',
   'application.events': 'Ihre Ereignisse',
-  'application.delete-text': 'Ihre Endpunkte und deren Geheimnisse werden endgültig entfernt. Was auf sie wartet, schlägt fehl. Was ihr gesendet wurde, bleibt.',
+  'application.delete-text':
+    'Ihre Endpunkte und deren Geheimnisse werden endgültig entfernt. Was auf sie wartet, schlägt fehl. Was ihr gesendet wurde, bleibt.',
   'applications.none': 'Noch keine Anwendungen',
-  'applications.none-text': 'Eine Anwendung ist einer Ihrer eigenen Kunden, mit Endpunkten, die abonnieren, was Sie senden. Auch ein Ereignis für eine unbekannte uid legt eine an.',
+  'applications.none-text':
+    'Eine Anwendung ist einer Ihrer eigenen Kunden, mit Endpunkten, die abonnieren, was Sie senden. Auch ein Ereignis für eine unbekannte uid legt eine an.',
   'applications.no-match': 'Keine Anwendung passt.',
   'applications.failing': 'Fehlschläge am letzten Tag',
   'applications.rate': '{share} der Versuche schlugen fehl',
@@ -50,19 +53,23 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.types-hint': 'Mit Kommas oder auf eigenen Zeilen; customer.* für alles darunter. Keiner heißt alle.',
   'own-endpoint.all-types': 'Alle',
   'own-endpoint.description': 'Beschreibung',
-  'own-endpoint.secret-text': 'Geben Sie es Ihrem Kunden: Es prüft, was Sie senden. Über die API lässt es sich wieder lesen.',
+  'own-endpoint.secret-text':
+    'Geben Sie es Ihrem Kunden: Es prüft, was Sie senden. Über die API lässt es sich wieder lesen.',
   'own-endpoint.day': 'Am letzten Tag',
   'own-endpoint.attempt': 'Versuch',
   'own-endpoint.took': 'Dauer',
   'own-endpoint.edit-types': 'Ereignistypen',
   'own-endpoint.recover': 'Nachholen',
-  'own-endpoint.disable-text': 'Er nimmt nichts an, bis er eingeschaltet wird. Was inzwischen gesendet wird, schlägt sofort fehl und lässt sich erneut senden.',
+  'own-endpoint.disable-text':
+    'Er nimmt nichts an, bis er eingeschaltet wird. Was inzwischen gesendet wird, schlägt sofort fehl und lässt sich erneut senden.',
   'own-endpoint.enable-text': 'Zustellungen beginnen wieder, und sein Stromkreis wird geschlossen.',
   'own-endpoint.test-text': 'Ihm wird ein Beispiel gesendet. Die Antwort steht unter den Versuchen.',
   'own-endpoint.delete-text': 'Er wird mit seinem Geheimnis endgültig entfernt. Was auf ihn wartet, schlägt fehl.',
-  'own-endpoints.none': 'Noch keine Endpunkte: Was dieser Anwendung gesendet wird, wird aufbewahrt und niemandem zugestellt.',
+  'own-endpoints.none':
+    'Noch keine Endpunkte: Was dieser Anwendung gesendet wird, wird aufbewahrt und niemandem zugestellt.',
   'repair.recover': 'Fehlgeschlagenes nachholen',
-  'repair.recover-text': 'Sendet als Auftrag jedes Ereignis seit der Zeit erneut, dessen Zustellung aufgegeben wurde oder fehlschlug.',
+  'repair.recover-text':
+    'Sendet als Auftrag jedes Ereignis seit der Zeit erneut, dessen Zustellung aufgegeben wurde oder fehlschlug.',
   'repair.replay': 'Alles erneut senden',
   'repair.replay-text': 'Sendet als Auftrag alles seit der Zeit noch einmal, was immer daraus wurde.',
   'repair.cancelled-too': 'Auch Abgebrochenes',

@@ -14,7 +14,8 @@ export const destinationsDe: Readonly<Record<keyof typeof destinationsEn, string
   'destination.retried': 'Wiederholt',
   'destination.latency': 'Dauer der Versuche',
   'destination.timeline': 'Zeitplan der Wiederholungen',
-  'destination.timeline-text': 'Wann Versuche spätestens gemacht werden, vom ersten an gezählt. Jede Pause wird zufällig gekürzt, damit nicht alle zugleich wiederholen.',
+  'destination.timeline-text':
+    'Wann Versuche spätestens gemacht werden, vom ersten an gezählt. Jede Pause wird zufällig gekürzt, damit nicht alle zugleich wiederholen.',
   'destination.attempt-first': 'sofort',
   'destination.attempt-after': 'nach {after}',
   'destination.attempt-wait': 'wartet höchstens {wait}',

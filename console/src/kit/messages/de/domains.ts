@@ -6,13 +6,15 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.new': 'Neue Domain',
   'domain.needs-admin': 'Änderungen sind der Rolle Admin vorbehalten.',
   'domain.none': 'Noch keine Domains',
-  'domain.none-text': 'Eine eigene Domain sendet und empfängt E-Mail oder ist Host für Endpunkte. Sie veröffentlichen einige Einträge, die dann von selbst geprüft werden.',
+  'domain.none-text':
+    'Eine eigene Domain sendet und empfängt E-Mail oder ist Host für Endpunkte. Sie veröffentlichen einige Einträge, die dann von selbst geprüft werden.',
   'domain.name': 'Name',
   'domain.value': 'Wert',
   'domain.priority': 'Priorität',
   'domain.kind': 'Zweck',
   'domain.records': 'DNS-Einträge',
-  'domain.records-text': 'Veröffentlichen Sie diese bei Ihrem DNS-Anbieter, jeden mit Name und Wert, wie sie hier stehen.',
+  'domain.records-text':
+    'Veröffentlichen Sie diese bei Ihrem DNS-Anbieter, jeden mit Name und Wert, wie sie hier stehen.',
   'domain.seen': '{seen} von {count} gesehen',
   'domain.checked': 'Zuletzt geprüft',
   'domain.verified': 'Bestätigt',
@@ -24,13 +26,17 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.check': 'Jetzt prüfen',
   'domain.checking': 'Nameserver werden gefragt…',
   'domain.checked-now': 'Das wurde gesehen.',
-  'domain.why.pending-dns': 'Sie wartet auf ihre Einträge. Nameserver werden von selbst gefragt, immer seltener; eine Änderung kann eine Stunde brauchen.',
+  'domain.why.pending-dns':
+    'Sie wartet auf ihre Einträge. Nameserver werden von selbst gefragt, immer seltener; eine Änderung kann eine Stunde brauchen.',
   'domain.why.verified': 'Alle nötigen Einträge wurden gesehen.',
-  'domain.why.failed': '72 Stunden lang fehlte ein nötiger Eintrag. Veröffentlichen Sie ihn und prüfen Sie: Dann beginnt es neu.',
+  'domain.why.failed':
+    '72 Stunden lang fehlte ein nötiger Eintrag. Veröffentlichen Sie ihn und prüfen Sie: Dann beginnt es neu.',
   'domain.convert': 'Umwandeln',
-  'domain.convert-email': 'Sie empfängt auch E-Mail, sobald ihr MX-Eintrag veröffentlicht ist. Solange sendet sie weiter.',
+  'domain.convert-email':
+    'Sie empfängt auch E-Mail, sobald ihr MX-Eintrag veröffentlicht ist. Solange sendet sie weiter.',
   'domain.convert-send': 'Sie sendet von nun an nur noch. E-Mail an sie wird nicht mehr angenommen.',
-  'domain.delete': 'Von ihr wird nichts mehr gesendet und auf ihr nichts mehr angenommen. Was sie benutzt, muss zuerst weg.',
+  'domain.delete':
+    'Von ihr wird nichts mehr gesendet und auf ihr nichts mehr angenommen. Was sie benutzt, muss zuerst weg.',
   'domain.acknowledge': 'Ihre E-Mail darf von dort weggenommen werden.',
   'kind.email-send': 'E-Mail senden',
   'kind.email-send.text': 'E-Mail geht nur hinaus. Wohin ihre E-Mail jetzt geht, bleibt so.',
@@ -49,7 +55,7 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'record.verified': 'Gesehen',
   'record.failed': 'Falsch oder verschwunden',
   'record.temporary_failure': 'Keine Antwort',
-  'ingest': 'Hosts der Endpunkte',
+  ingest: 'Hosts der Endpunkte',
   'ingest.text': 'Wo Endpunkte empfangen: der Host dieser Installation und Ihre bestätigten Webhook-Domains.',
   'ingest.host': 'Host',
   'ingest.prefix': 'URLs beginnen mit',

@@ -25,9 +25,11 @@ export const eventTypesDe: Readonly<Record<keyof typeof eventTypesEn, string>> =
   'event-type.archived': 'Archiviert',
   'event-type.archive': 'Archivieren',
   'event-type.restore': 'Zurückholen',
-  'event-type.archive-text': 'Er steht nicht mehr im Katalog und in Listen. Er darf weiter gesendet werden und wird weiter durchgesetzt.',
+  'event-type.archive-text':
+    'Er steht nicht mehr im Katalog und in Listen. Er darf weiter gesendet werden und wird weiter durchgesetzt.',
   'event-type.restore-text': 'Er steht wieder im Katalog.',
-  'event-type.delete-text': 'Er wird mit allen Versionen entfernt. Ereignisse dieses Typs bleiben und dürfen weiter gesendet werden.',
+  'event-type.delete-text':
+    'Er wird mit allen Versionen entfernt. Ereignisse dieses Typs bleiben und dürfen weiter gesendet werden.',
   'event-type.events': 'Ereignisse dieses Typs',
   'event-type.subscribers': 'Wer abonniert',
   'event-type.no-subscriber': 'Niemand abonniert diesen Typ.',
@@ -37,7 +39,8 @@ export const eventTypesDe: Readonly<Record<keyof typeof eventTypesEn, string>> =
   'event-type.channels': 'nur Kanäle {channels}',
   'event-type.filtered': 'mit Filter',
   'event-types.none': 'Noch keine Ereignistypen',
-  'event-types.none-text': 'Der Katalog sagt Ihren Kunden, was Sie senden: Namen, Schemas mit Versionen, Beispiele. Beginnen Sie mit einem, oder importieren Sie die Webhooks eines OpenAPI-Dokuments.',
+  'event-types.none-text':
+    'Der Katalog sagt Ihren Kunden, was Sie senden: Namen, Schemas mit Versionen, Beispiele. Beginnen Sie mit einem, oder importieren Sie die Webhooks eines OpenAPI-Dokuments.',
   'event-types.no-match': 'Kein Ereignistyp passt zu diesen Filtern.',
   'import.text': 'Die Webhooks eines OpenAPI-Dokuments werden Ereignistypen, alle oder keiner.',
   'import.file': 'Eine Datei',

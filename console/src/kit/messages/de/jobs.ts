@@ -4,7 +4,8 @@ import type { jobsEn } from '../en/jobs';
 export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'nav.jobs': 'Aufträge',
   'shortcut.jobs': 'Aufträge',
-  'jobs.none': 'Noch keine Aufträge. Hier laufen erneutes Senden vieler Ereignisse, Wiederherstellungen und Löschungen.',
+  'jobs.none':
+    'Noch keine Aufträge. Hier laufen erneutes Senden vieler Ereignisse, Wiederherstellungen und Löschungen.',
   'jobs.none-match': 'Kein Auftrag ist in diesem Zustand.',
   'jobs.kind': 'Auftrag',
   'jobs.about': 'Wovon',
@@ -35,7 +36,8 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'jobs.replay-id': 'Wiederholung',
   'jobs.error': 'Warum er fehlschlug:',
   'jobs.erased': 'Gelöscht',
-  'jobs.erased-of': '{messages} Nachrichten, {deliveries} wartende Zustellungen beendet, {attempts} Antworten, {endpoints} Endpunkte',
+  'jobs.erased-of':
+    '{messages} Nachrichten, {deliveries} wartende Zustellungen beendet, {attempts} Antworten, {endpoints} Endpunkte',
   'job.range': 'Erneutes Senden eines Zeitraums',
   'job.recover': 'Wiederherstellung',
   'job.application': 'Erneutes Senden einer Anwendung',

@@ -54,18 +54,22 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'concern.domain.records_lost': 'DNS-Einträge verloren',
   'concern.job.failed': 'Auftrag fehlgeschlagen',
   'first-steps.title': 'Erste Schritte',
-  'first-steps.text': 'Hier wurde noch nichts gesendet. Drei Befehle in einem Terminal zeigen, wie es geht; jeder wird abgehakt, wenn er geschehen ist.',
+  'first-steps.text':
+    'Hier wurde noch nichts gesendet. Drei Befehle in einem Terminal zeigen, wie es geht; jeder wird abgehakt, wenn er geschehen ist.',
   'first-steps.done': 'Erledigt',
   'first-steps.open': 'Noch nicht erledigt',
   'first-steps.close': 'Zur Übersicht',
   'first-steps.key': 'Ein Schlüssel',
-  'first-steps.key-text': 'Programme melden sich mit einem Schlüssel dieser Umgebung an. Machen Sie hier einen, und der Befehl darunter hat ihn.',
+  'first-steps.key-text':
+    'Programme melden sich mit einem Schlüssel dieser Umgebung an. Machen Sie hier einen, und der Befehl darunter hat ihn.',
   'first-steps.key-make': 'Schlüssel machen',
   'first-steps.key-hide': 'Schlüssel verbergen',
-  'first-steps.key-ask': 'Wer die Rolle admin hat, kann Ihnen einen Schlüssel mit dem Recht write machen; setzen Sie ihn in den Befehl ein.',
+  'first-steps.key-ask':
+    'Wer die Rolle admin hat, kann Ihnen einen Schlüssel mit dem Recht write machen; setzen Sie ihn in den Befehl ein.',
   'first-steps.key-other': 'Ein Schlüssel, den Sie schon haben, geht auch.',
   'first-steps.destination': 'Ein Ziel',
-  'first-steps.destination-text': 'Wohin Ereignisse gehen. Dieses wartet, bis sein Empfänger abholt, also braucht es noch keine URL.',
+  'first-steps.destination-text':
+    'Wohin Ereignisse gehen. Dieses wartet, bis sein Empfänger abholt, also braucht es noch keine URL.',
   'first-steps.event': 'Ein Ereignis',
   'first-steps.event-text': 'Es wird dauerhaft gespeichert, bevor geantwortet wird, und dann zugestellt.',
   'first-steps.collect': 'Abholen',

@@ -4,7 +4,8 @@ import type { pullEn } from '../en/pull';
 export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'nav.pull': 'Abholstände',
   'shortcut.pull': 'Abholstände',
-  'pull.text': 'Wie weit die Abholer von Pull-Zielen sind. Bestätigt wird Abgeholtes durch das nächste Abholen mit seinem Cursor oder durch ein Ack.',
+  'pull.text':
+    'Wie weit die Abholer von Pull-Zielen sind. Bestätigt wird Abgeholtes durch das nächste Abholen mit seinem Cursor oder durch ein Ack.',
   'pull.none': 'Noch keine Pull-Ziele. Legen Sie ein Ziel vom Typ pull für Abholer an, die selbst kommen.',
   'pull.destination': 'Ziel',
   'pull.consumer': 'Holt ab',

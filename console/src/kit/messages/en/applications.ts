@@ -14,12 +14,15 @@ export const applicationsEn = {
   'application.repair': 'Send again',
   'application.rename': 'Rename',
   'application.preview': 'Open the portal as this customer sees it',
-  'application.preview-text': 'A page of its own, for your people only: nothing can be changed there, no secret is shown, and it ends after 15 minutes. That you opened it stands in the audit log.',
+  'application.preview-text':
+    'A page of its own, for your people only: nothing can be changed there, no secret is shown, and it ends after 15 minutes. That you opened it stands in the audit log.',
   'application.preview-open': 'Open',
   'application.events': 'Its events',
-  'application.delete-text': 'Its endpoints and their secrets are removed for good. What waits for them fails. What it was sent stays.',
+  'application.delete-text':
+    'Its endpoints and their secrets are removed for good. What waits for them fails. What it was sent stays.',
   'applications.none': 'No applications yet',
-  'applications.none-text': 'An application is one of your own customers, with endpoints that subscribe to what you send. Sending an event for an unknown uid makes one as well.',
+  'applications.none-text':
+    'An application is one of your own customers, with endpoints that subscribe to what you send. Sending an event for an unknown uid makes one as well.',
   'applications.no-match': 'No application matches.',
   'applications.failing': 'Failing in the last day',
   'applications.rate': '{share} of attempts failed',
@@ -48,13 +51,15 @@ export const applicationsEn = {
   'own-endpoint.types-hint': 'With commas or on lines of their own; customer.* for everything below. None means all.',
   'own-endpoint.all-types': 'All',
   'own-endpoint.description': 'Description',
-  'own-endpoint.secret-text': 'Give it to your customer: it verifies what you send. It can be read again through the API.',
+  'own-endpoint.secret-text':
+    'Give it to your customer: it verifies what you send. It can be read again through the API.',
   'own-endpoint.day': 'In the last day',
   'own-endpoint.attempt': 'Attempt',
   'own-endpoint.took': 'Took',
   'own-endpoint.edit-types': 'Event types',
   'own-endpoint.recover': 'Recover',
-  'own-endpoint.disable-text': 'It takes no deliveries until it is enabled. What is sent meanwhile fails at once, and can be sent again.',
+  'own-endpoint.disable-text':
+    'It takes no deliveries until it is enabled. What is sent meanwhile fails at once, and can be sent again.',
   'own-endpoint.enable-text': 'Deliveries start again, and its circuit is closed.',
   'own-endpoint.test-text': 'It is sent an example event. The answer stands among the attempts.',
   'own-endpoint.delete-text': 'It is removed for good with its secret. What waits for it fails.',

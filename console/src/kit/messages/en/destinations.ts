@@ -12,7 +12,8 @@ export const destinationsEn = {
   'destination.retried': 'Retried',
   'destination.latency': 'Latency of attempts',
   'destination.timeline': 'Schedule of retries',
-  'destination.timeline-text': 'When attempts are made at the latest, counted from the first. Each wait is shortened at random, so that not all retry at once.',
+  'destination.timeline-text':
+    'When attempts are made at the latest, counted from the first. Each wait is shortened at random, so that not all retry at once.',
   'destination.attempt-first': 'at once',
   'destination.attempt-after': 'after {after}',
   'destination.attempt-wait': 'waits {wait} at most',

@@ -4,7 +4,8 @@ export const domainsEn = {
   'domain.new': 'New domain',
   'domain.needs-admin': 'Changes are for role admin.',
   'domain.none': 'No domains yet',
-  'domain.none-text': 'A domain of yours sends and receives mail, or is a host for endpoints. You publish a few records, and they are looked at by themselves.',
+  'domain.none-text':
+    'A domain of yours sends and receives mail, or is a host for endpoints. You publish a few records, and they are looked at by themselves.',
   'domain.name': 'Name',
   'domain.value': 'Value',
   'domain.priority': 'Priority',
@@ -22,7 +23,8 @@ export const domainsEn = {
   'domain.check': 'Check now',
   'domain.checking': 'Asking name servers…',
   'domain.checked-now': 'This is what was seen.',
-  'domain.why.pending-dns': 'It waits for its records. Name servers are asked by themselves, less and less often; a change may take an hour to show.',
+  'domain.why.pending-dns':
+    'It waits for its records. Name servers are asked by themselves, less and less often; a change may take an hour to show.',
   'domain.why.verified': 'Every record that it needs was seen.',
   'domain.why.failed': 'For 72 hours a record that it needs was not there. Publish it and check: that begins anew.',
   'domain.convert': 'Convert',
@@ -47,7 +49,7 @@ export const domainsEn = {
   'record.verified': 'Seen',
   'record.failed': 'Wrong or gone',
   'record.temporary_failure': 'No answer',
-  'ingest': 'Hosts of endpoints',
+  ingest: 'Hosts of endpoints',
   'ingest.text': 'Where endpoints receive: the host of this installation, and your verified webhook domains.',
   'ingest.host': 'Host',
   'ingest.prefix': 'URLs begin with',

@@ -23,7 +23,8 @@ export const eventTypesEn = {
   'event-type.archived': 'Archived',
   'event-type.archive': 'Archive',
   'event-type.restore': 'Take it back',
-  'event-type.archive-text': 'It is left out of the catalogue and of lists. It may still be sent, and is still enforced.',
+  'event-type.archive-text':
+    'It is left out of the catalogue and of lists. It may still be sent, and is still enforced.',
   'event-type.restore-text': 'It stands in the catalogue again.',
   'event-type.delete-text': 'It is removed with all its versions. Events of this type stay, and may still be sent.',
   'event-type.events': 'Events of this type',
@@ -35,7 +36,8 @@ export const eventTypesEn = {
   'event-type.channels': 'only channels {channels}',
   'event-type.filtered': 'with a filter',
   'event-types.none': 'No event types yet',
-  'event-types.none-text': 'The catalogue tells your customers what you send: names, schemas with versions, examples. Begin with one, or import the webhooks of an OpenAPI document.',
+  'event-types.none-text':
+    'The catalogue tells your customers what you send: names, schemas with versions, examples. Begin with one, or import the webhooks of an OpenAPI document.',
   'event-types.no-match': 'No event type matches these filters.',
   'import.text': 'The webhooks of an OpenAPI document become event types, all of them or none.',
   'import.file': 'A file',

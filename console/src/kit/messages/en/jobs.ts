@@ -33,7 +33,8 @@ export const jobsEn = {
   'jobs.replay-id': 'Replay',
   'jobs.error': 'Why it failed:',
   'jobs.erased': 'Erased',
-  'jobs.erased-of': '{messages} messages, {deliveries} waiting deliveries ended, {attempts} answers, {endpoints} endpoints',
+  'jobs.erased-of':
+    '{messages} messages, {deliveries} waiting deliveries ended, {attempts} answers, {endpoints} endpoints',
   'job.range': 'Replay of a time',
   'job.recover': 'Recovery',
   'job.application': 'Replay of an application',

@@ -2,7 +2,8 @@
 export const pullEn = {
   'nav.pull': 'Pull positions',
   'shortcut.pull': 'Pull positions',
-  'pull.text': 'How far the consumers of pull destinations have come. What is pulled is acknowledged by the next pull with its cursor, or by an ack.',
+  'pull.text':
+    'How far the consumers of pull destinations have come. What is pulled is acknowledged by the next pull with its cursor, or by an ack.',
   'pull.none': 'No pull destinations yet. Make a destination of type pull for consumers that come and fetch.',
   'pull.destination': 'Destination',
   'pull.consumer': 'Pulls',
