@@ -34,7 +34,7 @@ export default {
       name: 'edge-knows-no-context',
       severity: 'error',
       from: { path: '^src/http/' },
-      to: { path: '^src/(?!http/|kernel/|engine/(token-bucket|audit-view|lost-numbers))' },
+      to: { path: '^src/(?!http/|kernel/|engine/(token-bucket|audit-view|unsafe-numbers))' },
     },
     {
       name: 'smtp-edge-knows-one-contract',
@@ -79,10 +79,10 @@ export default {
         pathNot: [
           '^src/egress/',
           '^src/engine/',
-          '^src/embedded\\.ts$',
+          '^src/bootstrap/embedded\\.ts$',
           '^src/cli/',
           '\\.spec\\.ts$',
-          '/(smtp|metrics|trial|dns)-listener\\.ts$',
+          '/(smtp|metrics|port-check|dns)-listener\\.ts$',
         ],
       },
       to: { path: '^(node:)?(net|tls|http|https|http2|dgram)$|(^|node_modules/)(undici|axios|got)(/|$)' },
@@ -137,8 +137,8 @@ export default {
       name: 'nobody-imports-the-composition-root',
       comment: 'Nor what is there for extensions only: their public face, and what they test themselves with.',
       severity: 'error',
-      from: { path: '^src/.+/', pathNot: '^src/testing/' },
-      to: { path: '^src/([^/]+\\.ts$|extension/index\\.ts$|testing/)' },
+      from: { path: '^src/.+/', pathNot: '^src/(bootstrap|programs|testing)/' },
+      to: { path: '^src/([^/]+\\.ts$|bootstrap/|programs/|extension/index\\.ts$|testing/)' },
     },
     {
       name: 'sql-lives-in-stores',
@@ -147,10 +147,10 @@ export default {
         path: '^src/',
         pathNot: [
           '\\.(store|entities|module)\\.ts$',
-          '^src/kernel/(connection|database|kernel\\.module|one-commit|planned-pool|queue)(\\.spec)?\\.ts$',
-          '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$',
+          '^src/kernel/(database/(connection|database|pipelined-transaction|planned-pool)|kernel\\.module|concurrency/queue)(\\.spec)?\\.ts$',
+          '^src/bootstrap/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$',
           '^src/extension/declaration\\.ts$',
-          '^src/embedded/',
+          '^src/bootstrap/embedded/',
         ],
       },
       to: { path: '(^|node_modules/)(typeorm|pg)(/|$)' },
@@ -158,7 +158,7 @@ export default {
     {
       name: 'queues-live-in-queues',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['\\.(queue|processor|module)(\\.spec)?\\.ts$', '^src/kernel/queue\\.ts$'] },
+      from: { path: '^src/', pathNot: ['\\.(queue|processor|module)(\\.spec)?\\.ts$', '^src/kernel/concurrency/queue\\.ts$'] },
       to: { path: '(^|node_modules/)(bullmq|@nestjs/bullmq)(/|$)' },
     },
     {
@@ -220,7 +220,7 @@ export default {
           '^console/src/app/(console|portal)\\.tsx$',
           '^console/src/embed/',
           '\\.spec\\.ts$',
-          '^src/kernel/data-source\\.ts$',
+          
         ],
       },
       to: {},

@@ -86,7 +86,7 @@ export default tseslint.config(
   },
   {
     // What extensions test themselves with, the client and the command line are no part of the service.
-    files: ['src/kernel/clock.ts', 'src/kernel/config.ts', 'src/testing/**', 'src/client/**', 'src/cli/**'],
+    files: ['src/kernel/clock.ts', 'src/kernel/config/config.ts', 'src/testing/**', 'src/client/**', 'src/cli/**'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 
-const EMBEDDED = new URL('../dist/src/embedded.js', import.meta.url);
+const EMBEDDED = new URL('../dist/src/bootstrap/embedded.js', import.meta.url);
 const SETTINGS = [
   'server_version',
   'fsync',

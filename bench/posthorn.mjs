@@ -17,7 +17,7 @@ const POLL_MS = 100;
  */
 export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, more = {} }) {
   if (!existsSync(MAIN)) throw new Error('Nothing is built: npm run build.');
-  const { generateApiKey } = await import('../dist/src/modules/auth/api-key.js');
+  const { generateApiKey } = await import('../dist/src/modules/auth/keys/api-key.js');
   const key = generateApiKey('live', Buffer.alloc(32, 9));
   /** @type {import('node:child_process').ChildProcess[]} */
   const children = [];

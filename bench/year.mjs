@@ -261,8 +261,8 @@ async function drops({ client }) {
 /** @template T @param {string} url @param {(store: any) => Promise<T>} use @returns {Promise<T>} */
 async function withPartitions(url, use) {
   const [{ dataSource }, { Database: Connected }, { PartitionsStore }] = await Promise.all([
-    import('../dist/src/data-source.js'),
-    import('../dist/src/kernel/database.js'),
+    import('../dist/src/bootstrap/data-source.js'),
+    import('../dist/src/kernel/database/database.js'),
     import('../dist/src/modules/ledger/partitions.store.js'),
   ]);
   const source = dataSource(url, 2);

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
-import { startEmbeddedPostgres } from './embedded.js';
+import { startEmbeddedPostgres } from './bootstrap/embedded.js';
+import { provideMasterKey } from './bootstrap/master-key.js';
+import { connectionsFor, processCount, thisMachine } from './bootstrap/processes/count.js';
+import { type ListeningAddress, listeningLines } from './bootstrap/processes/listening.js';
+import { Member } from './bootstrap/processes/member.js';
+import { Shutdown } from './bootstrap/shutdown.js';
+import { mapStacks } from './bootstrap/stack-traces.js';
+import { startFailure } from './bootstrap/start-failure.js';
 import { createLogger } from './http/logging.js';
-import { tryPorts } from './http/trial-listener.js';
-import { type Config, loadConfig } from './kernel/config.js';
+import { tryPorts } from './http/port-check-listener.js';
+import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
-import { provideMasterKey } from './master-key.js';
-import { connectionsFor, processCount, thisMachine } from './processes/count.js';
-import { type ListeningAddress, listeningLines } from './processes/listening.js';
-import { Member } from './processes/member.js';
-import { Shutdown } from './shutdown.js';
-import { mapStacks } from './stack-traces.js';
-import { startFailure } from './start-failure.js';
 
 /** What this process serves on: of its own, or its parent's. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
@@ -56,7 +56,7 @@ async function serve(
 ): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
   // Two thousand files, which a variable with a mistake in it should not wait for.
-  const loaded = await import('./service.js');
+  const loaded = await import('./bootstrap/service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
   shutdown.isUp(service);
@@ -71,7 +71,7 @@ async function serveTogether(
   logger: Logger,
   shutdown: Shutdown,
 ): Promise<readonly ListeningAddress[]> {
-  const { Fleet } = await import('./processes/fleet.js');
+  const { Fleet } = await import('./bootstrap/processes/fleet.js');
   const { databaseUrl, masterKey } = complete;
   const fleet = new Fleet(
     { count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts },

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Package → why its `engines` are not ours. A name only stands here with a test that runs on the oldest Node.js of package.json. */
 export const TRIMMED = {
   // It asks for 22.19 because its main entry loads undici 8. Here its DKIM, SPF, DMARC and ARC are loaded by their own files, which need no
-  // more than 20 (docs/adr/0020); src/modules/inbox/authentication.spec.ts runs them.
+  // more than 20 (docs/adr/0020); src/modules/inbox/reading/authentication.spec.ts runs them.
   mailauth: '>=22.19.0',
 };
 

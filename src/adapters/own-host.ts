@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 
 /** Tells this service's own addresses from others: what is sent to where it receives goes in circles. */

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { BlobStore } from './contract.js';
 import { FileBlobs } from './file-blobs.js';
 import { S3Blobs } from './s3-blobs.js';

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
-import { Config } from '#kernel/config.js';
-import { Database } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database } from '#kernel/database/database.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobStore } from './contract.js';
 import { FileBlobs } from './file-blobs.js';

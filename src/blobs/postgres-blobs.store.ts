@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
-import { GroupedReads } from '#kernel/grouped-reads.js';
-import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/pg-array.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { GroupedReads } from '#kernel/database/grouped-reads.js';
+import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-array.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 

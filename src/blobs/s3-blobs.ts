@@ -1,9 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
-import type { BlobBucket } from '#kernel/blob-store.js';
+import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import type { BlobBucket } from '#kernel/config/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
-import { madeOnce } from '#kernel/made-once.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type Swept } from './contract.js';
 

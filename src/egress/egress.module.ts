@@ -1,6 +1,6 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Config } from '#kernel/config/config.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { EgressAgent } from './agent.js';
 import { Dialer } from './dialer.js';
 import { EgressGate } from './gate.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { checkUrl, type EgressPolicy, egressPolicy, type UrlVerdict } from '#engine/egress-policy.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ownListeners } from './own-listeners.js';
 
 /** Network interfaces come and go; asking the system at every connect would cost more than the connect. */

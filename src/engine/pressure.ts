@@ -1,4 +1,4 @@
-import { leftAfter } from './fading.js';
+import { leftAfter } from './decay.js';
 
 /** What one environment has waiting in a process that has no time for it. */
 export interface Pressure {

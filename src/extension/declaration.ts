@@ -1,6 +1,6 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { MigrationInterface } from 'typeorm';
-import type { Role } from '#kernel/config.js';
+import type { Role } from '#kernel/config/config.js';
 
 /** What an extension brings beside its Nest module. */
 export interface ExtensionDeclaration {

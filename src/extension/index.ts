@@ -73,20 +73,20 @@ export type { AttemptReport, FailedAttemptReport } from '#modules/delivery/contr
 
 // Storage, and what goes on beside requests.
 export { Clock } from '#kernel/clock.js';
-export { Config } from '#kernel/config.js';
-export type { Role } from '#kernel/config.js';
+export { Config } from '#kernel/config/config.js';
+export type { Role } from '#kernel/config/config.js';
 export { Cursors } from '#kernel/cursors.js';
-export { Database } from '#kernel/database.js';
-export type { Statement } from '#kernel/database.js';
+export { Database } from '#kernel/database/database.js';
+export type { Statement } from '#kernel/database/database.js';
 export { Ids, parseId, showId } from '#kernel/ids.js';
 export type { Id, IdPrefix } from '#kernel/ids.js';
-export { Loop } from '#kernel/loop.js';
-export type { Rest } from '#kernel/loop.js';
-export { Metrics } from '#kernel/metrics.js';
-export { Notifications } from '#kernel/notifications.js';
-export { Readiness } from '#kernel/readiness.js';
-export type { PartReadiness } from '#kernel/readiness.js';
-export { Vault } from '#kernel/vault.js';
+export { Loop } from '#kernel/concurrency/loop.js';
+export type { Rest } from '#kernel/concurrency/loop.js';
+export { Metrics } from '#kernel/observability/metrics.js';
+export { Notifications } from '#kernel/database/notifications.js';
+export { Readiness } from '#kernel/observability/readiness.js';
+export type { PartReadiness } from '#kernel/observability/readiness.js';
+export { Vault } from '#kernel/crypto/vault.js';
 
 // The service's own events.
 export { SystemEvents } from '#modules/system-events/contract.js';

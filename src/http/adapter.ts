@@ -9,9 +9,9 @@ import {
 import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
+import { writeSingly } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
-import { writeSingly } from './single-writes.js';
 
 /** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
 interface ClientSocket {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import { auditDiff, auditView } from '#engine/audit-view.js';
 import type { AuditActor, AuditEntry, AuditTrail } from '#kernel/audit.js';
-import type { Database } from '#kernel/database.js';
+import type { Database } from '#kernel/database/database.js';
 import { showId } from '#kernel/ids.js';
 import { auditModeOf } from './audit.js';
 import { isFields, type Showing, showingOf } from './resource-readers.js';

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { deleteLast, fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
 import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';

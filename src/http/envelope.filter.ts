@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { answerOf, type ErrorAnswer, JSON_TYPE, toApiError } from './envelope.js';

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
+import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
-import { isUnreachable } from '#kernel/patience.js';
 
 /** The content type of every answer of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';

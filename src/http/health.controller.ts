@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { ApiError } from '#kernel/errors.js';
-import { Readiness } from '#kernel/readiness.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import { VERSION } from '#kernel/version.js';
 import { Public } from './access.js';
 import { HealthDto } from './health.dto.js';

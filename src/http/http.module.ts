@@ -1,16 +1,17 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { redisConnection } from '#kernel/queue.js';
+import { redisConnection } from '#kernel/concurrency/queue.js';
+import { Config } from '#kernel/config/config.js';
 import { AccessRules } from './access-rules.js';
+import { RequestGate } from './authentication-hook.js';
+import { Guesses } from './credential-lookup-limiter.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { ExpiredKeys } from './expired-keys.js';
-import { Guesses } from './guesses.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Answers } from './idempotency.store.js';
-import { KeysGivenBack } from './keys-given-back.js';
+import { KeysGivenBack } from './idempotency-release-retry.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
@@ -18,7 +19,6 @@ import { PageStyleController } from './pages/style.controller.js';
 import { RouteQuotaInterceptor, RouteQuotas } from './rate-limit.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
-import { RequestGate } from './request-gate.js';
 import { ScopeGuard } from './scope.guard.js';
 
 /** The edge. It needs the kernel's providers and a global `Authenticator`; `configureApp` puts it in front of an app. */

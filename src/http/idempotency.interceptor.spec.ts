@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { from, lastValueFrom } from 'rxjs';
-import type { Database } from '#kernel/database.js';
+import type { Database } from '#kernel/database/database.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { Answers, Reservation } from './idempotency.store.js';
-import type { KeysGivenBack } from './keys-given-back.js';
+import type { KeysGivenBack } from './idempotency-release-retry.js';
 
 const RESERVATION: Reservation = {
   environmentId: 1,

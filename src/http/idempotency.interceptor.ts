@@ -1,10 +1,10 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, type Observable, of } from 'rxjs';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { JSON_TYPE } from './envelope.js';
 import { Answers, LEASE_MS, type Reservation } from './idempotency.store.js';
-import { KeysGivenBack } from './keys-given-back.js';
+import { KeysGivenBack } from './idempotency-release-retry.js';
 
 /** Twice may fail. */
 const RENEW_MS = LEASE_MS / 3;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Database } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { sealedIn, Vault } from '#kernel/crypto/vault.js';
+import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
-import { sealedIn, Vault } from '#kernel/vault.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
 /** The right to answer a key. `fence` names this try: whoever takes over after the lease has another one. */

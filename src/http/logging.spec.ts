@@ -1,4 +1,4 @@
-import { loadConfig } from '#kernel/config.js';
+import { loadConfig } from '#kernel/config/config.js';
 import { createLogger, PinoLogger } from './logging.js';
 
 function captured(level: string): { nest: PinoLogger; entries: () => Record<string, unknown>[] } {

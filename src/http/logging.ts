@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { Config } from '#kernel/config.js';
+import type { Config } from '#kernel/config/config.js';
 import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Config } from '#kernel/config/config.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { parseBearer } from './authentication-hook.js';
 import { isToken } from './metrics.controller.js';
-import { parseBearer } from './request-gate.js';
 
 /** `GET /metrics` on METRICS_PORT: for scrapers in a network that the API's port is not open to. Works in every role. */
 @Injectable()

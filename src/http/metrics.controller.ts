@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { Public } from './access.js';
-import { parseBearer } from './request-gate.js';
+import { parseBearer } from './authentication-hook.js';
 
 /** Headers that only a proxy adds: behind one, a loopback address says nothing about the client. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];

@@ -4,8 +4,8 @@ import { ApiBody, ApiExcludeEndpoint } from '@nestjs/swagger';
 import { Public, Scope } from './access.js';
 import { TakesForm } from './form-parser.js';
 import { Idempotent } from './idempotent.js';
-import { TakesUnknownFields } from './open-bodies.js';
 import { checkRoutes, listRoutes, type RouteHandler } from './routes.js';
+import { TakesUnknownFields } from './unknown-fields.js';
 
 class BodyDto {}
 class QueryDto {}

@@ -2,9 +2,9 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { takesUnknownFields } from './open-bodies.js';
 import type { EdgeRouteConfig } from './request.js';
 import { routeConfigOf } from './route-config.js';
+import { takesUnknownFields } from './unknown-fields.js';
 
 /** One handler of a controller, as its decorators describe it. */
 export interface RouteHandler {

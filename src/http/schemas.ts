@@ -2,15 +2,15 @@ import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { lostNumbers } from '#engine/lost-numbers.js';
+import { lostNumbers } from '#engine/unsafe-numbers.js';
 import { badRequest, type Fault, invalid } from '#kernel/errors.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
-import { takesUnknownFields } from './open-bodies.js';
 import { type ParameterSchema, typedQuery } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
+import { takesUnknownFields } from './unknown-fields.js';
 
 /** One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once somebody has one, to every fault. */
 interface Compiled {

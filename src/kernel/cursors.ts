@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from './clock.js';
+import { Keyring } from './crypto/keyring.js';
 import { badRequest } from './errors.js';
-import { Keyring } from './keyring.js';
 import type { Tenant } from './tenant.js';
 
 /** The query that a cursor belongs to: the list's name and its filters. */

@@ -1,24 +1,24 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
-import { ClusterEpochs } from './cluster-epochs.js';
-import { Config } from './config.js';
+import { Lookout } from './concurrency/due-work-poller.js';
+import { RightOfWay } from './concurrency/load-monitor.js';
+import { Config } from './config/config.js';
+import { Keyring } from './crypto/keyring.js';
+import { KeyringStore } from './crypto/keyring.store.js';
+import { Vault } from './crypto/vault.js';
 import { Cursors } from './cursors.js';
-import { Database } from './database.js';
-import { DatabaseTime } from './database-time.js';
+import { ClusterEpochs } from './database/cluster-epochs.js';
+import { Database } from './database/database.js';
+import { DatabaseTime } from './database/database-time.js';
+import { Notifications } from './database/notifications.js';
+import { RetentionGate } from './database/retention-gate.js';
+import { SeenClockStore } from './database/seen-clock.store.js';
 import { Ids } from './ids.js';
-import { Keyring } from './keyring.js';
-import { KeyringStore } from './keyring.store.js';
-import { Lookout } from './lookout.js';
-import { Metrics } from './metrics.js';
-import { Notifications } from './notifications.js';
-import { Readiness } from './readiness.js';
-import { RetentionGate } from './retention-gate.js';
-import { RightOfWay } from './right-of-way.js';
-import { SeenClockStore } from './seen-clock.store.js';
-import { Tracing } from './tracing.js';
-import { Vault } from './vault.js';
-import { VitalSigns } from './vital-signs.js';
+import { VitalSigns } from './observability/liveness-checks.js';
+import { Metrics } from './observability/metrics.js';
+import { Readiness } from './observability/readiness.js';
+import { Tracing } from './observability/tracing.js';
 
 /** What every context stands on. The composition root brings the configuration and the connected data source. */
 @Global()

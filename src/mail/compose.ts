@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailbox } from '#engine/mail/addresses.js';
-import { madeOnce } from '#kernel/made-once.js';
+import { madeOnce } from '#kernel/concurrency/memoize-async.js';
 import type { DkimKey } from '#modules/domains/contract.js';
 
 /** A file that goes with a message. */

@@ -3,7 +3,7 @@ import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
 import { NameRecords } from '#egress/name-records.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';

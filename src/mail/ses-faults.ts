@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { ExchangeFailed } from '#egress/aws-sdk.js';
 import { excerptOf } from '#engine/excerpt.js';
-import type { AwsCredentials } from '#kernel/aws-credentials.js';
+import type { AwsCredentials } from '#kernel/config/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
 /** The account, or how it is signed in to, is at fault: no message would be taken. */

@@ -1,8 +1,8 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
-import type { SesAccount } from '#kernel/email-transport.js';
-import { madeOnce } from '#kernel/made-once.js';
+import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import type { SesAccount } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { readSesFailure, told } from './ses-faults.js';
 

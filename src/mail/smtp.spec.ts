@@ -4,7 +4,7 @@ import { Dialer } from '#egress/dialer.js';
 import type { EgressGate } from '#egress/gate.js';
 import { Names } from '#egress/names/names.js';
 import { egressPolicy } from '#engine/egress-policy.js';
-import type { EmailRelay } from '#kernel/email-transport.js';
+import type { EmailRelay } from '#kernel/config/email-transport.js';
 import type { IncomingMail } from '#modules/inbox/contract.js';
 import { type ScriptedMailServer, scriptedMailServer } from '../../test/support/scripted-mail-server.js';
 import { CaptureTransport } from './capture.js';

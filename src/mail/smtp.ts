@@ -3,7 +3,7 @@ import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
 import { Dialer } from '#egress/dialer.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { conversationMsMax } from '#engine/mail/smtp-times.js';
-import type { EmailRelay } from '#kernel/email-transport.js';
+import type { EmailRelay } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { ConversationWatch } from './conversation-watch.js';
 import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from './smtp-answers.js';

@@ -1,5 +1,5 @@
 import type { CallEnd, CallLimits, EndReason } from './call-thread.js';
-import { FairTurns, type Turn } from './fair-turns.js';
+import { FairTurns, type Turn } from './fair-queue.js';
 
 /** A call and whose it is. */
 export interface Job<C> {

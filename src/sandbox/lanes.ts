@@ -1,7 +1,7 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
+import type { SlowPace } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
 import { type JobEnd, Lane, type LaneThread, type LaneUse } from './lane.js';
-import type { SlowPace } from './slow-pace.js';
 
 /** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
 export interface Sliced {

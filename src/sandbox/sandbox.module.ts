@@ -1,8 +1,8 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Metrics } from '#kernel/metrics.js';
-import { Judge } from './judge.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { SlowPace } from './cpu-budget.js';
+import { Judge } from './rule-evaluator.js';
 import { Sandbox } from './sandbox.js';
-import { SlowPace } from './slow-pace.js';
 
 /** Threads for what tenants bring that may take long: their JavaScript, their conditions and schemas. */
 @Global()

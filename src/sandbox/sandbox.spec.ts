@@ -4,10 +4,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from '@swc/core';
+import type { SlowPace } from './cpu-budget.js';
+import { SHARE, USED } from './cpu-throttle.js';
 import type { SandboxOutcome } from './outcome.js';
-import { SHARE, USED } from './rests.js';
 import { Sandbox, type SandboxCall } from './sandbox.js';
-import type { SlowPace } from './slow-pace.js';
 
 const MB = 1024 * 1024;
 const LOOP = 'export default () => { for (;;); }';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { CallThread } from './call-thread.js';
+import type { SlowPace } from './cpu-budget.js';
 import type { GuestCall } from './guest.js';
 import type { JobEnd } from './lane.js';
 import { cellsFor, Lanes, type Owner } from './lanes.js';
 import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
-import type { SlowPace } from './slow-pace.js';
 
 export interface SandboxOptions {
   /** Quick threads at most, two at least; they start when they are first needed. */

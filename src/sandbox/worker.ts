@@ -1,8 +1,8 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
+import { restsOf } from './cpu-throttle.js';
 import { type GuestCall, type GuestResult, runGuest } from './guest.js';
-import { restsOf } from './rests.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
 // The entry of a worker thread (sandbox.ts starts it): one call at a time, each in a fresh VM of the shared engine.

@@ -8,9 +8,9 @@ import { connect as connectTls } from 'node:tls';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { loadConfig } from '#kernel/config.js';
-import { Metrics } from '#kernel/metrics.js';
-import { Readiness } from '#kernel/readiness.js';
+import { loadConfig } from '#kernel/config/config.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import {
   type IncomingBytes,
   IncomingMail,

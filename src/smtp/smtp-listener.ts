@@ -5,8 +5,8 @@ import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationB
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { receivingName } from '#engine/mail/platform-zone.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Readiness } from '#kernel/readiness.js';
+import { Config } from '#kernel/config/config.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import type { BoundedServer } from './bounded-server.js';
 import { CertificateFiles } from './certificate.js';

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { SystemClock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
-import { Metrics } from '#kernel/metrics.js';
-import { Readiness } from '#kernel/readiness.js';
+import type { Config } from '#kernel/config/config.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import type { IncomingMail } from '#modules/inbox/contract.js';
 import { SmtpMetrics } from './smtp.metrics.js';
 import { SmtpListener } from './smtp-listener.js';

@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import { EMAIL_STATUSES } from '../../src/engine/mail/recipient-state.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
+import type { PlannedPool } from '../../src/kernel/database/planned-pool.js';
 import { type Id, lowestIdAt } from '../../src/kernel/ids.js';
-import type { PlannedPool } from '../../src/kernel/planned-pool.js';
 import { emailTargetId } from '../../src/modules/email/email-destination.js';
 import {
   type EmailChange,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';

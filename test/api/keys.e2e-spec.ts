@@ -1,4 +1,4 @@
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';

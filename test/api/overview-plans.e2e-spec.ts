@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import type { Clock } from '../../src/kernel/clock.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
-import type { Notifications } from '../../src/kernel/notifications.js';
-import type { PlannedPool } from '../../src/kernel/planned-pool.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
+import type { Notifications } from '../../src/kernel/database/notifications.js';
+import type { PlannedPool } from '../../src/kernel/database/planned-pool.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import { ApplicationsStore } from '../../src/modules/applications/applications.store.js';
 import { AttentionStore } from '../../src/modules/attention/attention.store.js';

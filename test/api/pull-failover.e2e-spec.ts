@@ -3,12 +3,12 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type Account, accountFor } from '../../src/embedded/account.js';
-import { type Binaries, locateBinaries } from '../../src/embedded/binaries.js';
-import { type Cluster, clusterLink, makeDataDir, openCluster } from '../../src/embedded/cluster.js';
-import { launch } from '../../src/embedded/launch.js';
-import { anyPort } from '../../src/embedded/ports.js';
-import { serverSettings } from '../../src/embedded/settings.js';
+import { type Account, accountFor } from '../../src/bootstrap/embedded/account.js';
+import { type Binaries, locateBinaries } from '../../src/bootstrap/embedded/binaries.js';
+import { type Cluster, clusterLink, makeDataDir, openCluster } from '../../src/bootstrap/embedded/cluster.js';
+import { launch } from '../../src/bootstrap/embedded/launch.js';
+import { anyPort } from '../../src/bootstrap/embedded/ports.js';
+import { serverSettings } from '../../src/bootstrap/embedded/settings.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { type DatabaseLink, openLink } from './database-link.js';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
-import type { Vault } from '../../src/kernel/vault.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import type { Vault } from '../../src/kernel/crypto/vault.js';
+import { Database } from '../../src/kernel/database/database.js';
 import type { Feed } from '../../src/modules/pull/feeds.js';
 import { ORIGIN, type Position } from '../../src/modules/pull/place.js';
 import { PositionsStore } from '../../src/modules/pull/positions.store.js';

@@ -1,10 +1,10 @@
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import { fromBase32 } from '../../src/engine/base32.js';
 import { SystemClock } from '../../src/kernel/clock.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import { type Id, idFromBytes, Ids } from '../../src/kernel/ids.js';
-import { Metrics } from '../../src/kernel/metrics.js';
+import { Metrics } from '../../src/kernel/observability/metrics.js';
 import { FeedbackMetrics } from '../../src/modules/feedback/feedback.metrics.js';
 import { ReportsStore } from '../../src/modules/feedback/reports.store.js';
 import { StoredReports } from '../../src/modules/feedback/stored-reports.js';

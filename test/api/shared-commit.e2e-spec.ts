@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database, type Ride, type Statement } from '../../src/kernel/database.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database, type Ride, type Statement } from '../../src/kernel/database/database.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;

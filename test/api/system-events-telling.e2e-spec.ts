@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import type { Id } from '../../src/kernel/ids.js';
 import type { Batch } from '../../src/modules/system-events/batches.store.js';
 import { BatchesStore } from '../../src/modules/system-events/batches.store.js';

@@ -1,6 +1,6 @@
-import { dataSource } from '../../src/data-source.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database, type Statement } from '../../src/kernel/database.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database, type Statement } from '../../src/kernel/database/database.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 const SEAT: Statement = { name: 'seat', text: 'insert into seats (id) values ($1::int) returning id' };

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { dataSource, ENTITIES } from '../../src/data-source.js';
+import { dataSource, ENTITIES } from '../../src/bootstrap/data-source.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { filesBelow, textOf } from './source-tree.js';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { CREATE_SECRETS } from '../../src/kernel/config.js';
+import { CREATE_SECRETS } from '../../src/kernel/config/config.js';
 import { dockerStages } from '../support/image-layout.js';
 import { ROOT, textOf } from './source-tree.js';
 

@@ -1,9 +1,9 @@
-import type { Database } from '../../src/kernel/database.js';
+import type { Database } from '../../src/kernel/database/database.js';
 import type { Id } from '../../src/kernel/ids.js';
 import { ApplicationEndpointsStore } from '../../src/modules/applications/application-endpoints.store.js';
 import { emailTargetId } from '../../src/modules/email/email-destination.js';
 import { EmailsStore, SHOWN_STATUSES } from '../../src/modules/email/emails.store.js';
-import { MessagesStore } from '../../src/modules/inbox/messages.store.js';
+import { MessagesStore } from '../../src/modules/inbox/messages/messages.store.js';
 import { ALIAS, ENVIRONMENT, SELDOM_ALIAS } from './ledger-of-a-million.js';
 
 /** From where to where a page looks. */

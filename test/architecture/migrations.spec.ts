@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { dataSource, MIGRATIONS } from '../../src/data-source.js';
+import { dataSource, MIGRATIONS } from '../../src/bootstrap/data-source.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { schemaOf } from './schema.js';
 import { filesBelow } from './source-tree.js';

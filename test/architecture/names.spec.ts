@@ -39,8 +39,8 @@ describe('what the checks above look at', () => {
     ['src/utils/text.ts', true],
     ['src/http/helpers.ts', true],
     ['src/kernel/common.module.ts', true],
-    ['src/data-source.ts', false],
-    ['src/kernel/database.ts', false],
+    ['src/bootstrap/data-source.ts', false],
+    ['src/kernel/database/database.ts', false],
     ['src/modules/send/shared.store.ts', true],
   ])('%s: a name that says nothing: %s', (file, found) => {
     expect(namesIn(file).some((name) => SAYS_NOTHING.has(name))).toBe(found);

@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import type { Clock } from '../../src/kernel/clock.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
-import type { Notifications } from '../../src/kernel/notifications.js';
-import type { Vault } from '../../src/kernel/vault.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import type { Vault } from '../../src/kernel/crypto/vault.js';
+import { Database } from '../../src/kernel/database/database.js';
+import type { Notifications } from '../../src/kernel/database/notifications.js';
 import { DestinationsStore } from '../../src/modules/destinations/destinations.store.js';
 import type { SystemEvents } from '../../src/modules/system-events/contract.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
-import { PLANNED_SETTINGS } from '../../src/kernel/planned-pool.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import { PLANNED_SETTINGS } from '../../src/kernel/database/planned-pool.js';
 import { CancelStore } from '../../src/modules/ledger/cancel.store.js';
 import type { ClaimedDelivery } from '../../src/modules/ledger/claims.contract.js';
 import { DueStore } from '../../src/modules/ledger/due.store.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Database, Statement } from '../../src/kernel/database.js';
+import type { Database, Statement } from '../../src/kernel/database/database.js';
 
 /** A statement as a store hands it to the database. */
 export interface Recorded {

@@ -10,11 +10,11 @@ const JOBS: Readonly<Record<string, string>> = {
   'src/modules/agents/oauth-codes.store.ts': 'src/modules/agents/oauth-sweep.ts',
   'src/modules/agents/oauth-devices.store.ts': 'src/modules/agents/oauth-sweep.ts',
   'src/modules/audit/audit.store.ts': 'src/modules/audit/audit-months.ts',
-  'src/modules/auth/sessions.store.ts': 'src/modules/auth/session-sweep.ts',
+  'src/modules/auth/sessions/sessions.store.ts': 'src/modules/auth/sessions/session-sweep.ts',
   'src/modules/email/emails.store.ts': 'src/modules/email/orphan-sweep.ts',
   'src/modules/email/suppressions.store.ts': 'src/modules/email/suppression-sweep.ts',
   'src/modules/feedback/reports.store.ts': 'src/modules/feedback/report-loop.ts',
-  'src/modules/inbox/aliases.store.ts': 'src/modules/inbox/alias-sweep.ts',
+  'src/modules/inbox/aliases/aliases.store.ts': 'src/modules/inbox/aliases/alias-sweep.ts',
   'src/modules/ledger/partitions.store.ts': 'src/modules/ledger/retention.ts',
   'src/modules/metrics/rollups.store.ts': 'src/modules/metrics/folding.ts',
   'src/modules/portal/portal-sessions.store.ts': 'src/modules/portal/portal-sweep.ts',
@@ -24,7 +24,7 @@ const JOBS: Readonly<Record<string, string>> = {
 /** What goes by time and is nobody's data. */
 const OTHERS: Readonly<Record<string, string>> = {
   'src/modules/destinations/circuits.store.ts': 'counts of failures, and circuits of targets that were deleted',
-  'src/modules/ledger/presence.store.ts': 'leases of workers',
+  'src/modules/ledger/worker-registry.store.ts': 'leases of workers',
 };
 
 /** A removal, with a comparison with the time in the same statement; and the names of tables that go as a whole. */

@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import { SystemClock } from '../../src/kernel/clock.js';
-import { loadConfig } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import { loadConfig } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import { type Id, Ids } from '../../src/kernel/ids.js';
-import { type WaitingMessage, WaitingMessagesStore } from '../../src/modules/inbox/waiting-messages.store.js';
+import { type WaitingMessage, WaitingMessagesStore } from '../../src/modules/inbox/reading/waiting-messages.store.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 

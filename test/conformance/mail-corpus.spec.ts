@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { authorOf } from '../../src/engine/mail/author.js';
 import { fieldsOf } from '../../src/engine/mail/message-head.js';
-import { attachmentOf, parseMessage } from '../../src/modules/inbox/parse-message.js';
-import { verifySignatures } from '../../src/modules/inbox/signatures.js';
+import { attachmentOf, parseMessage } from '../../src/modules/inbox/reading/parse-message.js';
+import { verifySignatures } from '../../src/modules/inbox/reading/signatures.js';
 import { publicSuite } from '../support/public-suites.js';
 
 const directory = publicSuite('spamAssassin');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { senderPolicy } from '../../src/modules/inbox/authentication.js';
-import { MessageLookups } from '../../src/modules/inbox/message-lookups.js';
+import { MessageLookups } from '../../src/modules/inbox/messages/message-lookups.js';
+import { senderPolicy } from '../../src/modules/inbox/reading/authentication.js';
 import { publicSuite } from '../support/public-suites.js';
 import { type Told, ToldRecords } from '../support/told-records.js';
 

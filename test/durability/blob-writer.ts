@@ -1,9 +1,9 @@
 import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import { SystemClock } from '../../src/kernel/clock.js';
-import { loadConfig } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import { loadConfig } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import { Ids } from '../../src/kernel/ids.js';
 
 /** Puts one blob after the other until it is killed: says on a line which one begins, and which one is durable. */

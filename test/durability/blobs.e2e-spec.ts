@@ -7,9 +7,9 @@ import type { DataSource } from 'typeorm';
 import type { BlobStore } from '../../src/blobs/contract.js';
 import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
-import { dataSource } from '../../src/data-source.js';
-import { loadConfig } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
+import { loadConfig } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { EmbeddedPostgres } from '../../src/embedded.js';
-import { startEmbeddedPostgres } from '../../src/embedded.js';
+import type { EmbeddedPostgres } from '../../src/bootstrap/embedded.js';
+import { startEmbeddedPostgres } from '../../src/bootstrap/embedded.js';
 import { until } from '../api/polling.js';
 import type { Targets } from '../api/scene.js';
 import { eventIn, startTargets, WITHIN_MS } from '../api/scene.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import { Pace } from '../support/pace.js';
 import { type Arrival, check, type Disruption, type Outage, type Report } from './checker.js';
 import { Load, type LoadOptions } from './load.js';

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { isRunning } from '../../src/embedded/processes.js';
+import { isRunning } from '../../src/bootstrap/embedded/processes.js';
 import type { TestDatabase } from '../support/database.js';
 import { createDatabase } from '../support/database.js';
 import { run } from '../support/program.js';

@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import type { EmbeddedPostgres } from '../../src/embedded.js';
-import { startEmbeddedPostgres } from '../../src/embedded.js';
+import type { EmbeddedPostgres } from '../../src/bootstrap/embedded.js';
+import { startEmbeddedPostgres } from '../../src/bootstrap/embedded.js';
 import type { Outage } from './checker.js';
 import { eventually, noteForReaper } from './processes.js';
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import { openSql } from '../api/scene.js';
 import type { TestDatabase } from '../support/database.js';
 import { createDatabase } from '../support/database.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { VERSION } from '../../src/kernel/version.js';
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import { as, expectRefusal } from '../api/answers.js';
 import type { TestDatabase } from '../support/database.js';
 import { createDatabase } from '../support/database.js';

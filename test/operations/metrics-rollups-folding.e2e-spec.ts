@@ -1,9 +1,9 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import pg from 'pg';
-import { dataSource } from '../../src/data-source.js';
+import { dataSource } from '../../src/bootstrap/data-source.js';
 import { BUCKET_FLOORS_MS, bucketOf } from '../../src/engine/histogram.js';
-import type { Config } from '../../src/kernel/config.js';
-import { Database } from '../../src/kernel/database.js';
+import type { Config } from '../../src/kernel/config/config.js';
+import { Database } from '../../src/kernel/database/database.js';
 import { RollupsStore, WHOLE } from '../../src/modules/metrics/rollups.store.js';
 import { until } from '../api/polling.js';
 import type { Sql } from '../api/scene.js';

@@ -1,4 +1,4 @@
-import { PlannedPool } from '../../src/kernel/planned-pool.js';
+import { PlannedPool } from '../../src/kernel/database/planned-pool.js';
 import { applicationOf, emit, endpointAt } from '../api/applications.js';
 import { until } from '../api/polling.js';
 import type { Targets } from '../api/scene.js';

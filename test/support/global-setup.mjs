@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../dist/src/embedded.js';
+import { startEmbeddedPostgres } from '../../dist/src/bootstrap/embedded.js';
 import { preparePack } from './pack/prepare.mjs';
 import { makeRunFolder } from './run-folder.mjs';
 
@@ -23,8 +23,8 @@ export default async function globalSetup() {
   await trustSuites(path.join(directory, 'data', 'postgres'), postgres.url);
   process.env.POSTHORN_TEST_DIR = directory;
   process.env.POSTHORN_TEST_PG = postgres.url;
-  if (!existsSync(new URL('migrate.js', dist))) return;
-  const { migrate } = await import(new URL('migrate.js', dist));
+  if (!existsSync(new URL('bootstrap/migrate.js', dist))) return;
+  const { migrate } = await import(new URL('bootstrap/migrate.js', dist));
   await migrate(postgres.url);
   await makeStarted(postgres.url);
   await preparePack(postgres.url);
@@ -52,7 +52,7 @@ async function makeStarted(template) {
   await client.query('CREATE DATABASE posthorn_started TEMPLATE posthorn_template');
   await client.end();
   const [{ prepareQueues }, { dataSource }, { Database }, { PartitionsStore }] = await Promise.all(
-    ['kernel/queue.js', 'data-source.js', 'kernel/database.js', 'modules/ledger/partitions.store.js'].map(
+    ['kernel/concurrency/queue.js', 'bootstrap/data-source.js', 'kernel/database/database.js', 'modules/ledger/partitions.store.js'].map(
       (file) => import(new URL(file, dist)),
     ),
   );

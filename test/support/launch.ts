@@ -35,6 +35,6 @@ export function serviceArguments(
 ): readonly string[] {
   const pack = process.env['POSTHORN_TEST_PACK'];
   if (pack === undefined || source === 'files' || program === 'migrate-database')
-    return [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`)];
+    return [...NODE_FLAGS, path.join('dist', 'src', program === 'main' ? '' : 'programs', `${program}.js`)];
   return [...NODE_FLAGS, path.join('test', 'support', 'pack', 'launcher.cjs'), pack, program];
 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { generateApiKey } from '../../src/modules/auth/keys/api-key.js';
 import type { TestDatabase } from './database.js';
 import { createDatabase } from './database.js';
 import { serviceArguments } from './launch.js';

@@ -1,6 +1,6 @@
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import type { EgressAgent } from '#egress/agent.js';
-import { madeOnce } from '#kernel/made-once.js';
+import { madeOnce } from '#kernel/concurrency/memoize-async.js';
 import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import { Batcher } from './batcher.js';
 import { queueClient } from './client.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';

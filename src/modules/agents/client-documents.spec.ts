@@ -1,7 +1,7 @@
 import type { EgressAgent } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { Clock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
+import type { Config } from '#kernel/config/config.js';
 import { ClientDocuments } from './client-documents.js';
 
 const ENDPOINT_URL = 'https://client.example.com/client.json';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { clientMetadata, type OAuthClient } from './client-metadata.js';
 import { keptSeconds } from './kept-seconds.js';
 import { isHost } from './redirect-uris.js';

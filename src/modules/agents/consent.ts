@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormFields } from '#http/form-parser.js';
 import { type Page, type PageOptions, sendPage } from '#http/pages/page.js';
 import type { AuditActor } from '#kernel/audit.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';

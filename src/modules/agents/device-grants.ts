@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { oauthError } from '#http/oauth-answers.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import type { IssuedToken } from './authorization.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Memberships } from '#modules/auth/members.contract.js';

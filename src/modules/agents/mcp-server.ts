@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
-import { madeOnce } from '#kernel/made-once.js';
+import { madeOnce } from '#kernel/concurrency/memoize-async.js';
 import { type Caller, grants } from '#kernel/tenant.js';
 import { VERSION } from '#kernel/version.js';
 import { InProcessApi } from './in-process-api.js';

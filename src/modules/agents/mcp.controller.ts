@@ -10,7 +10,7 @@ import { BodyLimit } from '#http/body-limit.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { JSON_TYPE } from '#http/envelope.js';
 import { Section } from '#http/openapi-sections.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { badRequest, methodNotAllowed } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { MCP_PATHS } from './challenge.js';

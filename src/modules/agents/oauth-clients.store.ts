@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import type { ClientGrant } from './client-metadata.js';
 
 /** A client that registered itself. */

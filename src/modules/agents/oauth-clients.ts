@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { clientNetwork } from '#http/client-network.js';
 import { oauthError } from '#http/oauth-answers.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';

@@ -6,7 +6,7 @@ import { Public } from '#http/access.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { JSON_TYPE } from '#http/envelope.js';
 import { ANY_ORIGIN } from '#http/oauth-answers.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { notFound } from '#kernel/errors.js';
 import { CLIENT_GRANTS, GRANTED_SCOPE } from './client-metadata.js';
 import { AuthorizationServerItem, ProtectedResourceItem } from './oauth.dto.js';

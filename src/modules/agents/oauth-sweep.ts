@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 import { OAuthCodesStore } from './oauth-codes.store.js';
 import { OAuthDevicesStore } from './oauth-devices.store.js';

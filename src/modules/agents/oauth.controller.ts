@@ -17,7 +17,7 @@ import { AnswersOAuth, ANY_ORIGIN, oauthError } from '#http/oauth-answers.js';
 import { TryNeeds } from '#http/openapi-sections.js';
 import { RateLimit, RouteQuotas } from '#http/rate-limit.js';
 import type { AuditOrigin } from '#kernel/audit.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { Authorization, type IssuedToken } from './authorization.js';
 import { CLIENT_GRANTS, DEVICE_GRANT, GRANTED_SCOPE } from './client-metadata.js';
 import { DEVICE_SECONDS, DeviceGrants, POLL_SECONDS } from './device-grants.js';

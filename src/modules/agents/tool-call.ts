@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
+import { DeadlinePassed, withDeadline } from '#kernel/concurrency/deadline.js';
 import { ApiError } from '#kernel/errors.js';
 import { ANSWER_BYTES_MAX, answerBytes } from '#modules/agents/answer-size.contract.js';
 import type { AgentTool, ApiObject, ToolAnswer } from '#modules/agents/contract.js';

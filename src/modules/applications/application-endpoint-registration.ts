@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { showId } from '#kernel/ids.js';
-import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contract.dto.js';
 import { DeliverySettingsBody, DeliverySettingsItem } from '#modules/destinations/contract.dto.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
-import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { ApplicationEndpointEntity, type ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ListCount, listCount } from '#http/list-count.dto.js';
 import { Examples } from '#http/openapi-examples.js';
+import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { showId } from '#kernel/ids.js';
-import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
-import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import type { MessageContent, SentMessage } from '#modules/events/messages.contract.js';
 import type { ApplicationEntity } from './applications.entities.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { And, type FindOperator, type FindOptionsWhere, In, LessThan, Raw, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
-import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { prefixPattern } from '#kernel/database/prefix.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
-import { prefixPattern } from '#kernel/prefix.js';
 import { ApplicationEntity } from './applications.entities.js';
 
 /** What a change may touch. */

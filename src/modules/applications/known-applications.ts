@@ -6,7 +6,7 @@ import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 import { type DestinationUser, DestinationUsers } from '#modules/destinations/destination-users.contract.js';
 import { type EventAim, EventSources } from '#modules/events/event-sources.contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import { ApplicationReference } from './application-reference.js';
 import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscriber } from './contract.js';
 import { LiveApplications } from './live-applications.js';

@@ -3,11 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { type Subscription, subscription } from '#engine/subscription.js';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import type { MessageTraits } from './contract.js';
 import { LiveApplicationsStore, type SubscribedRow } from './live-applications.store.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
+import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { type Fault, invalid } from '#kernel/errors.js';
-import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { OwnedDestinations } from '#modules/destinations/contract.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { storableJson, storableText } from '#engine/storable.js';
 import type { AuditActor, AuditEntry } from '#kernel/audit.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /** Under which what belongs to no organization stands. */

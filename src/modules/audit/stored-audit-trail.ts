@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditEntry, AuditTrail } from '#kernel/audit.js';
-import { sqlState } from '#kernel/database.js';
+import { sqlState } from '#kernel/database/database.js';
 import { unavailable } from '#kernel/errors.js';
 import { Ids, parseId } from '#kernel/ids.js';
 import { AuditStore } from './audit.store.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { HttpAdapterHost } from '@nestjs/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { EnvelopeFilter } from '#http/envelope.filter.js';
-import { type Config, loadConfig } from '#kernel/config.js';
+import { type Config, loadConfig } from '#kernel/config/config.js';
 import { ConsoleFiles } from './console-files.js';
 import { ConsolePages } from './console-pages.js';
 import { isTrustworthy, policyOf } from './page-place.js';

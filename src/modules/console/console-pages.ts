@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredCoding } from '#http/content-coding.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { notFound } from '#kernel/errors.js';
 import { ConsoleFiles } from './console-files.js';
 import { isTrustworthy, originFor, policyOf } from './page-place.js';

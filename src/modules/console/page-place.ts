@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { isIngestHost, originCalled } from '#http/forwarded.js';
-import type { Config } from '#kernel/config.js';
+import type { Config } from '#kernel/config/config.js';
 
 /** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
 const MOVED = 'moved';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { HttpAdapterHost } from '@nestjs/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { EnvelopeFilter } from '#http/envelope.filter.js';
-import { loadConfig } from '#kernel/config.js';
+import { loadConfig } from '#kernel/config/config.js';
 import { PortalFrames } from '#modules/portal/contract.js';
 import { ConsoleFiles } from './console-files.js';
 import { PortalPages } from './portal-pages.js';

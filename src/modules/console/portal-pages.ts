@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { notFound } from '#kernel/errors.js';
 import { PortalFrames } from '#modules/portal/contract.js';
 import { ConsoleFiles } from './console-files.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Answer } from '#engine/outcome.js';
-import type { Tracing } from '#kernel/tracing.js';
-import type { Vault } from '#kernel/vault.js';
+import type { Vault } from '#kernel/crypto/vault.js';
+import type { Tracing } from '#kernel/observability/tracing.js';
 import {
   type DeliveryAnswer,
   type DestinationAdapter,
@@ -13,7 +13,7 @@ import type { Requests } from '#modules/events/requests.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { Attempt } from './attempt.js';
 import type { HeldCancellations } from './held-cancellations.js';
-import type { WorkerPresence } from './presence.js';
+import type { WorkerPresence } from './worker-heartbeat.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';

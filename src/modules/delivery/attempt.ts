@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { withoutConfigured } from '#engine/headers.js';
 import { type Answer, classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
+import { headersPlace, openNamed } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { showId } from '#kernel/ids.js';
-import { isUnreachable } from '#kernel/patience.js';
-import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
-import { Tracing } from '#kernel/tracing.js';
-import { Vault } from '#kernel/vault.js';
+import { Tracing } from '#kernel/observability/tracing.js';
 import { type DeliveryAnswer, type Target, Targets } from '#modules/destinations/contract.js';
 import { Requests } from '#modules/events/requests.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { keptExchange } from './kept-exchange.js';
-import { WorkerPresence } from './presence.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
+import { WorkerPresence } from './worker-heartbeat.js';
 
 /** Longer than any webhook takes. */
 const LINGERING_MS = 30_000;

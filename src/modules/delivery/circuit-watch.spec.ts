@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
 import type { Clock } from '#kernel/clock.js';
-import type { Notifications } from '#kernel/notifications.js';
+import type { Notifications } from '#kernel/database/notifications.js';
 import type { CircuitChange, TargetCircuit } from '#modules/destinations/contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 

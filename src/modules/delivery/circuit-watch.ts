@@ -2,11 +2,11 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { after, type Circuit, CLOSED, mayProbe, probing } from '#engine/circuit.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
-import { GroupCommit } from '#kernel/group-commit.js';
+import { Loop } from '#kernel/concurrency/loop.js';
+import { GroupCommit } from '#kernel/database/group-commit.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { patiently } from '#kernel/database/retry-until-available.js';
 import type { Id } from '#kernel/ids.js';
-import { Loop } from '#kernel/loop.js';
-import { Notifications } from '#kernel/notifications.js';
-import { patiently } from '#kernel/patience.js';
 import { Circuits } from '#modules/destinations/contract.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 

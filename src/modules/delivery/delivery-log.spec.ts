@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '#kernel/clock.js';
-import type { Config, LogLevel } from '#kernel/config.js';
+import type { Config, LogLevel } from '#kernel/config/config.js';
 import type { Target } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '#modules/ledger/record.contract.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { showId } from '#kernel/ids.js';
 import type { Target } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';

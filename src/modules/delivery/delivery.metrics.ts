@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#kernel/metrics.js';
-import { Readiness } from '#kernel/readiness.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { Dispatcher } from './dispatcher.js';
-import { DeliveryLane } from './lane.js';
-import { WorkerPresence } from './presence.js';
-import { Pump } from './pump.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { Pump } from './parked-delivery-releaser.js';
+import { WorkerPresence } from './worker-heartbeat.js';
 
 /** What operators watch of a worker. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { BullModule } from '@nestjs/bullmq';
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import type { Config } from '#kernel/config.js';
-import { Outlet } from '#modules/ledger/lane.contract.js';
+import type { Config } from '#kernel/config/config.js';
+import { Outlet } from '#modules/ledger/local-scheduler.contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
@@ -14,17 +14,17 @@ import { DeliveryLog } from './delivery-log.js';
 import { Dispatcher } from './dispatcher.js';
 import { Gates } from './gates.js';
 import { HeldCancellations } from './held-cancellations.js';
-import { DeliveryLane } from './lane.js';
 import { DeliveryLifecycle } from './lifecycle.js';
 import { DeliveryListeners } from './listeners.js';
-import { Permits } from './permits.js';
-import { PermitsStore } from './permits.store.js';
-import { WorkerPresence } from './presence.js';
-import { Pump } from './pump.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { Pump } from './parked-delivery-releaser.js';
 import { QueuedTargets } from './queued-targets.js';
+import { Permits } from './rate-limit-tokens.js';
+import { PermitsStore } from './rate-limit-tokens.store.js';
 import { WakeProcessor } from './wake.processor.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { DeliveryWorker } from './worker.js';
+import { WorkerPresence } from './worker-heartbeat.js';
 
 /** In the `api` role: only the queue that wakes workers elsewhere. */
 @Module({

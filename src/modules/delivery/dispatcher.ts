@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { Loop } from '#kernel/concurrency/loop.js';
 import type { Id } from '#kernel/ids.js';
-import { Lookout } from '#kernel/lookout.js';
-import { Loop } from '#kernel/loop.js';
 import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Gates } from './gates.js';
-import { DeliveryLane } from './lane.js';
-import { WorkerPresence } from './presence.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { WorkerPresence } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 500;
 const SWEEP_MS = 200;

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
 import { type ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane } from './lane.js';
-import { Permits } from './permits.js';
+import { DeliveryLane } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';
+import { Permits } from './rate-limit-tokens.js';
 
 /** Decides what of a claim may run now. */
 @Injectable()

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import type { Notifications } from '#kernel/notifications.js';
+import type { Notifications } from '#kernel/database/notifications.js';
 import type { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
-import type { DeliveryLane } from './lane.js';
+import type { DeliveryLane } from './local-scheduler.js';
 
 const [TARGET, OTHER] = ['0190f0a0-0000-0000-0000-000000000001', '0190f0a0-0000-0000-0000-000000000002'];
 const DELIVERY = {

@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
 import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
-import { DeliveryLane } from './lane.js';
+import { DeliveryLane } from './local-scheduler.js';
 
 /** Longer than a claim is on its way from the table into the lane. */
 const WATCHED_MS = 30_000;

@@ -1,5 +1,5 @@
-import { kept } from '#engine/told-exchange.js';
-import { HIDDEN, isSensitive } from '#kernel/sensitive-headers.js';
+import { kept } from '#engine/redacted-exchange.js';
+import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**

@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { Claims } from '#modules/ledger/claims.contract.js';
 import { Dispatcher } from './dispatcher.js';
 import { HeldCancellations } from './held-cancellations.js';
-import { DeliveryLane } from './lane.js';
-import { WorkerPresence } from './presence.js';
-import { Pump } from './pump.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { Pump } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
+import { WorkerPresence } from './worker-heartbeat.js';
 
 /** Starts the worker, and drains it: nothing new starts, what runs ends and is recorded, the rest is handed back. */
 @Injectable()

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import type { Clock } from '#kernel/clock.js';
 import { SystemClock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
-import type { Lookout } from '#kernel/lookout.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
+import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery, Claims, TargetKey } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
-import { DeliveryLane } from './lane.js';
-import type { Permits } from './permits.js';
-import type { WorkerPresence } from './presence.js';
-import { Pump } from './pump.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { Pump } from './parked-delivery-releaser.js';
 import { QueuedTargets } from './queued-targets.js';
+import type { Permits } from './rate-limit-tokens.js';
+import type { WorkerPresence } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 7;
 

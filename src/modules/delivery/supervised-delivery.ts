@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { recordable } from '#engine/excerpt.js';
 import { type Answer, ATTEMPT_ERRORS, type AttemptError, type Outcome, OUTCOMES } from '#engine/outcome.js';
-import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
+import { DeadlinePassed, withDeadline } from '#kernel/concurrency/deadline.js';
 import {
   type DeliveryAnswer,
   type DestinationAdapter,

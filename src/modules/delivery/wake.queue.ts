@@ -2,7 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import type { DeliveryKey } from '#modules/ledger/claims.contract.js';
-import type { Handover } from '#modules/ledger/lane.contract.js';
+import type { Handover } from '#modules/ledger/local-scheduler.contract.js';
 
 export const WAKE_QUEUE = 'deliveries';
 

@@ -1,15 +1,15 @@
 import { Logger } from '@nestjs/common';
-import type { Notifications } from '#kernel/notifications.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
+import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { Notifications } from '#kernel/database/notifications.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Claims } from '#modules/ledger/claims.contract.js';
-import type { Outlet } from '#modules/ledger/lane.contract.js';
+import type { Outlet } from '#modules/ledger/local-scheduler.contract.js';
 import type { Results } from '#modules/ledger/record.contract.js';
 import type { Attempt } from './attempt.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import type { DeliveryLog } from './delivery-log.js';
-import type { DeliveryLane, Turn } from './lane.js';
 import type { DeliveryListeners } from './listeners.js';
+import type { DeliveryLane, Turn } from './local-scheduler.js';
 import { DeliveryWorker } from './worker.js';
 
 const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as Turn;

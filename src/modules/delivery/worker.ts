@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Outcome } from '#engine/outcome.js';
+import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
 import { Targets, Withheld } from '#modules/destinations/contract.js';
 import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
-import { Outlet } from '#modules/ledger/lane.contract.js';
+import { Outlet } from '#modules/ledger/local-scheduler.contract.js';
 import { Results } from '#modules/ledger/record.contract.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLog } from './delivery-log.js';
-import { DeliveryLane, type Turn } from './lane.js';
 import { DeliveryListeners } from './listeners.js';
+import { DeliveryLane, type Turn } from './local-scheduler.js';
 
 const FAILURE_THRESHOLD_DEFAULT = 10;
 

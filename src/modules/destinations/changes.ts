@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { CLOSED } from '#engine/circuit.js';
-import { Database } from '#kernel/database.js';
+import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { shownTarget } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';

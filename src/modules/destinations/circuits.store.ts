@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
-import { intArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import {
   type CircuitChange,
   Circuits,

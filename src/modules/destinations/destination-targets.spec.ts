@@ -1,8 +1,8 @@
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import type { Clock } from '#kernel/clock.js';
+import type { Notifications } from '#kernel/database/notifications.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import type { Notifications } from '#kernel/notifications.js';
 import type { DestinationSecrets, OpenedKeys } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
 import type { DestinationEntity } from './destinations.entities.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import type { Target } from '#modules/destinations/contract.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';

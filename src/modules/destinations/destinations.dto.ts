@@ -1,9 +1,9 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { ListCount, listCount } from '#http/list-count.dto.js';
+import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
-import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
-import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { DeliverySettingsItem } from './contract.dto.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';

@@ -13,12 +13,12 @@ import {
 } from 'typeorm';
 import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { openNamed, sealNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { prefixPattern } from '#kernel/database/prefix.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
-import { prefixPattern } from '#kernel/prefix.js';
-import { openNamed, sealNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { DestinationEntity, type RetrySettings, type Validation } from './destinations.entities.js';

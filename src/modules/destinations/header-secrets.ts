@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Secrets, SecretUses } from '#modules/secrets/contract.js';

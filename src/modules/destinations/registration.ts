@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
-import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';

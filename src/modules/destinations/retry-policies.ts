@@ -5,7 +5,7 @@ import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { Clock } from '#kernel/clock.js';
 import type { Fault } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
 import type { RetrySettings } from './destinations.entities.js';
 import { retryPolicy } from './settings.js';

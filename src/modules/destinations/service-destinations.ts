@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database, isStorageAway, sqlState } from '#kernel/database.js';
+import { Database, isStorageAway, sqlState } from '#kernel/database/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { type ServiceDestination, ServiceDestinations } from '#modules/destinations/contract.js';

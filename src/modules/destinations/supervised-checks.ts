@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { recordable } from '#engine/excerpt.js';
-import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
+import { DeadlinePassed, withDeadline } from '#kernel/concurrency/deadline.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
 

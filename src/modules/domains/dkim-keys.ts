@@ -2,10 +2,10 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DKIM_SELECTORS, type DkimPublicKey } from '#engine/mail/dns-records.js';
-import { STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
-import { Notifications } from '#kernel/notifications.js';
-import { sealedIn, Vault } from '#kernel/vault.js';
+import { STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
+import { sealedIn, Vault } from '#kernel/crypto/vault.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { DkimKey } from './contract.js';
 import { DkimKeysStore, type StoredDkimKey } from './dkim-keys.store.js';
 

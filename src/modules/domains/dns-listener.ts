@@ -5,7 +5,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { platformZone, type ZoneRecord } from '#engine/mail/platform-zone.js';
 import { MemoryRateLimiter } from '#http/rate-limiter.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 

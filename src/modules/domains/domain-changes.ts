@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { recordsOf } from '#engine/mail/dns-records.js';
 import { afterConversion } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import type { Id } from '#kernel/ids.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { afterCheck, type DomainStanding, restMs } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { DomainRecords, type JudgedDnsRecord } from './domain-records.js';

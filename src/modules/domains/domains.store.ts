@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type FindOptionsWhere, LessThan, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { DomainEntity } from './domains.entities.js';
 
 /** Which domain of which environment. */

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Notifications } from '#kernel/notifications.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { type CustomHost, CustomHosts } from './contract.js';
 import { CustomHostsStore } from './custom-hosts.store.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type DnsRecord, type PlatformNames, recordsOf } from '#engine/mail/dns-records.js';
 import { mailHost } from '#engine/mail/platform-zone.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import type { DomainEntity } from './domains.entities.js';
 

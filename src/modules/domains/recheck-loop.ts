@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
 import { CLAIM_SECONDS, DomainChecks } from './domain-checks.js';
 import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, isStorageAway, type Statement } from '#kernel/database.js';
+import { Database, isStorageAway, type Statement } from '#kernel/database/database.js';
+import { GroupedReads } from '#kernel/database/grouped-reads.js';
+import { intArray, textArray } from '#kernel/database/pg-array.js';
 import { unavailable } from '#kernel/errors.js';
-import { GroupedReads } from '#kernel/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
-import { intArray, textArray } from '#kernel/pg-array.js';
 
 /** Hosts that one statement asks for. */
 const HOSTS_MAX = 128;

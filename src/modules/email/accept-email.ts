@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database, isStorageAway } from '#kernel/database.js';
+import { Database, isStorageAway } from '#kernel/database/database.js';
 import { type ApiError, unavailable } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
+import { Tracing } from '#kernel/observability/tracing.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Tracing } from '#kernel/tracing.js';
 import { Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Acceptance } from '#modules/ledger/acceptance.contract.js';

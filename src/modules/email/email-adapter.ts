@@ -3,7 +3,7 @@ import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.
 import { type EmailStatus, eventStatusOf, isOwed } from '#engine/mail/recipient-state.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import {
   Adapter,
@@ -15,16 +15,16 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 import type { EmailFact } from './contract.js';
+import { applyFacts } from './delivery-events.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
-import { applyFacts } from './facts.js';
-import { answerOf, capturedReply, factsOf, simulatedReply } from './handing-over.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
-import { StoredFacts } from './stored-facts.js';
+import { StoredFacts } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
+import { answerOf, capturedReply, factsOf, simulatedReply } from './transport-handoff.js';
 
 /** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
 const NOTED_MS_MAX = 25_000;

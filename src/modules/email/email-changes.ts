@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { isStorageAway } from '#kernel/database.js';
-import { GroupCommit } from '#kernel/group-commit.js';
+import { isStorageAway } from '#kernel/database/database.js';
+import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;

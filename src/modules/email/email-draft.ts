@@ -1,8 +1,8 @@
 import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
+import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
-import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 

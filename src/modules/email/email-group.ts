@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
+import { isStorageAway, sqlState } from '#kernel/database/database.js';
+import { GroupCommit } from '#kernel/database/group-commit.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
-import { GroupCommit } from '#kernel/group-commit.js';
 import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';

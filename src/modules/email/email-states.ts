@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GroupedReads } from '#kernel/grouped-reads.js';
+import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
 import { Retention } from '#modules/auth/contract.js';
 import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js';

@@ -29,8 +29,8 @@ import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit, HoldsContent } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { TakesUnknownFields } from '#http/open-bodies.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
+import { TakesUnknownFields } from '#http/unknown-fields.js';
 import type { Tenant } from '#kernel/tenant.js';
 import {
   BATCH_EXAMPLES,

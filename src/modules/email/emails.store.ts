@@ -6,8 +6,7 @@ import {
   type HandingOver,
   type RecipientState,
 } from '#engine/mail/recipient-state.js';
-import { Database, type Statement } from '#kernel/database.js';
-import { type Id, idTimeMs } from '#kernel/ids.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import {
   booleanArray,
   dateArray,
@@ -16,7 +15,8 @@ import {
   textArray,
   timestampArray,
   uuidArray,
-} from '#kernel/pg-array.js';
+} from '#kernel/database/pg-array.js';
+import { type Id, idTimeMs } from '#kernel/ids.js';
 import type { Tag } from './email-draft.js';
 import { HOLDS } from './suppressions.store.js';
 

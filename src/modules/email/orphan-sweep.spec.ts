@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
-import type { RetentionGate } from '#kernel/retention-gate.js';
+import type { Config } from '#kernel/config/config.js';
+import type { RetentionGate } from '#kernel/database/retention-gate.js';
 import type { EmailsStore } from './emails.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';

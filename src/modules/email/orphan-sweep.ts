@@ -1,10 +1,10 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { expiryDay } from '#engine/expiry-day.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CHUNK_BYTES } from '#blobs/chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { base32, fromBase32 } from '#engine/base32.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
-import { Keyring } from '#kernel/keyring.js';
 import { type NamedEmail, ReturnAddresses } from './contract.js';
 
 const PREFIX = 'b+';

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
-import type { Database } from '#kernel/database.js';
-import type { Lookout } from '#kernel/lookout.js';
-import { Loop } from '#kernel/loop.js';
+import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { Loop } from '#kernel/concurrency/loop.js';
+import type { Config } from '#kernel/config/config.js';
+import type { Database } from '#kernel/database/database.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 

@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Database, sqlState } from '#kernel/database.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { Database, sqlState } from '#kernel/database/database.js';
 import { ApiError } from '#kernel/errors.js';
 import { lowestIdAt, showId } from '#kernel/ids.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { Tracing } from '#kernel/tracing.js';
+import { Tracing } from '#kernel/observability/tracing.js';
 import { NotComposed } from '#mail/compose.js';
 import { Environments, Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { domainOf } from '#engine/mail/addresses.js';
 import { isAtSimulator, simulatorHost } from '#engine/mail/simulator.js';
-import { Config } from '#kernel/config.js';
-import { Database } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database } from '#kernel/database/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';

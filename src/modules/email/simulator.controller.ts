@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { SIMULATED_ROLES, simulatorHost } from '#engine/mail/simulator.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SimulatorDetail } from './simulator.dto.js';
 

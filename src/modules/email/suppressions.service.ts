@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

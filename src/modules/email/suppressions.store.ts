@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
-import { GroupedReads } from '#kernel/grouped-reads.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { GroupedReads } from '#kernel/database/grouped-reads.js';
+import { intArray, textArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { intArray, textArray } from '#kernel/pg-array.js';
 
 /** Why an address is not sent to. */
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 

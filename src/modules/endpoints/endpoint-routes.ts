@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { secretFault } from '#engine/inbound/secret-fault.js';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -5,8 +5,8 @@ import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { ruleHeaders, steeringPaths } from '#engine/inbound/steering-headers.js';
+import { isSensitive, placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
-import { isSensitive, placeholderFaults } from '#kernel/sensitive-headers.js';
 import {
   hostFaults,
   PROXY_TIMEOUT_MS,

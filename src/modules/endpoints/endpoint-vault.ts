@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ResponseSettings } from '#engine/inbound/response.js';
-import { sealedIn, Vault } from '#kernel/vault.js';
+import { sealedIn, Vault } from '#kernel/crypto/vault.js';
 import type { ProviderSecret } from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
 

@@ -4,9 +4,9 @@ import type { ResponseSettings } from '#engine/inbound/response.js';
 import { ListCount, listCount } from '#http/list-count.dto.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
-import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
 import {
   DeduplicationConfig,

@@ -11,11 +11,11 @@ import {
   type Repository,
 } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
-import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { prefixPattern } from '#kernel/database/prefix.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
-import { prefixPattern } from '#kernel/prefix.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
 /** Which endpoints a list shows. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import type { Fault } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

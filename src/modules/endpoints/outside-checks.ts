@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EgressGate } from '#egress/gate.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { ConfigurationsStore } from './configurations.store.js';
 import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';

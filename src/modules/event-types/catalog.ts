@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { notFound } from '#kernel/errors.js';
-import { Notifications } from '#kernel/notifications.js';
 import { Environments } from '#modules/auth/contract.js';
 import { catalogPage, type CatalogView } from './catalog-page.js';
 import { EventTypesStore } from './event-types.store.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
-import type { Notifications } from '#kernel/notifications.js';
+import type { Notifications } from '#kernel/database/notifications.js';
 import type { Environments } from '#modules/auth/contract.js';
-import type { Judge } from '#sandbox/judge.js';
+import type { Judge } from '#sandbox/rule-evaluator.js';
 import { Enforcement } from './enforcement.js';
 import type { EventTypesStore } from './event-types.store.js';
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { compilesAtOnce, compileSchema, TOO_MUCH } from '#engine/json-schema/json-schema.js';
-import { Cache, STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache, STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { type Fault, invalid, notFound } from '#kernel/errors.js';
-import { Notifications } from '#kernel/notifications.js';
 import { Environments } from '#modules/auth/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
 import { below } from './drafts.js';
 import { type EnforcedType, EventTypesStore } from './event-types.store.js';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';

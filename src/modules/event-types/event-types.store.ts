@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { EventTypeEntity } from './event-types.entities.js';
 
 /** A type in a list: everything but what can be large. */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { memberSpan } from '#engine/payload-span.js';
+import { memberSpan } from '#engine/member-range.js';
 import { Examples } from '#http/openapi-examples.js';
 import { TellsNumbers } from '#http/schemas.js';
 import type { Imported, ImportOptions } from './import.js';

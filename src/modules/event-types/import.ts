@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { below, isSame, type TypeDraft } from './drafts.js';

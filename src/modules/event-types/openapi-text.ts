@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
 import { isObject } from '#engine/conditions/faults.js';
-import { lostNumbers } from '#engine/lost-numbers.js';
+import { lostNumbers } from '#engine/unsafe-numbers.js';
 import { type Fault, invalid, unavailable } from '#kernel/errors.js';
 import { PASSED_OVER } from './passed-over.js';
 import type { YamlAnswer } from './yaml-thread.js';

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Document, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import type { Fault } from '#engine/conditions/faults.js';
 import { isDecimal } from '#engine/decimals.js';
-import { isLost, wordsOfLost } from '#engine/lost-numbers.js';
+import { isLost, wordsOfLost } from '#engine/unsafe-numbers.js';
 import { PASSED_OVER } from './passed-over.js';
 
 /** What the thread answers: the document as JSON with the numbers that are kept as others, or why it can't be read. */

@@ -1,6 +1,6 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { ATTEMPT_ERRORS } from '#engine/outcome.js';
-import type { Statement } from '#kernel/database.js';
+import type { Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } from './event-rows.js';

@@ -14,8 +14,12 @@ import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
+import { ExchangeList, presentExchanges } from './attempts/exchanges.dto.js';
+import { Exchanges } from './attempts/exchanges.js';
+import { presentSigned, SignBody, SignedRequestItem } from './attempts/signing.dto.js';
+import { Signing } from './attempts/signing.js';
 import { Cancelled } from './contract.dto.js';
-import { Erase } from './erase.js';
+import { Erase } from './erasure/erase.js';
 import {
   EventCountItem,
   EventDetailItem,
@@ -27,11 +31,7 @@ import {
   presentEventPage,
 } from './events.dto.js';
 import { eventId, EventsService } from './events.service.js';
-import { ExchangeList, presentExchanges } from './exchanges.dto.js';
-import { Exchanges } from './exchanges.js';
 import { Payloads } from './payload.js';
-import { presentSigned, SignBody, SignedRequestItem } from './signing.dto.js';
-import { Signing } from './signing.js';
 
 const EVENT = {
   name: 'id',

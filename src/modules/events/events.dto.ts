@@ -1,8 +1,8 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import type { Circuit } from '#engine/circuit.js';
 import { ATTEMPT_ERRORS } from '#engine/outcome.js';
+import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
-import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from './attempts.contract.js';
 import { ERROR_CLASSES } from './event-lists.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { KeptExchange } from '#engine/told-exchange.js';
-import { Database, type Statement } from '#kernel/database.js';
+import type { KeptExchange } from '#engine/redacted-exchange.js';
+import { headersPlace, openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { dateArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { dateArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Vault } from '#kernel/vault.js';
 import type { AttemptRow } from './attempts.contract.js';
 import { countStatement, type EventFilter, listStatement, windowRows, windowStatement } from './event-lists.js';
 import { COLUMNS, type DeliveryStatus, type EventRow, LAST_ATTEMPT, STATUS } from './event-rows.js';

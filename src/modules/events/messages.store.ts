@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
 import type { PageQuery } from '#kernel/cursors.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
-import { openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Vault } from '#kernel/vault.js';
 import { type MessageContent, Messages, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import type { StoredHeaders } from '#kernel/sealed-headers.js';
 
 /** A payload as it is stored: a text, or bytes that are none; neither when it was erased. */
 export interface PayloadRow {

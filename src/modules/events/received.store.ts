@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { openHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import { isDropped } from '#modules/ledger/dropped.contract.js';
 import { STATUS } from './event-rows.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received.contract.js';

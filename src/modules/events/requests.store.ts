@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { openHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import { type RequestDetail, type RequestFilter, type RequestRow, Requests } from './requests.contract.js';
 
 const COLUMNS = `

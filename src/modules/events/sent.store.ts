@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
-import { uuidArray } from '#kernel/pg-array.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { uuidArray } from '#kernel/database/pg-array.js';
 import { SentEvents, type SentRange, type SentRow } from './sent.contract.js';
 
 /** Of each endpoint a page: events_target_id_idx, backwards. */

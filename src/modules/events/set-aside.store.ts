@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { uuidArray } from '#kernel/pg-array.js';
 import { type Released, type SetAsideRange, SetAsideRequests } from './set-aside.contract.js';
 
 /** events_set_aside_idx, and requests_pkey of the one partition for each of them. */

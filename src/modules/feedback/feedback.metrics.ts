@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { type ReportSource, ReportsStore } from './reports.store.js';
 
 /** What operators watch of reports, over all environments. */

@@ -6,11 +6,11 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { showId } from '#kernel/ids.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportMatching } from './report-matching.js';

@@ -6,7 +6,7 @@ import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { snsConfirmUrl } from '#engine/inbound/sns.js';
 import { publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { ProviderCertificates } from '#modules/receiving/certificates.contract.js';

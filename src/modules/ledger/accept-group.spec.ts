@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Database, Ride } from '#kernel/database.js';
-import type { Lookout } from '#kernel/lookout.js';
+import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import type { Database, Ride } from '#kernel/database/database.js';
 import { AcceptGroup } from './accept-group.js';
 import type { LedgerMetrics } from './ledger.metrics.js';
 import type { DeliveryResult } from './record.contract.js';

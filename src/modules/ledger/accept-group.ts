@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { Company } from '#kernel/company.js';
-import { isStorageAway, type Ride, sqlState } from '#kernel/database.js';
+import { Company } from '#kernel/concurrency/adaptive-linger.js';
+import { isStorageAway, type Ride, sqlState } from '#kernel/database/database.js';
+import { GroupCommit } from '#kernel/database/group-commit.js';
 import { unavailable } from '#kernel/errors.js';
-import { GroupCommit } from '#kernel/group-commit.js';
 import type { Partitions } from './partitions.js';
 import type { RecordResults } from './record.js';
 

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import type { Pressure } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { AcceptPace, type Coming } from './accept-pace.js';
 import { AcceptPaceMetrics } from './accept-pace.metrics.js';
-import type { LaneOutlet } from './outlet.js';
+import type { LaneOutlet } from './delivery-handoff.js';
 
 /** Follows the timers of the test. */
 class TimersClock extends Clock {

@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Caller } from './accept.contract.js';
 import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
-import { LaneOutlet } from './outlet.js';
+import { LaneOutlet } from './delivery-handoff.js';
 
 /** What is about to be accepted. */
 export interface Coming {

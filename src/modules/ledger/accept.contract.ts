@@ -1,7 +1,7 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
+import type { StoredHeader } from '#kernel/crypto/sealed-headers.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
-import type { StoredHeader } from '#kernel/sealed-headers.js';
 
 /** Who waits for the answer. */
 export interface Caller {

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Ride, type Statement } from '#kernel/database.js';
+import { sealNamed } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Ride, type Statement } from '#kernel/database/database.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
-import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import { sealNamed } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import type { NewEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
-import type { Admission } from './lane.contract.js';
+import type { Admission } from './local-scheduler.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** An event with where its delivery goes first. */

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Database, type Ride } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database, type Ride } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore, type Admitted } from './accept.store.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { LaneOutlet } from './delivery-handoff.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
-import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
 import { RecordResults } from './record.js';
 

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
-import { withDeadline } from '#kernel/deadline.js';
+import { withDeadline } from '#kernel/concurrency/deadline.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';

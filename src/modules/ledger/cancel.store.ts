@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { uuidArray } from '#kernel/database/pg-array.js';
 import { type Id, idAfter } from '#kernel/ids.js';
-import { uuidArray } from '#kernel/pg-array.js';
 import type { CancelReason, WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';

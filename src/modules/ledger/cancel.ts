@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { CancelStore } from './cancel.store.js';
 import { Cancellations, type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
 import type { Id } from '#kernel/ids.js';
-import { Lookout } from '#kernel/lookout.js';
 import { type ClaimedDelivery, Claims, type DeliveryKey, type TargetKey } from './claims.contract.js';
 import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';

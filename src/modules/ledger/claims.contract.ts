@@ -1,5 +1,5 @@
+import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import type { Id } from '#kernel/ids.js';
-import type { StoredHeaders } from '#kernel/sealed-headers.js';
 
 /** Which delivery of which event. */
 export interface DeliveryKey {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
-import type { StoredHeaders } from '#kernel/sealed-headers.js';
 import type { CancelReason } from './cancellation.contract.js';
 import type { ClaimedDelivery, DeliveryKey, Direction, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';

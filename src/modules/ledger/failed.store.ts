@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { uuidArray } from '#kernel/pg-array.js';
 import { isDropped } from './dropped.contract.js';
 import { RedeliverStore } from './redeliver.store.js';
 import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';

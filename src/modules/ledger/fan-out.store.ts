@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Ride, type Statement } from '#kernel/database.js';
+import { sealNamed } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Ride, type Statement } from '#kernel/database/database.js';
+import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import { sealNamed } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
 import type { NewMessage } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
-import type { Admission } from './lane.contract.js';
+import type { Admission } from './local-scheduler.contract.js';
 import {
   DELIVERED,
   FAILED_INCREMENT,

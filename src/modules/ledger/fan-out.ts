@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Database, type Ride } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database, type Ride } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { FannedOut, NewMessage } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { LaneOutlet } from './delivery-handoff.js';
 import { type AdmittedMessage, FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
-import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
 
 /** What an event of a fan-out costs a group besides the payload: so that about two thousand of them are one. */

@@ -1,4 +1,4 @@
-import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
 /** Columns that the rows of `input` have for their idempotency keys, in the order of `keyValues`. */

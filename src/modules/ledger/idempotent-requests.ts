@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isStorageAway } from '#kernel/database.js';
+import { isStorageAway } from '#kernel/database/database.js';
 import { conflict, unavailable } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js';
 import type { NewEvent } from './accept.contract.js';

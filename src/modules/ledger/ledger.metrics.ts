@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Histogram } from 'prom-client';
-import { Database } from '#kernel/database.js';
-import { Metrics } from '#kernel/metrics.js';
-import { Readiness } from '#kernel/readiness.js';
+import { Database } from '#kernel/database/database.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { Readiness } from '#kernel/observability/readiness.js';
 import { DueStore } from './due.store.js';
 import type { DeliveryResult } from './record.contract.js';
 

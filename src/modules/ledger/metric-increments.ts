@@ -1,4 +1,4 @@
-import { EPOCH } from '#kernel/cluster-epochs.js';
+import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
 /**
  * Fragments of the ledger's statements that feed metrics and pull consumers: both are written by the commit that they

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { dateOf, expiryDay, isDaily } from '#engine/expiry-day.js';
-import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 import { isOpen } from './open-key.js';
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Ride, type Statement } from '#kernel/database.js';
-import type { Id } from '#kernel/ids.js';
+import { sealNamed } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, type Ride, type Statement } from '#kernel/database/database.js';
 import {
   byteaArray,
   dateArray,
@@ -10,12 +11,11 @@ import {
   smallintArray,
   textArray,
   uuidArray,
-} from '#kernel/pg-array.js';
-import { sealNamed } from '#kernel/sealed-headers.js';
-import { Vault } from '#kernel/vault.js';
+} from '#kernel/database/pg-array.js';
+import type { Id } from '#kernel/ids.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
-import type { Admission } from './lane.contract.js';
+import type { Admission } from './local-scheduler.contract.js';
 import {
   COUNTED_ELSEWHERE,
   DELIVERED,

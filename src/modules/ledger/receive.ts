@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
-import { Database, type Ride } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database, type Ride } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { LaneOutlet } from './delivery-handoff.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
-import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
 import { type Received, ReceiveStore } from './receive.store.js';
 import { RecordResults } from './record.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import {
   booleanArray,
   floatArray,
@@ -8,7 +8,7 @@ import {
   textArray,
   timestampArray,
   uuidArray,
-} from '#kernel/pg-array.js';
+} from '#kernel/database/pg-array.js';
 import { metricIncrements, pullItems, SETTLED } from './metric-increments.js';
 import { isOpen } from './open-key.js';
 import type { DeliveryResult } from './record.contract.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Ride } from '#kernel/database.js';
-import { GroupCommit } from '#kernel/group-commit.js';
-import { Lookout } from '#kernel/lookout.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import type { Ride } from '#kernel/database/database.js';
+import { GroupCommit } from '#kernel/database/group-commit.js';
 import { DUE, PARKED } from './due.store.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { type DeliveryResult, Results } from './record.contract.js';

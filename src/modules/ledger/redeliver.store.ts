@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { dateArray, uuidArray } from '#kernel/database/pg-array.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
-import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { isDropped } from './dropped.contract.js';
 import { isOpenEvent } from './open-key.js';

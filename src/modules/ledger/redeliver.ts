@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { LaneOutlet } from './outlet.js';
+import { LaneOutlet } from './delivery-handoff.js';
 import { type Behind, DEAD_LETTERS_STEP, RedeliverStore, type Sendable } from './redeliver.store.js';
 import {
   type ChooseAddressees,

@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { patiently } from '#kernel/patience.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { patiently } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;

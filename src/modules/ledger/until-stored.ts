@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import { isStorageAway } from '#kernel/database.js';
+import { isStorageAway } from '#kernel/database/database.js';
 
 const BACKOFF_MS_MAX = 2_000;
 

@@ -1,11 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
-import { Metrics } from '#kernel/metrics.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import { PARTS_IN_MS, RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 

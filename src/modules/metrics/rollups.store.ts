@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { BUCKET_FLOORS_MS, type Histogram } from '#engine/histogram.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { intArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { intArray } from '#kernel/pg-array.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Window } from './windows.js';
 

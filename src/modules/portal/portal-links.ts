@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { type Caller, PORTAL_PERMISSIONS, type PortalPermission, type Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/contract.js';
 import { type PortalKind, type PortalSessionRow, PortalSessionsStore } from './portal-sessions.store.js';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Guesses } from '#http/guesses.js';
+import { Guesses } from '#http/credential-lookup-limiter.js';
 import { hasPortalTokenForm, PortalAuthenticator } from '#kernel/authenticator.js';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { parseId } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import type { Caller } from '#kernel/tenant.js';
 import { PortalFrames } from '#modules/portal/contract.js';
 import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.js';

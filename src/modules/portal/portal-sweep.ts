@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { PortalSessionsStore } from './portal-sessions.store.js';
 
 const EVERY_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { EPOCH } from '#kernel/cluster-epochs.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { EPOCH } from '#kernel/database/cluster-epochs.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { SETTLED_BELOW } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
-import { SETTLED_BELOW } from '#kernel/settled-transactions.js';
 
 /** Items behind a position that are counted: of a destination, and of an endpoint among those of others. */
 export const COUNTED_MAX = 1_000;

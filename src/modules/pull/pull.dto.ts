@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
-import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import type { Batch } from './pull.service.js';
 import type { ItemRow } from './pull.store.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { EPOCH } from '#kernel/cluster-epochs.js';
-import { Database, type Statement } from '#kernel/database.js';
+import { headersPlace, openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { EPOCH } from '#kernel/database/cluster-epochs.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
+import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
-import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
-import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
-import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/settled-transactions.js';
-import { Vault } from '#kernel/vault.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Place, type Position, type Standing } from './place.js';
 

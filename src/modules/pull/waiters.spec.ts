@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { SystemClock } from '#kernel/clock.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import type { Feed } from './feeds.js';
 import type { PullStore } from './pull.store.js';
 import { Waiters, WAITERS_MAX, WAITERS_PER_ENVIRONMENT_MAX } from './waiters.js';

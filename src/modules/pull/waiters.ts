@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Loop, type Rest } from '#kernel/loop.js';
-import { Metrics } from '#kernel/metrics.js';
+import { Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import type { Feed } from './feeds.js';
 import type { Position } from './place.js';
 import { PullStore } from './pull.store.js';

@@ -10,7 +10,7 @@ import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { EndpointConfigurations } from '#modules/endpoints/contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import { SlowPace } from '#sandbox/cpu-budget.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import { SlowPace } from '#sandbox/slow-pace.js';
 import type { PipelineResult } from './pipeline-result.js';
 
 /** Counts what providers send, and watches the sandbox. */

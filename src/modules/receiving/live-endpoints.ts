@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Notifications } from '#kernel/notifications.js';
 import { type EndpointAddress, EndpointConfigurations } from '#modules/endpoints/contract.js';
 import { Endpoints, type EndpointSummary } from './contract.js';
 import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';

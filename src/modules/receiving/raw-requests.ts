@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
+import { shownPairs } from '#kernel/crypto/sensitive-headers.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
-import { shownPairs } from '#kernel/sensitive-headers.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import {
   type RequestDetail,

@@ -4,7 +4,7 @@ import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** Finds where an event goes: one delivery for each route whose filter it passes. */

@@ -5,7 +5,7 @@ import { presetOf } from '#engine/inbound/presets.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';

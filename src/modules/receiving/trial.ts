@@ -7,9 +7,9 @@ import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
+import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { conflict, type Fault, invalid, notFound, unavailable } from '#kernel/errors.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
-import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/contract.js';
 import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';

@@ -5,7 +5,7 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
-import { Places } from '#kernel/places.js';
+import { Places } from '#kernel/concurrency/keyed-semaphore.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { Environments } from '#modules/auth/contract.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';

@@ -9,8 +9,8 @@ import { SentEvents } from '#modules/events/sent.contract.js';
 import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
 import type { RecoverQuery } from './recover.js';
 import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
+import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
-import { windowOf } from './window.js';
 
 /** The counts of what an erasure would remove. */
 export interface EraseDryRun extends Erased {

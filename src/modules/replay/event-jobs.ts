@@ -11,8 +11,8 @@ import {
 } from '#modules/events/event-selection.contract.js';
 import { NamedTargets } from './named-targets.js';
 import { EVENTS_MAX, type JobAction, type ReplayJob, subjectOfSelection } from './replay-job.js';
+import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
-import { windowOf } from './window.js';
 
 /** What a caller asks for. */
 export interface EventJobQuery {

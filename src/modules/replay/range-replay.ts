@@ -8,8 +8,8 @@ import { ReceivedEvents, type ReceivedRange } from '#modules/events/received.con
 import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
+import { type Window, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
-import { type Window, windowOf } from './window.js';
 
 /** What a caller asks for. */
 export interface RangeQuery {

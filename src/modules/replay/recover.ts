@@ -4,8 +4,8 @@ import { conflict } from '#kernel/errors.js';
 import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
 import type { NamedTarget } from './named-targets.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
+import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
-import { windowOf } from './window.js';
 
 /** Which of the failed deliveries of a target to send again. */
 export interface RecoverQuery {

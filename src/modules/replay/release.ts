@@ -6,8 +6,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type SetAsideRange, SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
+import { type Window, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
-import { type Window, windowOf } from './window.js';
 
 /** Which of the requests that were set aside to release. */
 export interface ReleaseQuery {

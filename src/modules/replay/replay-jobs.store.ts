@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database/database.js';
 import { conflict } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { FORGOTTEN_MS, type NewReplayJob, type ReplayJob, subjectOf, SUBJECTS } from './replay-job.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -6,7 +6,7 @@ import { Environments } from '#modules/auth/contract.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
 import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
 import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
-import { Judge } from '#sandbox/judge.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;

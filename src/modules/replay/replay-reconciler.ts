@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { FORGOTTEN_MS } from './replay-job.js';
 import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database, isStorageAway } from '#kernel/database.js';
+import { Database, isStorageAway } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { ReceivedEvents } from '#modules/events/received.contract.js';
 import { Redeliveries } from '#modules/ledger/redelivery.contract.js';

@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { Config } from '#kernel/config.js';
+import type { Config } from '#kernel/config/config.js';
 import { ApplicationsModule } from '../applications/applications.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';

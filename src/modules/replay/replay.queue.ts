@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { showId } from '#kernel/ids.js';
 import type { ReplayJob } from './replay-job.js';
 import { ReplayAnnouncer } from './replay-start.js';

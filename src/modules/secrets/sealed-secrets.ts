@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
-import { Notifications } from '#kernel/notifications.js';
-import { sealedIn, Vault } from '#kernel/vault.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { sealedIn, Vault } from '#kernel/crypto/vault.js';
+import { Notifications } from '#kernel/database/notifications.js';
 import { Secrets } from '#modules/secrets/contract.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids } from '#kernel/ids.js';
+import { Tracing } from '#kernel/observability/tracing.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Tracing } from '#kernel/tracing.js';
 import { Applications, EndpointConditions } from '#modules/applications/contract.js';
 import { Retention } from '#modules/auth/contract.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';

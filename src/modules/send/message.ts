@@ -1,7 +1,7 @@
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
-import { memberSpan } from '#engine/payload-span.js';
+import { memberSpan } from '#engine/member-range.js';
+import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import { ApiError, invalid } from '#kernel/errors.js';
-import { placeholderFaults } from '#kernel/sensitive-headers.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Database } from '#kernel/database.js';
+import { Database } from '#kernel/database/database.js';
 import { notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, parseId } from '#kernel/ids.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 
 /** Mails codes. A code is stored nowhere, and is worth nothing after ten minutes. */

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;

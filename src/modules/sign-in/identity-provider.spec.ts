@@ -1,4 +1,4 @@
-import type { OidcProvider } from '#kernel/oidc-provider.js';
+import type { OidcProvider } from '#kernel/config/oidc-provider.js';
 import { joined, NotProvided, personOf, pinned } from './identity-provider.js';
 
 const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Configuration, ServerMetadata } from 'openid-client';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { type OidcProvider, SIGNING_ALGORITHMS } from '#kernel/oidc-provider.js';
+import { Config } from '#kernel/config/config.js';
+import { type OidcProvider, SIGNING_ALGORITHMS } from '#kernel/config/oidc-provider.js';
 import type { Scope } from '#kernel/tenant.js';
 import { SCOPES } from '#kernel/tenant.js';
 import { ProviderAway, ProviderFetch } from './provider-fetch.js';

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { domainOf } from '#engine/mail/addresses.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Database } from '#kernel/database.js';
+import { Config } from '#kernel/config/config.js';
+import { Database } from '#kernel/database/database.js';
 import { Ids, showId } from '#kernel/ids.js';
 import { compose } from '#mail/compose.js';
 import { SendingDomains } from '#modules/domains/contract.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config.js';
-import type { Keyring } from '#kernel/keyring.js';
-import type { Vault } from '#kernel/vault.js';
+import type { Config } from '#kernel/config/config.js';
+import type { Keyring } from '#kernel/crypto/keyring.js';
+import type { Vault } from '#kernel/crypto/vault.js';
 import { PendingCookie } from './pending-cookie.js';
 
 const PENDING = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/console' };

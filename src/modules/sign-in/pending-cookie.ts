@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { COOKIE_KEY_PURPOSE, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Keyring } from '#kernel/keyring.js';
-import { Vault } from '#kernel/vault.js';
+import { Config } from '#kernel/config/config.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
+import { Vault } from '#kernel/crypto/vault.js';
 import type { PendingSignIn } from './identity-provider.js';
 
 const LIFETIME_SECONDS = 600;

@@ -7,7 +7,7 @@ import { OwnOriginGuard } from '#http/pages/own-origin.guard.js';
 import { type Page, sendPage } from '#http/pages/page.js';
 import { ownPath } from '#http/pages/return-to.js';
 import { RateLimit } from '#http/rate-limit.js';
-import { Config } from '#kernel/config.js';
+import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { Sessions } from '#modules/auth/sessions.contract.js';
 import { SignInService } from './sign-in.service.js';

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Config } from '#kernel/config.js';
-import { Lookout } from '#kernel/lookout.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
 import { SIGNALS_IN_MS } from './batches.store.js';
 import { Notifier } from './notifier.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';

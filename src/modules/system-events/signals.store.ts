@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { storableJson } from '#engine/storable.js';
-import { Database, type Statement } from '#kernel/database.js';
-import { jsonbArray, uuidArray } from '#kernel/pg-array.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { jsonbArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Signal } from './contract.js';
 
 const INSERT: Statement = {

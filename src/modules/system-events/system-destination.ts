@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { sqlState } from '#kernel/database.js';
+import { sqlState } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Environments, Retention, SystemDestinations } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Metrics } from '#kernel/metrics.js';
+import { Metrics } from '#kernel/observability/metrics.js';
 import type { SystemEventType } from './contract.js';
 import { SignalsStore } from './signals.store.js';
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/bootstrap/embedded.js';
 import { eventually, noteForReaper } from '../processes.js';
 import { query } from '../storage.js';
 

@@ -67,7 +67,7 @@ async function make(folder, template) {
       '--no-warnings',
       path.join(import.meta.dirname, 'pack.mjs'),
       folder,
-      ...PROGRAMS.map((program) => path.join(dist, 'src', `${program}.js`)),
+      ...PROGRAMS.map((program) => path.join(dist, 'src', program === 'main' ? '' : 'programs', `${program}.js`)),
     ],
     { encoding: 'utf8' },
   );

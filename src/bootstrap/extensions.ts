@@ -1,0 +1,175 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { DynamicModule, Type } from '@nestjs/common';
+import { getMetadataArgsStorage } from 'typeorm';
+import type { Role } from '#kernel/config/config.js';
+import { declarationOf, type ExtensionDeclaration, type ExtensionModule } from '../extension/declaration.js';
+import { packageOf, secondCopy } from './framework-copies.js';
+
+/** An extension that was found and is in order. */
+export interface LoadedExtension extends Required<ExtensionDeclaration> {
+  /** As EXTENSIONS names it. */
+  specifier: string;
+  /** Where its code is, with every link resolved and a slash at the end; null for one that is no file. */
+  directory: string | null;
+  /** What the application imports, for a process of this role. @throws Error of one line that names the extension. */
+  imported: (role: Role) => Type | DynamicModule;
+}
+
+/** What `@Module`, `@Injectable` and `@Controller` leave on a class. */
+const MODULE_PARTS = ['imports', 'providers', 'controllers', 'exports'];
+const INJECTABLE = '__injectable__';
+const CONTROLLER = '__controller__';
+
+const NAME = /^[a-z][a-z0-9]{0,29}$/;
+const PARTS = new Set(['name', 'entities', 'migrations']);
+
+/**
+ * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each exports its
+ * module class as default.
+ * @throws Error of one line that names the extension, when it cannot be loaded or is not in order.
+ */
+export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {
+  const loaded = await Promise.all(names.map(async (name) => inOrder(name, await moduleOf(name), directoryOf(name))));
+  const seen = new Map<string, string>();
+  for (const [index, { name }] of loaded.entries()) {
+    const specifier = names[index] ?? '';
+    const other = seen.get(name);
+    if (other !== undefined)
+      throw new Error(`EXTENSIONS names two extensions called ${name}: ${other} and ${specifier}. Remove one.`);
+    seen.set(name, specifier);
+  }
+  return loaded;
+}
+
+async function moduleOf(name: string): Promise<ExtensionModule> {
+  const loaded = (await load(name).catch((error: Error) => {
+    throw new Error(`EXTENSIONS names ${name}, which cannot be loaded: ${error.message.split('\n', 1)[0]}`);
+  })) as { default?: unknown };
+  const fault = moduleFault(loaded.default);
+  if (fault !== null)
+    throw new Error(`EXTENSIONS names ${name}, which has no Nest module as its default export: ${fault}`);
+  return loaded.default as ExtensionModule;
+}
+
+/** A class that says nothing would be imported without a word, and do nothing. */
+function moduleFault(exported: unknown): string | null {
+  if (exported === undefined) return 'it exports no default. Write `export default class …` behind @Module.';
+  if (!isClass(exported)) return 'its default export is no class.';
+  const { name } = exported;
+  if (
+    declarationOf(exported) !== null ||
+    'for' in exported ||
+    MODULE_PARTS.some((part) => Reflect.hasOwnMetadata(part, exported))
+  )
+    return null;
+  if (Reflect.hasOwnMetadata(CONTROLLER, exported))
+    return `${name} is a controller. Export the module that has it among its controllers.`;
+  if (Reflect.hasOwnMetadata(INJECTABLE, exported))
+    return `${name} is a provider. Export the module that has it among its providers.`;
+  return `${name} carries neither @Extension nor an @Module that has something in it.`;
+}
+
+/** A file relative to the working directory, or the file of a package as this one finds it. */
+function urlOf(name: string): string {
+  return /^\.{0,2}\//.test(name) ? pathToFileURL(path.resolve(name)).href : import.meta.resolve(name);
+}
+
+/** Of one that was loaded: the folder of its package, or of the file where the package is ours. */
+function directoryOf(name: string): string | null {
+  const url = urlOf(name);
+  if (!url.startsWith('file:')) return null;
+  const file = realpathSync(fileURLToPath(url));
+  const directory = packageOf(file);
+  const isOurs = directory === packageOf(fileURLToPath(import.meta.url));
+  return `${isOurs || directory === path.parse(directory).root ? path.dirname(file) : directory}${path.sep}`;
+}
+
+async function load(name: string): Promise<unknown> {
+  const url = urlOf(name);
+  const file = url.startsWith('file:') ? fileURLToPath(url) : '';
+  // What is not there fails below, with Node's own words.
+  const copy = existsSync(file) ? secondCopy(file) : null;
+  if (copy !== null) {
+    throw new Error(
+      `${copy.by === null ? 'it' : `its dependency ${copy.by}`} brings a second copy of ${copy.name} (${copy.directory}). ` +
+        'Name it under peerDependencies instead of dependencies, remove that copy, and install again; ' +
+        'or start the Posthorn that is installed beside the extension: `npx posthorn` in its folder.',
+    );
+  }
+  return import(url);
+}
+
+/**
+ * An extension whose declaration is in order. A module that declares nothing is known by its class: it has routes,
+ * adapters or guards, and no tables.
+ * @throws Error of one line.
+ */
+export function inOrder(specifier: string, module: ExtensionModule, directory: string | null = null): LoadedExtension {
+  const declaration = declarationOf(module);
+  const fault = declaration === null ? null : faultOf(declaration);
+  if (fault !== null) throw new Error(`EXTENSIONS names ${specifier}, whose @Extension is wrong: ${fault}`);
+  const { name = module.name, entities = [], migrations = [] } = declaration ?? {};
+  const byRole = new Map<Role, DynamicModule>();
+  const imported = (role: Role): Type | DynamicModule => {
+    if (module.for === undefined) return module;
+    const dynamic = byRole.get(role) ?? made(specifier, module.for, role, module);
+    byRole.set(role, dynamic);
+    return dynamic;
+  };
+  return { name, specifier, directory, entities, migrations, imported };
+}
+
+/** What `for` gives for a role. */
+function made(
+  specifier: string,
+  make: NonNullable<ExtensionModule['for']>,
+  role: Role,
+  module: ExtensionModule,
+): DynamicModule {
+  const wrong = (why: string): Error =>
+    new Error(`EXTENSIONS names ${specifier}, whose ${module.name}.for('${role}') ${why}`);
+  let given: unknown;
+  try {
+    given = make.call(module, role);
+  } catch (error) {
+    throw wrong(`failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!isClass((given as Partial<DynamicModule> | null | undefined)?.module))
+    throw wrong(`gives no dynamic module: \`{ module: ${module.name}, … }\`.`);
+  return given as DynamicModule;
+}
+
+function faultOf(declaration: ExtensionDeclaration): string | null {
+  const unknown = Object.keys(declaration).find((part) => !PARTS.has(part));
+  if (unknown !== undefined) return `${unknown} is not known; there are ${[...PARTS].join(', ')}.`;
+  const { name, entities = [], migrations = [] } = declaration;
+  if (typeof name !== 'string' || !NAME.test(name))
+    return 'name is 1 to 30 lower-case letters and digits, and begins with a letter.';
+  if (!Array.isArray(entities) || !entities.every(isClass)) return 'entities is a list of classes.';
+  if (!Array.isArray(migrations) || !migrations.every(isClass)) return 'migrations is a list of classes.';
+  return tableFault(name, entities) ?? migrationFault(name, migrations);
+}
+
+/** The prefix is what keeps an extension's tables apart from ours of any later release. */
+function tableFault(name: string, entities: readonly Type[]): string | null {
+  for (const entity of entities) {
+    const table = getMetadataArgsStorage().tables.find(({ target }) => target === entity)?.name;
+    if (table === undefined) return `${entity.name} is no entity: it needs @Entity('${name}_…').`;
+    if (!table.startsWith(`${name}_`)) return `the table ${table} of ${entity.name} must begin with ${name}_.`;
+  }
+  return null;
+}
+
+function migrationFault(name: string, migrations: readonly Type[]): string | null {
+  const expected = new RegExp(`^${name}(\\w*\\D)?\\d{13}$`, 'i');
+  const wrong = migrations.find((migration) => !expected.test(migration.name));
+  if (wrong === undefined) return null;
+  const example = `${name.charAt(0).toUpperCase()}${name.slice(1)}Tables1732500000000`;
+  return `the migration ${wrong.name} must be called like ${example}: the extension's name, what it makes, 13 digits of time.`;
+}
+
+function isClass(value: unknown): value is Type {
+  return typeof value === 'function' && typeof value.prototype === 'object';
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import type { Config } from '#kernel/config/config.js';
+import { ConfigError } from '#kernel/config/config.js';
+import { parseMasterKey } from '#kernel/config/config-values.js';
+
+/**
+ * The 32 bytes that encrypt secrets at rest: MASTER_KEY, or the key in `DATA_DIR/master.key`,
+ * which the first embedded start makes with mode 0600.
+ *
+ * Call it before PostgreSQL starts: it refuses to make a new key for a database that exists
+ * already, because every secret in there would be lost without a word.
+ *
+ * @throws ConfigError when the file can't be used, or is missing beside a database.
+ */
+export function provideMasterKey(config: Config): Buffer {
+  if (config.configuredMasterKey !== null) return config.configuredMasterKey;
+  const file = path.resolve(config.dataDir, 'master.key');
+  if (!existsSync(file)) {
+    if (existsSync(path.join(path.dirname(file), 'postgres'))) {
+      throw new ConfigError(`${file} is missing beside the database that it protects: restore it, or set MASTER_KEY.`);
+    }
+    writeOnce(file, randomBytes(32).toString('base64'));
+  }
+  const key = parseMasterKey(readFileSync(file, 'utf8').trim());
+  if (key === null)
+    throw new ConfigError(`${file} must hold 32 bytes in base64 or hex: restore it, or set MASTER_KEY.`);
+  return key;
+}
+
+/** Makes the file whole or not at all; when two processes race, the first one's content stays. */
+function writeOnce(file: string, content: string): void {
+  mkdirSync(path.dirname(path.dirname(file)), { recursive: true });
+  if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file), { mode: 0o700 });
+  const draft = `${file}.${process.pid}`;
+  const descriptor = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(descriptor, `${content}\n`);
+    fsyncSync(descriptor);
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,0 +1,117 @@
+import { DataSource, type QueryRunner } from 'typeorm';
+import { prepareQueues } from '#kernel/concurrency/queue.js';
+import { type Config, ConfigError } from '#kernel/config/config.js';
+import { IS_EPOCH_RECORDED, LOCK_FOR_EPOCH, RECORD_EPOCH } from '#kernel/database/cluster-epochs.js';
+import { checkWays } from '#kernel/database/connection-check.js';
+import { isUnreachable, patiently } from '#kernel/database/retry-until-available.js';
+import { dataSource, refuseNewerSchema } from './data-source.js';
+import type { LoadedExtension } from './extensions.js';
+
+/** Connects, waiting for a server that is away or still starting; `onWait` is told once. */
+export async function connect(source: DataSource, onWait: () => void = () => undefined): Promise<void> {
+  await patiently(() => source.initialize(), onWait);
+}
+
+/**
+ * Transaction ids are those of one PostgreSQL cluster and timeline. A database that is found on another one begins a
+ * new epoch, so that the order of what is pulled goes on rising. The lock waits for whoever is still writing items of the
+ * old one: a reader takes every old item for committed.
+ */
+async function beginEpoch(runner: QueryRunner): Promise<void> {
+  const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
+  if (current.length > 0) return;
+  await runner.startTransaction();
+  await runner.query(LOCK_FOR_EPOCH);
+  await runner.query(RECORD_EPOCH);
+  await runner.commitTransaction();
+}
+
+/** The oldest version that `docs/operations.md` promises. */
+const VERSION_MIN = 15;
+
+async function checkVersion(runner: QueryRunner): Promise<void> {
+  const [server] = (await runner.query(
+    `select current_setting('server_version_num')::int / 10000 as version`,
+  )) as unknown as { version: number }[];
+  const { version = 0 } = server ?? {};
+  if (version < VERSION_MIN)
+    throw new ConfigError(
+      `DATABASE_URL leads to PostgreSQL ${version}, which is too old: Posthorn needs ${VERSION_MIN} or newer.`,
+    );
+}
+
+/** What of an extension concerns the schema. */
+type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
+
+/**
+ * Brings a connected database up to date, with the tables of extensions after our own. Several processes may start at
+ * once: an advisory lock puts them in line.
+ */
+export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
+  // What a server that went away left undone is begun again: each migration is a transaction.
+  await patiently(() => runInLine(source, extensions));
+}
+
+async function runInLine(source: DataSource, extensions: readonly ExtensionTables[]): Promise<void> {
+  const runner = source.createQueryRunner();
+  try {
+    await checkVersion(runner);
+    await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
+    await refuseNewerSchema(source);
+    await source.runMigrations();
+    await beginEpoch(runner);
+    for (const extension of extensions) await migrateExtension(source, extension);
+  } finally {
+    await runner.query(`select pg_advisory_unlock(hashtext('posthorn migrations'))`).catch(() => undefined);
+    await runner.release();
+  }
+}
+
+/** Recorded in `<name>_migrations`: without the extension nobody reads that, and its tables stay as they are. */
+async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
+  if (migrations.length === 0) return;
+  const own = new DataSource({
+    ...source.options,
+    entities: [],
+    migrations: [...migrations],
+    migrationsTableName: `${name}_migrations`,
+  });
+  try {
+    await own.initialize();
+    await refuseNewerSchema(own, name);
+    await own.runMigrations();
+  } catch (error) {
+    if (isUnreachable(error) || error instanceof ConfigError) throw error;
+    throw new Error(`The migrations of the extension ${name} failed: ${(error as Error).message}`);
+  } finally {
+    if (own.isInitialized) await own.destroy();
+  }
+}
+
+/** What a start does to the database, on connections of its own: past the pooler, and without the deadlines of the service. */
+export async function migrateOnce(
+  config: Config,
+  extensions: readonly ExtensionTables[],
+  onWait?: () => void,
+): Promise<void> {
+  const source = dataSource(config.databaseDirectUrl, 2, [], { isPatient: true });
+  await connect(source, onWait);
+  try {
+    await checkWays(config);
+    await runMigrations(source, extensions);
+    await prepareQueues(config);
+  } finally {
+    await source.destroy();
+  }
+}
+
+/** Brings the database at `url` up to date. */
+export async function migrate(url: string): Promise<void> {
+  const source = dataSource(url, 4, [], { isPatient: true });
+  await connect(source);
+  try {
+    await runMigrations(source);
+  } finally {
+    await source.destroy();
+  }
+}

@@ -1,0 +1,177 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failuresAfter, restartDelayMs } from '#kernel/concurrency/restart-delay.js';
+import type { ListeningAddress } from './listening.js';
+import { mergedFigures } from './merged-figures.js';
+import type { Beginning, Errand, Word } from './messages.js';
+
+/** Takes a line for the log of the service. */
+type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** A process that does not answer by then is missing from a scrape. */
+const TELL_MS_MAX = 5_000;
+
+/**
+ * Several processes of the service behind its ports, which this one holds: whoever connects is handed to one after the other
+ * of them (docs/adr/0026). One that dies is started again while the others go on, until `retire`.
+ */
+export class Fleet {
+  private readonly running = new Map<number, Worker>();
+  /** Deaths soon after a start, in a row, by number. */
+  private readonly failures = new Map<number, number>();
+  private readonly up = new Set<number>();
+  private readonly asked = new Map<string, (text: string) => void>();
+  private readonly badEnds: string[] = [];
+  private readonly stopping = new AbortController();
+  private scrapes = 0;
+  private tellGone: () => void = () => undefined;
+  private readonly gone = new Promise<void>((resolve) => (this.tellGone = resolve));
+
+  constructor(
+    private readonly beginning: Beginning,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Resolves with the addresses that they share once all of them serve. The first goes ahead: it brings the database up to date, and
+   * makes the keys. One of the others that is killed while it starts is started again, since the first answers already.
+   *
+   * @throws Error with the line of the one that does not start; the others run on until `drain`.
+   */
+  async start(): Promise<readonly ListeningAddress[]> {
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    const addresses = await this.launch(1);
+    await Promise.all(Array.from({ length: this.beginning.count - 1 }, (_, i) => this.launchBeside(i + 2)));
+    return addresses;
+  }
+
+  /** Tells all of them to end, each in its own time. Resolves when the grace is over or nobody is left. */
+  async retire(graceMs: number): Promise<void> {
+    this.stopping.abort();
+    for (const worker of this.running.values()) worker.process.kill('SIGTERM');
+    if (this.running.size === 0) this.tellGone();
+    await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
+  }
+
+  /** Resolves once all of them have ended. Throws when one of them did not end well. */
+  async drain(): Promise<void> {
+    await this.gone;
+    if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));
+  }
+
+  /** Ends all of them at once. */
+  abandon(): void {
+    this.stopping.abort();
+    for (const worker of this.running.values()) worker.process.kill('SIGKILL');
+  }
+
+  /** Starts one while others serve. Throws the line of one that says why it does not start. */
+  private async launchBeside(number: number): Promise<void> {
+    try {
+      await this.launch(number);
+    } catch (error) {
+      if (!(error instanceof EndedWithoutReason)) throw error;
+      this.died(number, error.how, error.livedMs);
+    }
+  }
+
+  /** Resolves with its addresses once it serves; rejects when it ends before. */
+  private async launch(number: number): Promise<readonly ListeningAddress[]> {
+    this.stopping.signal.throwIfAborted();
+    const worker = cluster.fork();
+    const startedAtMs = performance.now();
+    let failure: string | null = null;
+    this.running.set(number, worker);
+    return new Promise((resolve, reject) => {
+      worker.on('message', (word: Word) => {
+        if (word.kind === 'joined') send(worker, { kind: 'begin', number, ...this.beginning });
+        else if (word.kind === 'failed') failure = word.line;
+        else if (word.kind === 'scrape') void this.answer(worker, word.scrape);
+        else if (word.kind === 'told') this.asked.get(`${word.scrape} ${number}`)?.(word.text);
+        else {
+          this.up.add(number);
+          resolve(word.addresses);
+        }
+      });
+      const ended = (how: string): void => {
+        if (!this.running.delete(number)) return;
+        const livedMs = performance.now() - startedAtMs;
+        if (this.up.delete(number)) this.died(number, how, livedMs);
+        reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
+        if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
+      };
+      // Of one that runs it is something that could not be said to it any more: its end follows.
+      worker.on(
+        'error',
+        (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
+      );
+      // Not 'exit', which may come before its last word.
+      worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
+    });
+  }
+
+  private died(number: number, how: string, livedMs: number): void {
+    if (this.stopping.signal.aborted) {
+      if (how !== 'ended with code 0') this.badEnds.push(`Process ${number} ${how}.`);
+      return;
+    }
+    this.failures.set(number, failuresAfter(this.failures.get(number) ?? 0, livedMs));
+    this.log('error', `Process ${number} ${how}; it is started again.`, { number });
+    void this.restart(number);
+  }
+
+  /** Never gives up, as long as the others may go on: what keeps it from starting may be put right any time. */
+  private async restart(number: number): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const failures = this.failures.get(number) ?? 0;
+      try {
+        await sleep(restartDelayMs(failures), undefined, { signal });
+        await this.launch(number);
+        this.log('info', `Process ${number} runs again.`, { number });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.failures.set(number, failures + 1);
+        this.log('error', `Process ${number} could not be started again: ${(error as Error).message}`, { number });
+      }
+    }
+  }
+
+  /** The metrics of all, for the one that was asked. */
+  private async answer(asking: Worker, scrape: number): Promise<void> {
+    const round = ++this.scrapes;
+    const pages = await Promise.all([...this.up].sort((a, b) => a - b).map((number) => this.pageOf(number, round)));
+    send(asking, { kind: 'scraped', scrape, text: mergedFigures(new Map(pages)) });
+  }
+
+  private async pageOf(number: number, round: number): Promise<[number, string]> {
+    const key = `${round} ${number}`;
+    const worker = this.running.get(number);
+    let timer: NodeJS.Timeout | undefined;
+    const page = await new Promise<string>((resolve) => {
+      this.asked.set(key, resolve);
+      timer = setTimeout(() => resolve(''), TELL_MS_MAX);
+      if (worker) send(worker, { kind: 'tell', scrape: round });
+    });
+    clearTimeout(timer);
+    this.asked.delete(key);
+    return [number, page];
+  }
+}
+
+/** A process that ended before it served and said nothing: it was killed, for example by the kernel's out-of-memory killer. */
+class EndedWithoutReason extends Error {
+  constructor(
+    number: number,
+    readonly how: string,
+    readonly livedMs: number,
+  ) {
+    super(`process ${number} ${how}`);
+  }
+}
+
+/** To one that is gone there is nothing to say. */
+function send(worker: Worker, errand: Errand): void {
+  worker.send(errand, () => undefined);
+}

@@ -1,0 +1,235 @@
+import path from 'node:path';
+import type { Config } from '#kernel/config/config.js';
+import { withoutCredentials } from '#kernel/config/config-values.js';
+
+/** What node, node-postgres and the server tell of an error, as far as they do. */
+interface Told {
+  code: string;
+  message: string;
+  syscall: string;
+  hostname: string;
+  port: number | null;
+  path: string;
+  /** Only PostgreSQL itself says this. */
+  severity: string;
+}
+
+/** What DATABASE_URL says, without its password. */
+interface Database {
+  place: string;
+  host: string;
+  port: number;
+  user: string;
+  name: string;
+}
+
+type Sentence = (told: Told, database: Database) => string;
+
+const LINE_CHARACTERS_MAX = 600;
+const POSTGRES_PORT = 5432;
+
+const silent: Sentence = ({ code, message }, { place }) =>
+  `PostgreSQL at ${place} does not answer (${code || message}): check DATABASE_URL, and the network and firewalls on the way.`;
+const untrusted: Sentence = ({ code }, { place }) =>
+  `The certificate of PostgreSQL at ${place} is not trusted (${code}): name the file of its authority in DATABASE_URL with sslrootcert=FILE.`;
+
+/** SQLSTATEs that a start can meet. */
+const REFUSALS: Readonly<Record<string, Sentence>> = {
+  '28P01': (_, { place, user }) =>
+    `PostgreSQL at ${place} refuses the password of the user ${user}: correct it in DATABASE_URL.`,
+  '28000': ({ message }, { place, user }) =>
+    `PostgreSQL at ${place} lets the user ${user} not in (${message}): correct DATABASE_URL, or the server's pg_hba.conf.`,
+  '3D000': (_, { place, name }) =>
+    `PostgreSQL at ${place} has no database ${name}: create it, or correct DATABASE_URL.`,
+  '42501': ({ message }, { place, user, name }) =>
+    `The user ${user} may not set up the database ${name} at ${place} (${message}): make it the owner of the database that DATABASE_URL names.`,
+  '53300': ({ message }, { place }) =>
+    `PostgreSQL at ${place} has no connection left (${message}): raise its max_connections, or lower DATABASE_POOL_SIZE.`,
+  '25006': (_, { place }) => `PostgreSQL at ${place} is read-only, as a standby is: set DATABASE_URL to the primary.`,
+  '57P01': ({ message }, { place }) =>
+    `PostgreSQL at ${place} is stopping (${message}): start Posthorn again when it is back.`,
+  '57P03': ({ message }, { place }) =>
+    `PostgreSQL at ${place} is not ready (${message}): start Posthorn again when it is.`,
+};
+
+/** Codes of connections that could not be made, or whose certificate is none for us. */
+const CONNECTION_FAULTS: Readonly<Record<string, Sentence>> = {
+  ECONNREFUSED: (_, { place }) => `Nothing listens at ${place}: start PostgreSQL there, or correct DATABASE_URL.`,
+  ENOTFOUND: ({ code }, { host }) =>
+    `The host ${host} in DATABASE_URL is not known (${code}): correct DATABASE_URL, or the name server.`,
+  EAI_AGAIN: ({ code }, { host }) =>
+    `The host ${host} in DATABASE_URL could not be looked up (${code}): correct DATABASE_URL, or the name server.`,
+  ETIMEDOUT: silent,
+  EHOSTUNREACH: silent,
+  ENETUNREACH: silent,
+  ECONNRESET: silent,
+  EPIPE: silent,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  CERT_HAS_EXPIRED: (_, { place }) => `The certificate of PostgreSQL at ${place} has expired: renew it there.`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (_, { place, host }) =>
+    `The certificate of PostgreSQL at ${place} is not one for ${host}: use the name of the certificate in DATABASE_URL.`,
+};
+
+/** What node-postgres says without a code. */
+const DRIVER_MESSAGES: readonly (readonly [RegExp, Sentence])[] = [
+  [
+    /does not support SSL/,
+    (_, { place }) =>
+      `PostgreSQL at ${place} does not speak TLS: take sslmode out of DATABASE_URL, or turn ssl on there.`,
+  ],
+  [
+    /client password must be/,
+    (_, { place }) => `PostgreSQL at ${place} asks for a password, and DATABASE_URL has none: add it.`,
+  ],
+  [/^(timeout e|Connection terminated|The connection to PostgreSQL|PostgreSQL did not|Query read timeout)/, silent],
+];
+
+const LISTEN_FAULTS: Readonly<Record<string, (variable: string, port: number, host: string) => string>> = {
+  EADDRINUSE: (variable, port, host) =>
+    `Port ${port} of ${host} is taken by another process: stop that one, or set another ${variable}.`,
+  EACCES: (variable, port) =>
+    `Port ${port} needs privileges that this user does not have: set a ${variable} from 1024 on.`,
+  EADDRNOTAVAIL: (_, __, host) => `${host} is no address of this machine: correct HOST.`,
+};
+
+const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENOSPC', 'EDQUOT', 'EEXIST']);
+
+/**
+ * Why the process did not start: one line that names what to change, and none of the secrets in the configuration.
+ * `config` is null when the environment itself is at fault.
+ */
+export function startFailure(error: unknown, config: Config | null): string {
+  const told = toldBy(error);
+  const sentence =
+    config === null ? null : (listenFault(told, config) ?? fileFault(told, config) ?? databaseFault(told, config));
+  return withoutSecrets(oneLine(sentence ?? told.message), config);
+}
+
+function listenFault(
+  { code, syscall, hostname, port }: Told,
+  { host, port: apiPort, metricsPort, dnsPort, smtpPort }: Config,
+): string | null {
+  if (syscall === 'getaddrinfo' && hostname === host) return `${host} is not known (${code}): correct HOST.`;
+  if (syscall !== 'listen' && syscall !== 'bind') return null;
+  const variables = new Map([
+    [smtpPort, 'SMTP_PORT'],
+    [dnsPort, 'DNS_PORT'],
+    [metricsPort, 'METRICS_PORT'],
+  ]);
+  const variable = port === null ? 'PORT' : (variables.get(port) ?? 'PORT');
+  return LISTEN_FAULTS[code]?.(variable, port ?? apiPort, host) ?? null;
+}
+
+function fileFault({ code, syscall, path: file }: Told, { configuredDatabaseUrl, dataDir }: Config): string | null {
+  if (syscall === '' || file === '' || !FILE_FAULTS.has(code)) return null;
+  const directory = path.resolve(dataDir);
+  if (`${file}/`.startsWith(`${directory}/`) || `${directory}/`.startsWith(`${file}/`)) {
+    return `DATA_DIR ${directory} can't be written to (${code} at ${file}): make it writable for this user, or set another one.`;
+  }
+  const isNamed = configuredDatabaseUrl !== null && decoded(configuredDatabaseUrl).includes(file);
+  return isNamed
+    ? `DATABASE_URL names the file ${file}, which can't be read (${code}): correct the path, or make it readable.`
+    : null;
+}
+
+function databaseFault(told: Told, config: Config): string | null {
+  const database = databaseOf(config);
+  if (told.severity !== '' && REFUSALS[told.code]) return REFUSALS[told.code]?.(told, database) ?? null;
+  const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(told.message))?.[1];
+  if (driverSays) return driverSays(told, database);
+  // An extension may connect to servers of its own.
+  const isElsewhere =
+    (told.port !== null && told.port !== database.port) || (told.hostname !== '' && told.hostname !== database.host);
+  return isElsewhere ? null : (CONNECTION_FAULTS[told.code]?.(told, database) ?? null);
+}
+
+function databaseOf({ configuredDatabaseUrl: text }: Config): Database {
+  if (text === null || !URL.canParse(text))
+    return { place: 'DATA_DIR', host: '127.0.0.1', port: NaN, user: 'postgres', name: 'posthorn' };
+  const url = new URL(text);
+  const host = (url.hostname || url.searchParams.get('host') || 'localhost').replace(/^\[(.*)\]$/, '$1');
+  const port = Number(url.port || url.searchParams.get('port') || POSTGRES_PORT);
+  const user = decoded(url.username || url.searchParams.get('user') || '');
+  return { place: `${url.hostname || host}:${port}`, host, port, user, name: decoded(url.pathname.slice(1)) || user };
+}
+
+/** Of several addresses that were tried, and of what TypeORM wraps, the first error. */
+function toldBy(error: unknown): Told {
+  const inner =
+    (error as { driverError?: unknown; errors?: unknown[] } | null)?.driverError ??
+    (error as { errors?: unknown[] } | null)?.errors?.[0] ??
+    error;
+  if (!(inner instanceof Error))
+    return { code: '', message: String(inner), syscall: '', hostname: '', port: null, path: '', severity: '' };
+  const fields = inner as Error & Partial<Record<keyof Told, unknown>>;
+  const text = (name: keyof Told): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  return {
+    code: text('code'),
+    message: inner.message || text('code') || inner.name,
+    syscall: text('syscall'),
+    hostname: text('hostname'),
+    path: text('path'),
+    severity: text('severity'),
+    port: typeof fields.port === 'number' ? fields.port : null,
+  };
+}
+
+function oneLine(message: string): string {
+  const line = message.trim().split('\n', 1)[0] ?? '';
+  return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
+}
+
+/** Credentials of every URL, and whatever of the configuration is secret, in the form in which it was given. */
+function withoutSecrets(line: string, config: Config | null): string {
+  return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
+}
+
+function secretsOf(config: Config | null): string[] {
+  if (config === null) return [];
+  const {
+    configuredDatabaseUrl,
+    configuredDatabaseDirectUrl,
+    redisUrl,
+    configuredMasterKey,
+    bootstrapApiKey,
+    metricsToken,
+    operatorKey,
+    oidc,
+    emailTransport,
+    blobStore,
+  } = config;
+  const passwords = [configuredDatabaseUrl, configuredDatabaseDirectUrl, redisUrl].flatMap((text) => {
+    if (text === null || !URL.canParse(text)) return [];
+    const { password, searchParams } = new URL(text);
+    return [password, decoded(password), searchParams.get('password') ?? '', searchParams.get('sslpassword') ?? ''];
+  });
+  const keys =
+    configuredMasterKey === null ? [] : [configuredMasterKey.toString('base64'), configuredMasterKey.toString('hex')];
+  // A short one is a word that may stand in any sentence.
+  const relay = emailTransport.kind === 'smtp' ? [emailTransport.login?.password] : [];
+  const amazon = [emailTransport, blobStore].flatMap((place) =>
+    'credentials' in place ? [place.credentials.secretAccessKey, place.credentials.sessionToken] : [],
+  );
+  return [
+    ...passwords,
+    ...keys,
+    bootstrapApiKey,
+    metricsToken,
+    operatorKey,
+    oidc?.clientSecret,
+    ...relay,
+    ...amazon,
+  ].filter((secret): secret is string => (secret ?? '').length >= 6);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

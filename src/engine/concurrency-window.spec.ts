@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { admits, bounded, initialWindow, lingers, settled, started, type Window } from './concurrency-window.js';
+import type { Outcome } from './outcome.js';
+
+/** A window; its ceiling is 512 unless told otherwise. */
+type Sizes = Omit<Window, 'ceiling'> & Partial<Window>;
+
+describe('a concurrency window', () => {
+  it('admits 32 attempts at once at first, and another when one ends', () => {
+    const w = initialWindow();
+    let begun = 0;
+    while (admits(w)) {
+      started(w);
+      begun += 1;
+    }
+    expect(begun).toBe(32);
+
+    settled(w, 'failed');
+
+    expect([admits(w), w]).toEqual([true, { limit: 32, inFlight: 31, ceiling: 512 }]);
+  });
+
+  it('admits others beside attempts that take very long, which say nothing of what the target bears', () => {
+    const w = initialWindow(2);
+    started(w);
+    started(w);
+    lingers(w);
+    expect(admits(w)).toBe(true);
+    started(w);
+    expect(admits(w)).toBe(false);
+
+    settled(w, 'success', true);
+    expect([admits(w), w.inFlight, w.lingering, w.limit]).toEqual([false, 2, 0, 2]);
+    settled(w, 'failed');
+    expect(admits(w)).toBe(true);
+  });
+
+  it("is its caller's own", () => {
+    const w = initialWindow();
+    started(w);
+
+    expect(initialWindow()).toEqual({ limit: 32, inFlight: 0, ceiling: 512 });
+  });
+});
+
+describe('a window whose target takes only so many', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [32, 32],
+    [33, 32],
+    [1000, 32],
+  ])('of %i begins with %i', (concurrency, limit) => {
+    expect(initialWindow(concurrency)).toEqual({ limit, inFlight: 0, ceiling: concurrency });
+  });
+
+  it('shrinks at once when fewer are allowed, and grows with successes only when more are', () => {
+    const w: Window = { limit: 32, inFlight: 20, ceiling: 512 };
+
+    bounded(w, 5);
+    expect([admits(w), w]).toEqual([false, { limit: 5, inFlight: 20, ceiling: 5 }]);
+
+    bounded(w, null);
+    expect(w).toEqual({ limit: 5, inFlight: 20, ceiling: 512 });
+  });
+
+  it('grows past 512 where its owner allows it', () => {
+    const w: Window = { limit: 512, inFlight: 512, ceiling: 1000 };
+
+    settled(w, 'success');
+
+    expect(w.limit).toBe(513);
+  });
+});
+
+describe('settled', () => {
+  it.each<[string, Sizes, Outcome, Sizes]>([
+    [
+      'a success in a full window raises the limit',
+      { limit: 32, inFlight: 32 },
+      'success',
+      { limit: 33, inFlight: 31 },
+    ],
+    ['a success below the limit leaves it', { limit: 32, inFlight: 31 }, 'success', { limit: 32, inFlight: 30 }],
+    ['a success above a halved limit leaves it', { limit: 16, inFlight: 31 }, 'success', { limit: 16, inFlight: 30 }],
+    ['the limit stops at 512', { limit: 512, inFlight: 512 }, 'success', { limit: 512, inFlight: 511 }],
+    [
+      'the limit stops at the ceiling',
+      { limit: 3, inFlight: 3, ceiling: 3 },
+      'success',
+      { limit: 3, inFlight: 2, ceiling: 3 },
+    ],
+    ['throttled halves', { limit: 33, inFlight: 5 }, 'throttled', { limit: 16, inFlight: 4 }],
+    ['throttled stops at 1', { limit: 1, inFlight: 1 }, 'throttled', { limit: 1, inFlight: 0 }],
+    ['failed leaves the limit', { limit: 32, inFlight: 32 }, 'failed', { limit: 32, inFlight: 31 }],
+    ['gone leaves the limit', { limit: 32, inFlight: 32 }, 'gone', { limit: 32, inFlight: 31 }],
+    [
+      'an end without a start counts nothing below zero',
+      { limit: 32, inFlight: 0 },
+      'failed',
+      { limit: 32, inFlight: 0 },
+    ],
+  ])('%s', (_title, before, outcome, after) => {
+    const w: Window = { ceiling: 512, ...before };
+
+    settled(w, outcome);
+
+    expect(w).toEqual({ ceiling: 512, ...after });
+  });
+});
+
+describe('a window over time', () => {
+  it('recovers from the floor: full windows of successes bring 1 back to 32', () => {
+    const w: Window = { limit: 1, inFlight: 0, ceiling: 512 };
+    for (let n = 0; n < 31; n += 1) {
+      while (admits(w)) started(w);
+      settled(w, 'success');
+    }
+
+    expect(w.limit).toBe(32);
+  });
+
+  it('stays between 1 and its ceiling and never lets more in than the limit, whatever is answered', () => {
+    const moves = fc.array(
+      fc.constantFrom<Outcome | 'start'>('start', 'start', 'success', 'success', 'throttled', 'failed', 'gone'),
+    );
+    fc.assert(
+      fc.property(
+        moves,
+        fc.integer({ min: 1, max: 512 }),
+        fc.integer({ min: 0, max: 500 }),
+        (sequence, limit, more) => {
+          const w: Window = { limit, inFlight: limit - 1, ceiling: limit + more };
+          for (const move of sequence) {
+            if (move !== 'start') settled(w, move);
+            else if (admits(w)) {
+              started(w);
+              expect(w.inFlight).toBeLessThanOrEqual(w.limit);
+            }
+            expect(w.limit >= 1 && w.limit <= limit + more && w.inFlight >= 0).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});

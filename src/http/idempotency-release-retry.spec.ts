@@ -1,0 +1,81 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import type { Answers, Reservation } from './idempotency.store.js';
+import { KeysGivenBack } from './idempotency-release-retry.js';
+
+class TestClock extends Clock {
+  ms = 0;
+  now = (): Date => new Date(this.ms);
+  nowMs = (): number => this.ms;
+  random = (): number => 0;
+}
+
+const reservation = (key: string): Reservation => ({
+  environmentId: 1,
+  route: 'POST /v1/send',
+  key,
+  fingerprint: Buffer.alloc(32),
+  fence: 'f',
+});
+
+describe('KeysGivenBack', () => {
+  let clock: TestClock;
+  let released: string[];
+  let isAway: boolean;
+  let keys: KeysGivenBack;
+  const pass = async (ms: number): Promise<void> => {
+    clock.ms += ms;
+    await jest.advanceTimersByTimeAsync(ms);
+  };
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    Logger.overrideLogger(false);
+    [clock, released, isAway] = [new TestClock(), [], true];
+    const release = async ({ key }: Reservation): Promise<void> => {
+      if (isAway) throw new Error('Connection terminated');
+      released.push(key);
+    };
+    keys = new KeysGivenBack({ release } as unknown as Answers, clock);
+    keys.onApplicationBootstrap();
+  });
+
+  afterEach(async () => {
+    await keys.onApplicationShutdown();
+    jest.useRealTimers();
+    Logger.overrideLogger(true);
+  });
+
+  it('releases, once, what could not be released, as soon as storage is there again', async () => {
+    keys.later(reservation('a'));
+    keys.later(reservation('b'));
+    await pass(3_000);
+    expect(released).toEqual([]);
+
+    isAway = false;
+    await pass(5_000);
+    expect(released).toEqual(['a', 'b']);
+    await pass(120_000);
+    expect(released).toEqual(['a', 'b']);
+  });
+
+  it("leaves alone what has become somebody else's to take: a reservation older than its lease", async () => {
+    keys.later(reservation('old'));
+    await pass(11_000);
+    keys.later(reservation('new'));
+    await pass(1_000);
+    isAway = false;
+    await pass(10_000);
+
+    expect(released).toEqual(['new']);
+  });
+
+  it('holds ten thousand at most', async () => {
+    for (let i = 0; i < 10_001; i += 1) keys.later(reservation(`${i}`));
+    isAway = false;
+    await pass(5_000);
+
+    expect(released).toHaveLength(10_000);
+  });
+});

@@ -1,0 +1,94 @@
+import { Company } from './adaptive-linger.js';
+
+const LIMITS = { waitMsMax: 6, togetherMs: 8, enough: 8 };
+
+/** Someone came every `gapMs`, the last one at 1,000 ms. */
+function visited(gapMs: number, count = 20): Company {
+  const company = new Company(LIMITS);
+  for (let n = count - 1; n >= 0; n -= 1) company.came(1_000 - n * gapMs);
+  return company;
+}
+
+describe('Company', () => {
+  it.each([
+    { what: 'a thousand a second', gapMs: 1, writeMs: 0, afterMs: 0, patienceMs: 6 },
+    { what: '400 a second', gapMs: 2.5, writeMs: 0, afterMs: 0, patienceMs: 6 },
+    { what: '400 a second on a slow disk', gapMs: 2.5, writeMs: 4, afterMs: 0, patienceMs: 4 },
+    {
+      what: '400 a second on a disk so slow that others come while it writes',
+      gapMs: 2.5,
+      writeMs: 7,
+      afterMs: 0,
+      patienceMs: 0,
+    },
+    { what: 'one every 6 ms, so that one more is to be expected', gapMs: 6, writeMs: 0, afterMs: 0, patienceMs: 6 },
+    { what: 'one every 7 ms', gapMs: 7, writeMs: 0, afterMs: 0, patienceMs: 0 },
+    { what: 'ten a second', gapMs: 100, writeMs: 0, afterMs: 0, patienceMs: 0 },
+    { what: '400 a second, and then nobody for a while', gapMs: 2.5, writeMs: 0, afterMs: 500, patienceMs: 0 },
+  ])('$what: waits for $patienceMs ms', ({ gapMs, writeMs, afterMs, patienceMs }) => {
+    const company = visited(gapMs);
+    for (let n = 0; n < 200; n += 1) company.wrote(writeMs);
+
+    expect(company.patienceMs(1_000 + afterMs)).toBeCloseTo(patienceMs, 3);
+  });
+
+  it.each([
+    { gapMs: 2.5, restMs: 6, isComplete: false },
+    { gapMs: 2.5, restMs: 2.6, isComplete: false },
+    { gapMs: 2.5, restMs: 2.4, isComplete: true },
+    { gapMs: 1, restMs: 2.4, isComplete: false },
+  ])(
+    'one comes every $gapMs ms and $restMs ms of the wait are left: complete is $isComplete',
+    ({ gapMs, restMs, isComplete }) => {
+      expect(visited(gapMs).isComplete(restMs)).toBe(isComplete);
+    },
+  );
+
+  it('takes two that came close to each other for chance', () => {
+    const company = visited(2.5);
+
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(6);
+    company.left(3);
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(6);
+
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(0);
+  });
+
+  it('waits for nobody before it has seen enough of them', () => {
+    expect(visited(1, 7).patienceMs(1_000)).toBe(0);
+    expect(visited(1, 8).patienceMs(1_000)).toBe(6);
+  });
+
+  it.each([{ clients: 1 }, { clients: 4 }])(
+    'waits ever less often where $clients come again only after the answer',
+    ({ clients }) => {
+      const company = new Company(LIMITS);
+      let waits = 0;
+      for (let n = 0; n < 1_000; n += 1) {
+        for (let client = 0; client < clients; client += 1) company.came(n * 3 + client / 4);
+        if (company.patienceMs(n * 3) === 0) continue;
+        waits += 1;
+        company.left((clients - 1) / 4);
+      }
+
+      expect(waits).toBeLessThan(25);
+    },
+  );
+
+  it('waits again at once when a wait was not in vain', () => {
+    const company = visited(2.5);
+    for (let n = 0; n < 3; n += 1) {
+      while (company.patienceMs(1_000) === 0);
+      company.left(0);
+    }
+    expect(company.patienceMs(1_000)).toBe(0);
+
+    while (company.patienceMs(1_000) === 0);
+    company.left(2.5);
+
+    expect(company.patienceMs(1_000)).toBe(6);
+  });
+});

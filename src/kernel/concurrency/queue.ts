@@ -1,0 +1,143 @@
+import {
+  type BackendFactory,
+  DEFAULT_SCHEMA,
+  type IQueueBackend,
+  type PgPool,
+  type PgPoolClient,
+  type PgQueryResult,
+  PostgresConnection,
+  type PostgresConnectionOptions,
+  PostgresQueueBackend,
+  runMigrations,
+  setDefaultBackendFactory,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Config } from '../config/config.js';
+import { Connection, connectionOptions } from '../database/connection.js';
+import { isUnreachable, patiently } from '../database/retry-until-available.js';
+
+/** Half of what a worker's lock on a job lasts. */
+const DEADLINE_MS = 15_000;
+const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
+/** One listens for ever where there is a worker. */
+const CONNECTIONS = { queue: 2, worker: 3 } as const;
+/** Longer than a worker waits before it asks an empty queue again: a connection costs more than the question. */
+const IDLE_MS = 30_000;
+/** BullMQ asks a server that is away again at once. */
+const REST_MS = 500;
+
+/** Options of BullMQ's root module: `REDIS_URL` puts the queues there, otherwise they live in PostgreSQL, schema `bullmq`. */
+export function queueOptions(config: Config): { connection: never; prefix?: string } {
+  if (config.redisUrl) {
+    setDefaultBackendFactory();
+    return { connection: { url: config.redisUrl, maxRetriesPerRequest: null } as never, prefix: '{posthorn}' };
+  }
+  const url = config.databaseDirectUrl;
+  const backend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
+    name,
+    options,
+    { withBlockingConnection: isWorker = false } = {},
+  ) =>
+    new PostgresQueueBackend(
+      new QueueConnection(url, isWorker ? CONNECTIONS.worker : CONNECTIONS.queue),
+      name,
+      options,
+      true,
+    );
+  // Process-wide because @nestjs/bullmq 12.0 has no option to pass a backend per queue.
+  setDefaultBackendFactory(backend as unknown as BackendFactory<IQueueBackend>);
+  return { connection: {} as never };
+}
+
+/** Makes the queues' tables, where they live in PostgreSQL; once, before there are queues. */
+export async function prepareQueues(config: Config): Promise<void> {
+  if (config.redisUrl) return;
+  await patiently(async () => {
+    const client = new Connection(
+      connectionOptions({ url: config.databaseDirectUrl, name: 'posthorn-queues', deadlineMs: Infinity }),
+    );
+    await client.connect();
+    try {
+      await runMigrations(client);
+    } finally {
+      void client.end().catch(() => undefined);
+    }
+  });
+}
+
+/**
+ * The way of one queue or worker to PostgreSQL. BullMQ's own has no listener for errors on connections that it has just
+ * made, and remembers for ever that a server was away when it asked first.
+ */
+class QueueConnection extends PostgresConnection {
+  private readonly own: pg.Pool;
+
+  constructor(url: string, max: number) {
+    const own = new pg.Pool({
+      ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }),
+      max,
+      idleTimeoutMillis: IDLE_MS,
+    });
+    super(new UnhurriedPool(own));
+    this.own = own;
+  }
+
+  /** Nothing to wait for: `prepareQueues` has made the tables. */
+  override async waitUntilReady(): Promise<void> {}
+
+  override async close(): Promise<void> {
+    await super.close();
+    if (!this.own.ending) await this.own.end();
+  }
+}
+
+/** A pool as BullMQ knows it, which tells half a second later that the server is away: BullMQ asks again at once. */
+class UnhurriedPool implements PgPool {
+  constructor(private readonly pool: pg.Pool) {}
+
+  get options(): pg.PoolConfig {
+    return this.pool.options;
+  }
+
+  connect(): Promise<PgPoolClient> {
+    return unhurried(this.pool.connect());
+  }
+
+  async query<R>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    const { rows, rowCount } = await unhurried(this.pool.query(text, values as unknown[]));
+    return { rows: rows as R[], rowCount };
+  }
+
+  end(): Promise<void> {
+    return this.pool.end();
+  }
+
+  on(event: string, listener: (value: never) => void): this {
+    this.pool.on(event as 'connect', listener as () => void);
+    return this;
+  }
+
+  removeAllListeners(event?: string): this {
+    this.pool.removeAllListeners(event);
+    return this;
+  }
+}
+
+async function unhurried<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isUnreachable(error)) await new Promise((resolve) => setTimeout(resolve, REST_MS));
+    throw error;
+  }
+}
+
+/** A connection to Redis for what is not a queue, or null where there is none. It fails at once while Redis is away. */
+export function redisConnection(config: Config): Redis | null {
+  if (!config.redisUrl) return null;
+  const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });
+  redis.on('error', () => undefined);
+  void redis.connect().catch(() => undefined);
+  return redis;
+}

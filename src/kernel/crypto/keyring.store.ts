@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../database/database.js';
+import { sealedIn } from './sealed-value.js';
+
+/** A row of `data_keys`. */
+export interface WrappedKey {
+  id: number;
+  wrapped: Buffer;
+}
+
+/** A stored value and the context that opens it. */
+export interface SealedValue {
+  sealed: Buffer;
+  context: string;
+}
+
+const LOCK: Statement = { name: 'keyring.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn keyring'))` };
+
+// A handful of rows: the table is read whole.
+const LIST: Statement = { name: 'keyring.list', text: 'select id, wrapped from data_keys order by id' };
+
+const INSERT: Statement = {
+  name: 'keyring.insert',
+  text: 'insert into data_keys (id, wrapped, created_at) values ($1::int, $2::bytea, now()) on conflict (id) do nothing',
+};
+
+const REPLACE: Statement = {
+  name: 'keyring.replace',
+  // Index data_keys_pkey.
+  text: `
+    update data_keys k set wrapped = n.wrapped
+    from unnest($1::int[], $2::bytea[]) as n (id, wrapped) where k.id = n.id`,
+};
+
+const OLDEST_SECRET: Statement = {
+  name: 'keyring.oldest_secret',
+  // Index environments_pkey. Every environment has had a signing secret since the first release.
+  text: 'select id, secret from environments order by id limit 1',
+};
+
+const PEERS: Statement = {
+  name: 'keyring.peers',
+  text: `select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'posthorn-listen'`,
+};
+
+/** The wrapped data keys of the installation. */
+@Injectable()
+export class KeyringStore {
+  constructor(private readonly database: Database) {}
+
+  /** Rising by number. */
+  list(): Promise<WrappedKey[]> {
+    return this.database.query<WrappedKey>(LIST);
+  }
+
+  /** Runs `work` in a transaction in which nobody else adds or replaces a data key. */
+  locked<T>(work: () => Promise<T>): Promise<T> {
+    return this.database.transaction(async () => {
+      await this.database.query(LOCK);
+      return work();
+    });
+  }
+
+  async insert({ id, wrapped }: WrappedKey): Promise<void> {
+    await this.database.query(INSERT, [id, wrapped]);
+  }
+
+  async replace(keys: readonly WrappedKey[]): Promise<void> {
+    await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
+  }
+
+  /** A value that is stored for sure once an installation has been used, or null on a new one. */
+  async oldestSecret(): Promise<SealedValue | null> {
+    const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
+    return row
+      ? {
+          sealed: row.secret,
+          context: sealedIn({ table: 'environments', environmentId: row.id, id: '', column: 'secret' }),
+        }
+      : null;
+  }
+
+  /** How many processes listen for changes now. */
+  async peers(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(PEERS);
+    return row?.count ?? 0;
+  }
+}

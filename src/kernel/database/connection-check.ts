@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { type Config, ConfigError } from '../config/config.js';
+import { Connection, connectionOptions } from './connection.js';
+import { sqlState } from './database.js';
+import { PLANNED_SETTINGS } from './planned-pool.js';
+import { patiently } from './retry-until-available.js';
+
+const DEADLINE_MS = 5_000;
+const HEARD_MS_MAX = 5_000;
+
+/**
+ * Checks that the ways to PostgreSQL carry what is sent over them, before anything relies on it: a pooler takes the place
+ * of the server and lacks part of what it does, most of it without a word.
+ *
+ * @throws ConfigError with one sentence for the operator.
+ */
+export async function checkWays(config: Config): Promise<void> {
+  await patiently(() => check(config));
+}
+
+async function check(config: Config): Promise<void> {
+  const variable = config.isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
+  const listening = await settled(config.databaseDirectUrl, variable);
+  const sending = new Connection(
+    connectionOptions({
+      url: config.databaseUrl,
+      name: 'posthorn-check',
+      deadlineMs: DEADLINE_MS,
+      isPooled: config.isPooled,
+    }),
+  );
+  try {
+    await sending.connect();
+    await listen(listening, sending, config.isPooled);
+  } finally {
+    for (const connection of [listening, sending]) void connection.end().catch(() => undefined);
+  }
+}
+
+/** A connection with settings of its own, on which they are in force. */
+async function settled(url: string, variable: string): Promise<Connection> {
+  const connection = new Connection(
+    connectionOptions({ url, name: 'posthorn-check', deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS }),
+  );
+  try {
+    await connection.connect();
+    const { rows } = await connection.query<{ mode: string }>(`select current_setting('plan_cache_mode') as mode`);
+    if (rows[0]?.mode !== 'force_generic_plan')
+      throw new ConfigError(`${variable} leads to a pooler that drops the settings of connections. ${WHAT_TO_DO}`);
+    return connection;
+  } catch (error) {
+    void connection.end().catch(() => undefined);
+    if (sqlState(error)?.startsWith('08P'))
+      throw new ConfigError(`${variable} leads to a pooler that refuses the settings of connections. ${WHAT_TO_DO}`);
+    throw error;
+  }
+}
+
+const WHAT_TO_DO = 'Set DATABASE_DIRECT_URL to the address of PostgreSQL itself; DATABASE_URL may stay.';
+
+/** What is announced over one way must be heard over the other. */
+async function listen(listening: Connection, sending: Connection, isPooled: boolean): Promise<void> {
+  const channel = `posthorn_check_${randomBytes(8).toString('hex')}`;
+  let timer: NodeJS.Timeout | undefined;
+  const heard = new Promise<boolean>((resolve, reject) => {
+    listening.on('notification', (notification) => notification.channel === channel && resolve(true));
+    listening.on('error', reject);
+    timer = setTimeout(() => resolve(false), HEARD_MS_MAX);
+  });
+  heard.catch(() => undefined);
+  try {
+    await listening.query(`listen ${channel}`);
+    await sending.query(`select pg_notify('${channel}', '')`);
+    if (await heard) return;
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new ConfigError(
+    isPooled
+      ? 'What is announced over DATABASE_URL is not heard over DATABASE_DIRECT_URL: both must lead to the same database, and DATABASE_DIRECT_URL past every pooler.'
+      : `DATABASE_URL leads to a pooler that does not keep sessions: nothing that is announced is heard. ${WHAT_TO_DO}`,
+  );
+}

@@ -1,0 +1,113 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { SystemClock } from '../clock.js';
+import { Loop } from '../concurrency/loop.js';
+import { Metrics } from '../observability/metrics.js';
+import { Readiness } from '../observability/readiness.js';
+import { Database, type Statement } from './database.js';
+import { Notifications, type TimeOfDatabase } from './notifications.js';
+
+const EVERY_MS = 5_000;
+/** Less than this is the way of the answer, or the drift of a good clock. */
+const TOLERATED_MS = 20;
+/** A machine whose clock is so far off may not be trusted with what it decides by time. */
+const SKEW_MAX_MS = 60_000;
+
+const NOW: Statement = {
+  name: 'database_time',
+  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+};
+
+/** Sets a clock to PostgreSQL's time unless it shows that already, as near as the way of the answer tells. */
+export async function followDatabase(
+  clock: SystemClock,
+  ask: (text: string) => Promise<{ ms: number }[]>,
+): Promise<void> {
+  const askedMs = clock.monotonicMs();
+  const [row] = await ask(NOW.text);
+  if (row !== undefined) follow(clock, { ms: row.ms, askedMs, answeredMs: clock.monotonicMs() });
+}
+
+function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase): void {
+  const [middleMs, doubtMs] = [(askedMs + answeredMs) / 2, (answeredMs - askedMs) / 2];
+  const offMs = ms - (clock.nowMs() - (clock.monotonicMs() - middleMs));
+  if (Math.abs(offMs) > TOLERATED_MS + doubtMs) clock.follow(ms, middleMs);
+}
+
+/**
+ * Keeps the clock of this process at PostgreSQL's, and says when the machine's own is a minute off: such a process still
+ * accepts and answers, and neither claims deliveries nor cleans up until the two agree.
+ */
+@Injectable()
+export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(DatabaseTime.name);
+  private readonly loop: Loop;
+  private wasAgreed = true;
+  /** When PostgreSQL said last what time it is, by the monotonic clock. */
+  private toldMs = -Infinity;
+
+  constructor(
+    @Inject(SystemClock) private readonly clock: SystemClock,
+    @Inject(Database) private readonly database: Pick<Database, 'query'>,
+    @Inject(Readiness) readiness: Readiness,
+    @Inject(Metrics) metrics: Metrics,
+    @Inject(Notifications) notifications: Pick<Notifications, 'onTime'>,
+  ) {
+    notifications.onTime((time) => this.told(time));
+    this.loop = new Loop(
+      'DatabaseTime',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
+    readiness.register('clock', async () => ({ ready: this.isAgreed(), skew_ms: Math.round(clock.wallAheadMs()) }));
+    metrics.gauge('clock_skew_seconds', "How far this machine's clock is ahead of PostgreSQL's.", [], (gauge) =>
+      gauge.set(clock.wallAheadMs() / 1000),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** True while the machine's clock is less than a minute away from PostgreSQL's. Asks nobody. */
+  isAgreed(): boolean {
+    return Math.abs(this.clock.wallAheadMs()) < SKEW_MAX_MS;
+  }
+
+  /** Asks PostgreSQL for the time, and goes by it from now on. */
+  async look(): Promise<void> {
+    await followDatabase(this.clock, () => this.database.query(NOW));
+    this.report();
+  }
+
+  /** Whoever asked for something else was told the time as well. */
+  private told(time: TimeOfDatabase): void {
+    follow(this.clock, time);
+    this.toldMs = time.answeredMs;
+    this.report();
+  }
+
+  /** One turn of the loop. */
+  async turn(): Promise<{ restMs: number }> {
+    const restMs = this.toldMs + EVERY_MS - this.clock.monotonicMs();
+    if (restMs > 0) return { restMs };
+    await this.look();
+    return { restMs: EVERY_MS };
+  }
+
+  private report(): void {
+    const isAgreed = this.isAgreed();
+    if (isAgreed === this.wasAgreed) return;
+    this.wasAgreed = isAgreed;
+    if (isAgreed) this.logger.log("The clock of this machine agrees with PostgreSQL's again.");
+    if (isAgreed) return;
+    const seconds = Math.round(this.clock.wallAheadMs() / 1000);
+    const where = seconds > 0 ? `${seconds} s ahead of` : `${-seconds} s behind`;
+    this.logger.error(
+      `The clock of this machine is ${where} PostgreSQL's. Until they agree this process neither claims deliveries nor cleans up.`,
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { connectionOptions } from './connection.js';
+import { OneCommit } from './pipelined-transaction.js';
+
+/**
+ * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
+ * faster than their statistics would flip them to scans and hash joins (reference/performance.md, end to end).
+ */
+export const PLANNED_SETTINGS = [
+  'jit=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
+  'plan_cache_mode=force_generic_plan',
+  'statement_timeout=30s',
+] as const;
+
+/** A little more than the server's own limit: for a server that works on and does not keep it. */
+const DEADLINE_MS = 35_000;
+
+/** Through a pooler a session is nobody's: each statement brings the settings along, in the same packet. */
+const BEGIN_PLANNED = [
+  'begin',
+  ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
+].join('; ');
+
+/** A backend keeps what it has planned, 3 to 10 MB of it: those that nobody has needed for so long end, but for one. */
+const IDLE_MS_MAX = 60_000;
+
+/** Connections whose statements are planned for tables of any size. Each statement is a transaction of its own. */
+export class PlannedPool {
+  readonly pool: pg.Pool;
+
+  constructor(
+    url: string,
+    name: string,
+    max: number,
+    private readonly isPooled: boolean,
+  ) {
+    this.pool = new pg.Pool({
+      ...connectionOptions({ url, name, deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS, isPooled }),
+      max,
+      min: 1,
+      idleTimeoutMillis: IDLE_MS_MAX,
+      pipeline: isPooled,
+    });
+    // A connection that breaks while it is idle is replaced by the next query.
+    this.pool.on('error', () => undefined);
+  }
+
+  async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    if (!this.isPooled) return this.pool.query(statement);
+    const [result] = await this.planned([statement]);
+    return result as pg.QueryResult;
+  }
+
+  /** Several statements in one round trip and one commit. Resolves to their results, in order; none holds when one fails. */
+  async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+    if (this.isPooled) return this.planned(statements);
+    return (await this.pool.query(
+      new OneCommit(statements) as unknown as pg.QueryConfig,
+    )) as unknown as pg.QueryResult[];
+  }
+
+  /** In one round trip. Until the last is answered the connection is not anybody else's. */
+  private async planned(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+    const client = await this.pool.connect();
+    const answers = await Promise.allSettled([
+      client.query(BEGIN_PLANNED),
+      ...statements.map((each) => client.query(each)),
+      client.query('commit'),
+    ]);
+    client.release();
+    const refused = answers.find(({ status }) => status === 'rejected');
+    if (refused) throw (refused as PromiseRejectedResult).reason;
+    return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value);
+  }
+}

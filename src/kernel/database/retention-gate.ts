@@ -1,0 +1,103 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../clock.js';
+import { LEAP_WAIT_MS, lookAtClock, type SeenClock } from '../clock-leap.js';
+import { HOUSEKEEPING, Loop, type Rest } from '../concurrency/loop.js';
+import { Metrics } from '../observability/metrics.js';
+import { Readiness } from '../observability/readiness.js';
+import { DatabaseTime } from './database-time.js';
+import { type Look, SeenClockStore } from './seen-clock.store.js';
+
+const EVERY_MS = 60_000;
+/** How long a loop waits before it asks a closed gate again. */
+export const CLOSED_REST_MS = 60_000;
+
+/**
+ * Decides whether anything may be removed because its time has passed. Every job that removes by time asks before each turn.
+ *
+ * The gate is closed while the clock of this machine is a minute away from PostgreSQL's, and after PostgreSQL's own clock went
+ * forward by more than a day since any process saw it last: until a day was measured by stopwatches, or an operator confirms the
+ * time with `posthorn confirm-clock`. What was removed by a wrong clock is gone for good. See ADR 18.
+ */
+@Injectable()
+export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Retention');
+  private readonly loop: Loop;
+  /** The last reading of this process, and the stopwatch time at which it was taken. */
+  private last: (Look & { atMs: number }) | null = null;
+
+  constructor(
+    @Inject(SeenClockStore) private readonly store: Pick<SeenClockStore, 'read' | 'change'>,
+    @Inject(DatabaseTime) private readonly time: Pick<DatabaseTime, 'isAgreed'>,
+    @Inject(Clock) private readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
+    @Inject(Readiness) readiness: Readiness,
+    @Inject(Metrics) metrics: Metrics,
+  ) {
+    this.loop = new Loop(
+      'RetentionGate',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    readiness.register('retention', async () => ({
+      ready: true,
+      waiting: this.waitingMs() > 0,
+      ...(this.waitingMs() > 0 && { waiting_seconds: Math.ceil(this.waitingMs() / 1000) }),
+    }));
+    metrics.gauge(
+      'retention_waiting_seconds',
+      "How much longer nothing is removed by its age, after PostgreSQL's clock leapt; 0 when it did not.",
+      [],
+      (gauge) => gauge.set(Math.ceil(this.waitingMs() / 1000)),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** Looks at PostgreSQL's clock. Throws while storage is away. */
+  async isOpen(): Promise<boolean> {
+    if (!this.time.isAgreed()) return false;
+    const look = await this.store.read();
+    const next = this.next(look);
+    const isDue =
+      next.leaptFromMs !== null || look.seen.leaptFromMs !== null || look.nowMs - look.seen.seenAtMs >= EVERY_MS;
+    this.note(isDue ? await this.store.change((locked) => this.next(locked)) : look);
+    return this.last?.seen.leaptFromMs === null;
+  }
+
+  /** How much longer it stays closed, by stopwatches; 0 when it is open. */
+  private waitingMs(): number {
+    const seen = this.last?.seen;
+    return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;
+  }
+
+  private async turn(): Promise<Rest> {
+    await this.isOpen();
+    return { restMs: EVERY_MS };
+  }
+
+  private next({ seen, nowMs }: Look): SeenClock {
+    const own = this.last && { nowMs: this.last.nowMs, elapsedMs: this.clock.monotonicMs() - this.last.atMs };
+    return lookAtClock(seen, nowMs, own);
+  }
+
+  private note({ seen, nowMs }: Look): void {
+    const before = this.last?.seen ?? null;
+    this.last = { seen, nowMs, atMs: this.clock.monotonicMs() };
+    const wasClosed = before !== null && before.leaptFromMs !== null;
+    if (seen.leaptFromMs !== null && !wasClosed) {
+      this.logger.error(
+        `PostgreSQL's clock went from ${dateOf(seen.leaptFromMs)} to ${dateOf(seen.seenAtMs)} since it was last seen. Nothing is removed by its age for ` +
+          'a day. If the time is right, confirm it with `posthorn confirm-clock`; if not, set the clock.',
+      );
+    }
+    if (seen.leaptFromMs === null && wasClosed) this.logger.log('What is older than its retention is removed again.');
+  }
+}
+
+const dateOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { notFound } from '#kernel/errors.js';
+import { type CatalogOwner, type Environment, Environments } from '#modules/auth/contract.js';
+import type { EnvironmentEntity } from '../auth.entities.js';
+import { OrganizationsStore } from '../organizations/own-organization.store.js';
+import { currentKey, previousKey } from './signing-secret.js';
+
+/** An environment with its signing keys open. */
+interface Known {
+  environment: Environment;
+  /** The key in force, alone. */
+  current: readonly Buffer[];
+  /** Both keys, for as long as the grace of a rotation lasts. */
+  both: readonly Buffer[];
+  graceUntilMs: number;
+}
+
+const ENTRIES_MAX = 10_000;
+
+/** Environments from a cache that a change invalidates on every node. */
+@Injectable()
+export class CachedEnvironments extends Environments {
+  private readonly cache: Cache<Known>;
+
+  constructor(
+    private readonly store: OrganizationsStore,
+    private readonly vault: Vault,
+    notifications: Notifications,
+    private readonly clock: Clock,
+  ) {
+    super();
+    this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    notifications.on('environment', (id) => (id === '*' ? this.cache.clear() : this.cache.drop(id)));
+  }
+
+  override async get(environmentId: number): Promise<Environment> {
+    return (await this.cache.get(String(environmentId))).environment;
+  }
+
+  override known(environmentId: number): Environment | undefined {
+    return this.cache.known(String(environmentId))?.environment;
+  }
+
+  override async signingKeys(environmentId: number): Promise<readonly Buffer[]> {
+    const known = await this.cache.get(String(environmentId));
+    return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
+  }
+
+  /** From the database: catalogues are kept as whole pages. */
+  override catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
+    return this.store.catalogOwner(organizationSlug, mode);
+  }
+
+  override retentions(): Promise<number[]> {
+    return this.store.retentions();
+  }
+
+  private async load(environmentId: number): Promise<Known> {
+    const row = await this.store.findEnvironment(environmentId);
+    if (row === null) throw notFound('environment');
+    const { slug } = await this.store.find(row.organizationId);
+    const current = currentKey(this.vault, row);
+    const previous = previousKey(this.vault, row);
+    return {
+      environment: environment(row, slug),
+      current: [current],
+      both: previous === null ? [current] : [current, previous],
+      graceUntilMs: row.previousSecretUntil?.getTime() ?? -Infinity,
+    };
+  }
+}
+
+function environment(
+  { id, organizationId, mode, retentionDays, systemDestinationId }: EnvironmentEntity,
+  organizationSlug: string,
+): Environment {
+  return { environmentId: id, organizationId, organizationSlug, mode, retentionDays, systemDestinationId };
+}

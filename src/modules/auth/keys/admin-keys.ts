@@ -1,0 +1,32 @@
+import { Database } from '#kernel/database/database.js';
+import { OrganizationsStore } from '../organizations/own-organization.store.js';
+import { KeyIssuer } from './key-issuer.js';
+import { KeysStore } from './keys.store.js';
+
+/** Keys that no other key asked for, for whoever has the machine: the way back in when the last one is lost. */
+export class AdminKeys {
+  constructor(
+    private readonly database: Database,
+    private readonly organizations: OrganizationsStore,
+    private readonly keys: KeysStore,
+    private readonly issuer: KeyIssuer,
+  ) {}
+
+  /** Makes an admin key of the first organization and returns its text; null when there is no organization yet. */
+  async create(mode: 'live' | 'test'): Promise<string | null> {
+    return this.database.transaction(async () => {
+      const first = await this.organizations.first();
+      if (first === null) return null;
+      const environmentId = await this.keys.environmentOf(first.id, mode);
+      const { text } = await this.issuer.issue({
+        environmentId,
+        mode,
+        name: 'Made by create-admin-key',
+        scope: 'admin',
+        source: 'bootstrap',
+        expiresAt: null,
+      });
+      return text;
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { type Id, Ids } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
+import type { ApiKeyEntity } from '../auth.entities.js';
+import { generateApiKey, hashApiKey, keyPrefix } from './api-key.js';
+import { KeysStore } from './keys.store.js';
+
+/** What a new key is to be. */
+export interface KeyRequest {
+  environmentId: number;
+  mode: 'live' | 'test';
+  name: string;
+  scope: Scope;
+  source: ApiKeyEntity['source'];
+  expiresAt: Date | null;
+  /** To which client, and by whom, when somebody granted it; and the grant's first key, when this one came of its rotation. */
+  granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter; firstKeyId: Id | null };
+}
+
+/** A key whose text is known for this one moment. */
+export interface IssuedKey {
+  row: ApiKeyEntity;
+  text: string;
+}
+
+/** Makes API keys. */
+@Injectable()
+export class KeyIssuer {
+  constructor(
+    private readonly keys: KeysStore,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a key; its text is `text`, or a new one made of 32 bytes of the system's randomness. */
+  async issue(
+    { mode, granted, ...request }: KeyRequest,
+    text = generateApiKey(mode, randomBytes(32)),
+  ): Promise<IssuedKey> {
+    const row: ApiKeyEntity = {
+      ...request,
+      id: this.ids.next(),
+      prefix: keyPrefix(text),
+      hash: hashApiKey(text),
+      createdAt: this.clock.now(),
+      lastUsedAt: null,
+      revokedAt: null,
+      clientId: granted?.clientId ?? null,
+      clientName: granted?.clientName ?? null,
+      grantedBy: granted?.grantedBy ?? null,
+      granterMemberId: granted?.granter.memberId ?? null,
+      granterKeyId: granted?.granter.keyId ?? null,
+      firstKeyId: granted?.firstKeyId ?? null,
+    };
+    await this.keys.insert(row);
+    return { row, text };
+  }
+}

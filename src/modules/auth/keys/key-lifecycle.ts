@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import { grants, type Scope, type Tenant } from '#kernel/tenant.js';
+import type { ApiKeyEntity } from '../auth.entities.js';
+import { GrantersStore } from './granters.store.js';
+import { type IssuedKey, KeyIssuer, type KeyRequest } from './key-issuer.js';
+import { type AdminKey, KeysStore } from './keys.store.js';
+
+/** A key that a caller asks for. */
+export interface NewKey {
+  name: string;
+  scope: Scope;
+  environment: 'live' | 'test';
+  expiresAt: Date | null;
+}
+
+/** Creates, revokes and rotates keys. Every change is announced, so that no node goes on with what it remembers. */
+@Injectable()
+export class KeyLifecycle {
+  constructor(
+    private readonly issuer: KeyIssuer,
+    private readonly keys: KeysStore,
+    private readonly granters: GrantersStore,
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 403 when a key of the test environment asks for a live one, 422 when the expiry is past. */
+  async create(tenant: Tenant, { environment, ...request }: NewKey): Promise<IssuedKey> {
+    if (environment === 'live' && tenant.mode === 'test') {
+      throw new ApiError(
+        'insufficient_scope',
+        'A key of the test environment cannot make a live key. Use a live admin key.',
+      );
+    }
+    // Also false for 23:59:60, which is a valid time but none that JavaScript knows.
+    if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
+      throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
+    }
+    return this.database.transaction(async () => {
+      const environmentId =
+        environment === tenant.mode
+          ? tenant.environmentId
+          : await this.keys.environmentOf(tenant.organizationId, environment);
+      const issued = await this.issuer.issue({ ...request, environmentId, mode: environment, source: 'api' });
+      await this.announce(issued.row.hash);
+      return issued;
+    });
+  }
+
+  /** With every key that was granted with it. Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key, or the last that stays. */
+  async revoke(tenant: Tenant, id: Id): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.keepOneAdmin(tenant, id);
+      const hash = await this.keys.revoke(tenant.environmentId, id, this.clock.now());
+      if (hash === null) throw notFound('key');
+      await this.announce(hash);
+      await this.notifications.announceAll('key', await this.granters.revokeOfKey(tenant.environmentId, id));
+    });
+  }
+
+  /**
+   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`, as does what was granted with it. One that somebody
+   * granted stays his, and its client's: it ends with the grant. Throws 404 for a revoked key and 409 for an expired one: neither may come back to
+   * life; and 409 when who granted it is out.
+   */
+  async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
+    return this.database.transaction(async () => {
+      // Who granted is locked before the key, as by whoever takes him out: he is out before, or the new key ends with him.
+      const known = await this.keys.find(tenant.environmentId, id);
+      const granter =
+        known && (known.granterMemberId ?? known.granterKeyId) !== null
+          ? { memberId: known.granterMemberId, keyId: known.granterKeyId }
+          : null;
+      const facts = granter && (await this.granters.inForce(tenant.environmentId, granter));
+      if (known?.firstKeyId) await this.keys.findForUpdate(tenant.environmentId, known.firstKeyId);
+      const old = await this.keys.findForUpdate(tenant.environmentId, id);
+      if (old === null || old.revokedAt !== null) throw notFound('key');
+      const nowMs = this.clock.nowMs();
+      if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
+      if (granter && (facts === null || !grants(facts.scope, old.scope)))
+        throw conflict('Whoever granted this key may not do so any more.');
+      const { environmentId, name, scope, expiresAt } = old;
+      const issued = await this.issuer.issue({
+        environmentId,
+        mode: tenant.mode,
+        name,
+        scope,
+        expiresAt,
+        ...originOf(old),
+      });
+      const endsAt = new Date(nowMs + graceMs);
+      await this.keys.expire(environmentId, id, endsAt);
+      await this.announce(old.hash);
+      await this.notifications.announceAll('key', await this.granters.expireOfKey(environmentId, id, endsAt));
+      return issued;
+    });
+  }
+
+  /**
+   * Without an admin key nobody could make another one. One of the test environment does not count for live: it cannot
+   * make live keys, while a live one makes both.
+   */
+  private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
+    const admins = await this.keys.lockAdmins(organizationId);
+    const own = admins.find((key) => key.environment_id === environmentId && key.id === id);
+    if (!own) return;
+    const others = admins.filter(
+      (key) => !endsWith(admins, key, id) && (mode === 'test' || key.environment_id === environmentId),
+    );
+    if (others.length === 0) {
+      throw conflict(
+        'This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.',
+      );
+    }
+    // One that was rotated goes on for its grace, and is no way in after it.
+    if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
+      throw conflict(
+        'This is the last admin key that does not expire: when the others have, nobody could make another one. Rotate it, or create another admin key without an expiry first.',
+      );
+    }
+  }
+
+  private announce(hash: Buffer): Promise<void> {
+    return this.notifications.announce('key', hash.toString('hex'));
+  }
+}
+
+/** Where the key that a rotation makes comes from: from the grant that the old one is of, or from whoever called. */
+function originOf({
+  id,
+  source,
+  clientId,
+  clientName,
+  grantedBy,
+  granterMemberId,
+  granterKeyId,
+  firstKeyId,
+}: ApiKeyEntity): Pick<KeyRequest, 'source' | 'granted'> {
+  if (source !== 'oauth') return { source: 'api' };
+  const granter = { memberId: granterMemberId, keyId: granterKeyId };
+  return {
+    source,
+    granted: {
+      clientId: clientId ?? '',
+      clientName: clientName ?? '',
+      grantedBy: grantedBy ?? '',
+      granter,
+      firstKeyId: firstKeyId ?? id,
+    },
+  };
+}
+
+/** Whether a key is this one, or was granted with it or with one that was: only admin keys grant admin keys. */
+function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
+  for (let each: AdminKey | undefined = key; each !== undefined;) {
+    const granter: Id | null = each.granter_key_id;
+    if (each.id === id || granter === id) return true;
+    each = granter === null ? undefined : admins.find((other) => other.id === granter);
+  }
+  return false;
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { ApiKeyEntity } from '../auth.entities.js';
+import { KeysStore } from './keys.store.js';
+
+const LIMIT_DEFAULT = 50;
+const LIST: CursorQuery = { list: 'keys', filters: {} };
+
+/** Reads keys, revoked and expired ones too: newest first, bound to the caller's environment. */
+@Injectable()
+export class KeysService {
+  constructor(
+    private readonly store: KeysStore,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: { cursor?: string; limit?: number },
+  ): Promise<{
+    rows: ApiKeyEntity[];
+    nextCursor: string | null;
+  }> {
+    const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
+    const rows = await this.store.page(tenant.environmentId, before, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(tenant: Tenant, id: Id): Promise<ApiKeyEntity> {
+    const row = await this.store.find(tenant.environmentId, id);
+    if (row === null) throw notFound('key');
+    return row;
+  }
+}

@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan, type Repository } from 'typeorm';
+import { Database, type Statement } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
+import { ApiKeyEntity, EnvironmentEntity } from '../auth.entities.js';
+
+/** A key as the authenticator needs it, with the tenant it belongs to. */
+export interface KeyFacts {
+  id: Id;
+  environment_id: number;
+  organization_id: Id;
+  mode: 'live' | 'test';
+  scope: Scope;
+  hash: Buffer;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+/** An admin key that is in force. */
+export interface AdminKey {
+  environment_id: number;
+  id: Id;
+  expires_at: Date | null;
+  /** The key that it was granted with, and ends with. */
+  granter_key_id: Id | null;
+}
+
+/** That a key was used, and when. */
+export interface KeyUse {
+  environmentId: number;
+  keyId: Id;
+  at: Date;
+}
+
+const BY_HASH: Statement = {
+  name: 'keys.by_hash',
+  // Index api_keys_hash_key.
+  text: `
+    select k.id, k.environment_id, e.organization_id, e.mode, k.scope, k.hash, k.last_used_at, k.expires_at, k.revoked_at
+    from api_keys k join environments e on e.id = k.environment_id
+    where k.hash = $1::bytea`,
+};
+
+const REVOKE: Statement = {
+  name: 'keys.revoke',
+  // Index api_keys_pkey.
+  text: `
+    update api_keys set revoked_at = $3::timestamptz
+    where environment_id = $1::int and id = $2::uuid and revoked_at is null
+    returning hash`,
+};
+
+const OF_GRANT: Statement = {
+  name: 'keys.of_grant',
+  // Index api_keys_hash_key.
+  text: `
+    select environment_id as "environmentId", id, coalesce(first_key_id, id) as "firstKeyId", client_id as "clientId", client_name as "clientName", granted_by as "grantedBy" from api_keys
+    where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null`,
+};
+
+const GRANTED_TO: Statement = {
+  name: 'keys.granted_to',
+  // Index api_keys_pkey, by the environments of an organization.
+  text: `
+    select 1 from api_keys k join environments e on e.id = k.environment_id
+    where e.organization_id = $1::uuid and k.client_id = $2 and k.source = 'oauth' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    limit 1`,
+};
+
+const LOCK_ADMINS: Statement = {
+  name: 'keys.lock_admins',
+  // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
+  text: `
+    select k.environment_id, k.id, k.expires_at, k.granter_key_id
+    from api_keys k join environments e on e.id = k.environment_id
+    where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    order by k.environment_id, k.id
+    for update of k`,
+};
+
+const EXPIRE: Statement = {
+  name: 'keys.expire',
+  // Index api_keys_pkey. A rotation never prolongs a key.
+  text: `
+    update api_keys set expires_at = least(expires_at, $3::timestamptz)
+    where environment_id = $1::int and id = $2::uuid`,
+};
+
+const NOTE_USES: Statement = {
+  name: 'keys.note_uses',
+  // Index api_keys_pkey. Several processes note the same minute; only the first of them writes.
+  text: `
+    update api_keys k set last_used_at = u.at
+    from unnest($1::int[], $2::uuid[], $3::timestamptz[]) as u (environment_id, id, at)
+    where k.environment_id = u.environment_id and k.id = u.id
+      and (k.last_used_at is null or k.last_used_at <= u.at - interval '1 minute')`,
+};
+
+/** API keys. */
+@Injectable()
+export class KeysStore {
+  constructor(private readonly database: Database) {}
+
+  /** Index api_keys_pkey. */
+  find(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
+    return this.rows().findOneBy({ environmentId, id });
+  }
+
+  /** The same, and nobody else changes it until the transaction ends. */
+  findForUpdate(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
+    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Newest first, behind `before` when it is given. Index api_keys_pkey, backwards. */
+  page(environmentId: number, before: Id | null, rowsMax: number): Promise<ApiKeyEntity[]> {
+    return this.rows().find({
+      where: before === null ? { environmentId } : { environmentId, id: LessThan(before) },
+      order: { id: 'DESC' },
+      take: rowsMax,
+    });
+  }
+
+  async insert(row: ApiKeyEntity): Promise<void> {
+    await this.rows().insert(row);
+  }
+
+  /** Whether any tenant has a key with this hash. */
+  exists(hash: Buffer): Promise<boolean> {
+    return this.rows().existsBy({ hash });
+  }
+
+  /** The hash of the key that was revoked now; null when there is none that could be. */
+  async revoke(environmentId: number, id: Id, at: Date): Promise<Buffer | null> {
+    const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, id, at]);
+    return revoked?.hash ?? null;
+  }
+
+  /** The key with this hash, with the first one of its grant, if a client was granted it: this client, when it is said. Null when it is not in force. */
+  async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
+    return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
+  }
+
+  /** Returns true if the organization granted the client a key that is in force. */
+  async isGrantedTo(organizationId: Id, clientId: string): Promise<boolean> {
+    return (await this.database.query(GRANTED_TO, [organizationId, clientId])).length > 0;
+  }
+
+  /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */
+  lockAdmins(organizationId: Id): Promise<AdminKey[]> {
+    return this.database.query(LOCK_ADMINS, [organizationId]);
+  }
+
+  async expire(environmentId: number, id: Id, at: Date): Promise<void> {
+    await this.database.query(EXPIRE, [environmentId, id, at]);
+  }
+
+  async byHash(hash: Buffer): Promise<KeyFacts | null> {
+    const [facts] = await this.database.query<KeyFacts>(BY_HASH, [hash]);
+    return facts ?? null;
+  }
+
+  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+    await this.database.query(NOTE_USES, [
+      uses.map((use) => use.environmentId),
+      uses.map((use) => use.keyId),
+      uses.map((use) => use.at),
+    ]);
+  }
+
+  /** The number of one of the organization's environments. Index environments_organization_id_mode_key. */
+  async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
+    const { id } = await this.database
+      .manager()
+      .getRepository(EnvironmentEntity)
+      .findOneByOrFail({ organizationId, mode });
+    return id;
+  }
+
+  private rows(): Repository<ApiKeyEntity> {
+    return this.database.manager().getRepository(ApiKeyEntity);
+  }
+}

@@ -1,0 +1,176 @@
+import { Injectable } from '@nestjs/common';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { Database, sqlState } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { ApiError, conflict, notFound } from '#kernel/errors.js';
+import { type Id, Ids } from '#kernel/ids.js';
+import { grants, type Scope, SCOPES, type Tenant } from '#kernel/tenant.js';
+import { type Membership, Memberships, type Provisioned } from '#modules/auth/members.contract.js';
+import { GrantersStore } from '../keys/granters.store.js';
+import { OrganizationsStore } from '../organizations/own-organization.store.js';
+import type { MemberRow } from './members.store.js';
+import { MembersStore } from './members.store.js';
+
+const LIMIT_DEFAULT = 50;
+const LIST: CursorQuery = { list: 'members', filters: {} };
+const UNIQUE_VIOLATION = '23505';
+
+/** Somebody who is to be a member. */
+export interface NewMember {
+  /** In lower case. */
+  email: string;
+  name: string;
+  role: Scope;
+}
+
+/** Members of the caller's organization. They belong to both environments: what changes them needs a live key. */
+@Injectable()
+export class MembersService extends Memberships {
+  constructor(
+    private readonly store: MembersStore,
+    private readonly organizations: OrganizationsStore,
+    private readonly granters: GrantersStore,
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly cursors: Cursors,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: MemberRow[]; nextCursor: string | null }> {
+    const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
+    const rows = await this.store.page(tenant.organizationId, before, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find({ organizationId }: Tenant, id: Id): Promise<MemberRow> {
+    const row = await this.store.find(organizationId, id);
+    if (row === null) throw notFound('member');
+    return row;
+  }
+
+  /** Throws 403 for a test key, 409 for an address that is a member. */
+  async add(tenant: Tenant, member: NewMember): Promise<MemberRow> {
+    requireLive(tenant);
+    return this.database.transaction(() => this.insert(tenant.organizationId, member));
+  }
+
+  /** A new role counts for his sessions within five seconds; keys that he granted with more than that are revoked. Throws 403 for a test key, 404, and 409 for the last admin. */
+  async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
+    requireLive(tenant);
+    return this.database.transaction(async () => {
+      if (changes.role !== undefined && changes.role !== 'admin') await this.keepOneAdmin(tenant.organizationId, id);
+      const row = await this.store.update(tenant.organizationId, id, changes);
+      if (row === null) throw notFound('member');
+      await this.notifications.announce('member', id);
+      await this.revokeGranted(row.organization_id, id, row.role);
+      return row;
+    });
+  }
+
+  /** Ends his sessions within five seconds, on every node, and the keys that he granted to applications and programs. Throws 403 for a test key, 404, and 409 for the last admin. */
+  async remove(tenant: Tenant, id: Id): Promise<void> {
+    requireLive(tenant);
+    await this.database.transaction(async () => {
+      await this.keepOneAdmin(tenant.organizationId, id);
+      if (!(await this.store.remove(tenant.organizationId, id))) throw notFound('member');
+      await this.notifications.announce('member', id);
+      await this.revokeGranted(tenant.organizationId, id, null);
+    });
+  }
+
+  override of(email: string): Promise<Membership[]> {
+    return this.openedBy(null, email);
+  }
+
+  override haveSeveralOrganizations(): Promise<boolean> {
+    return this.organizations.hasSeveral();
+  }
+
+  override async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
+    return (await this.store.ofEmail(email, organizationSlug)).map(
+      ({ organization_id, organization_name, id, role }) => ({
+        organizationId: organization_id,
+        organizationName: organization_name,
+        memberId: id,
+        role,
+      }),
+    );
+  }
+
+  override toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
+    return this.store.toBeTold(organizationId, email, countMax);
+  }
+
+  override signedIn(organizationId: Id, memberId: Id): Promise<void> {
+    return this.store.signedIn(organizationId, memberId);
+  }
+
+  override async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
+    return this.database.transaction(async () => {
+      const organization =
+        organizationSlug === null
+          ? await this.organizations.first()
+          : await this.organizations.findBySlug(organizationSlug);
+      if (organization === null) return null;
+      const known = await this.store.findByEmail(organization.id, person.email);
+      const row = known === null ? await this.insert(organization.id, person) : await this.follow(known, person.role);
+      return {
+        organizationId: organization.id,
+        organizationName: organization.name,
+        memberId: row.id,
+        role: row.role,
+        roleBefore: known?.role ?? null,
+      };
+    });
+  }
+
+  /** The role that the provider says, unless nobody would be left who may change anything. */
+  private async follow(known: MemberRow, role: Scope): Promise<MemberRow> {
+    if (known.role === role) return known;
+    const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organization_id) : [];
+    if (admins.length === 1) return known;
+    await this.notifications.announce('member', known.id);
+    await this.revokeGranted(known.organization_id, known.id, role);
+    return (await this.store.update(known.organization_id, known.id, { role })) ?? known;
+  }
+
+  /** What he granted and may not do himself any more: everything for who has no role. */
+  private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
+    const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
+    if (tooMuch.length > 0)
+      await this.notifications.announceAll('key', await this.granters.revokeOfMember(organizationId, id, tooMuch));
+  }
+
+  private async insert(organizationId: Id, member: NewMember): Promise<MemberRow> {
+    try {
+      return await this.store.insert(organizationId, this.ids.next(), member);
+    } catch (error) {
+      if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+      throw conflict(`${member.email} is a member already.`, { email: member.email });
+    }
+  }
+
+  private async keepOneAdmin(organizationId: Id, id: Id): Promise<void> {
+    const admins = await this.store.lockAdmins(organizationId);
+    if (admins.length !== 1 || admins[0] !== id) return;
+    throw conflict('This is the last admin among the members. Make somebody else an admin first.');
+  }
+}
+
+/** What belongs to both environments is no business of a key that is for trying things out. Throws 403. */
+export function requireLive({ mode }: Tenant): void {
+  if (mode === 'live') return;
+  throw new ApiError(
+    'insufficient_scope',
+    'This belongs to both environments of the organization: it needs a live admin key.',
+    { required: 'admin', environment: 'live' },
+  );
+}

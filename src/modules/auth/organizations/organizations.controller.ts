@@ -1,0 +1,81 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import {
+  ApiConflictResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+} from '@nestjs/swagger';
+import { OperatorOnly } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
+import {
+  MadeOrg,
+  newOrganization,
+  NewOrgBody,
+  OperatedOrg,
+  orgId,
+  OrgListQuery,
+  OrgPage,
+  presentMadeOrg,
+  presentOrg,
+} from './organizations.dto.js';
+import { OrgsService } from './organizations.service.js';
+
+const ID = { name: 'id', description: 'The organization.', example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+
+/** The operator's routes (contract, section 2). */
+@Section(
+  'Operator',
+  'Organizations, for whoever operates the installation: with the OPERATOR_KEY, which reaches no data of any of them.',
+)
+@Controller('v1/orgs')
+export class OrgsController {
+  constructor(private readonly orgs: OrgsService) {}
+
+  @Get()
+  @OperatorOnly()
+  @ApiOperation({ summary: 'List organizations', description: 'Newest first, removed ones included.' })
+  @ApiOkResponse({ type: OrgPage, description: 'One page of organizations.' })
+  async listOrganizations(@Query() query: OrgListQuery): Promise<OrgPage> {
+    const { rows, nextCursor } = await this.orgs.list(query);
+    return { data: rows.map(presentOrg), next_cursor: nextCursor };
+  }
+
+  @Post()
+  @OperatorOnly()
+  @ApiOperation({
+    summary: 'Make an organization',
+    description:
+      'With its two environments, its first admin, and an admin key for each environment, which are shown this once.',
+  })
+  @ApiCreatedResponse({ type: MadeOrg, description: 'The organization.' })
+  @ApiConflictResponse({ description: 'The slug is taken, or a second organization would need OIDC_DOMAINS.' })
+  async createOrganization(@Body() body: NewOrgBody): Promise<MadeOrg> {
+    return presentMadeOrg(await this.orgs.create(newOrganization(body)));
+  }
+
+  @Get(':id')
+  @OperatorOnly()
+  @ApiOperation({ summary: 'Get an organization' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: OperatedOrg, description: 'The organization.' })
+  async getOperatedOrganization(@Param('id') id: string): Promise<OperatedOrg> {
+    return presentOrg(await this.orgs.find(orgId(id)));
+  }
+
+  @Delete(':id')
+  @OperatorOnly()
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Remove an organization',
+    description:
+      'Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention.',
+  })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Removed.' })
+  @ApiConflictResponse({ description: 'The last organization of the installation.' })
+  async removeOrganization(@Param('id') id: string): Promise<void> {
+    await this.orgs.remove(orgId(id));
+  }
+}

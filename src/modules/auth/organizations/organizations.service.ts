@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config/config.js';
+import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/config/oidc-provider.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { Database, sqlState } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { conflict, notFound } from '#kernel/errors.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { KeyIssuer } from '../keys/key-issuer.js';
+import { KeysStore } from '../keys/keys.store.js';
+import type { MemberRow } from '../members/members.store.js';
+import { MembersStore } from '../members/members.store.js';
+import { OrganizationFounder } from './organization-founder.js';
+import { type OrgRow, OrgsStore } from './organizations.store.js';
+import { OrganizationsStore } from './own-organization.store.js';
+
+const LIMIT_DEFAULT = 50;
+const LIST: CursorQuery = { list: 'orgs', filters: {} };
+/** Nobody's: cursors of the operator's lists are bound to it. */
+const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
+const UNIQUE_VIOLATION = '23505';
+
+/** An organization that is to be. */
+export interface NewOrganization {
+  slug: string;
+  name: string;
+  /** The first admin; the address in lower case. */
+  admin: { email: string; name: string };
+}
+
+/** An organization that was made, with what its first admin gets. */
+export interface MadeOrganization {
+  organization: OrgRow;
+  admin: MemberRow;
+  /** Shown this once. */
+  keys: { live: string; test: string };
+}
+
+/** Makes and removes organizations: the operator's business. It reads and writes nothing that belongs to a tenant. */
+@Injectable()
+export class OrgsService {
+  constructor(
+    private readonly store: OrgsStore,
+    private readonly organizations: OrganizationsStore,
+    private readonly founder: OrganizationFounder,
+    private readonly members: MembersStore,
+    private readonly keys: KeysStore,
+    private readonly issuer: KeyIssuer,
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly cursors: Cursors,
+    private readonly ids: Ids,
+    private readonly config: Config,
+  ) {}
+
+  async list({ cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: OrgRow[]; nextCursor: string | null }> {
+    const before = cursor === undefined ? null : this.cursors.read(OPERATOR, LIST, cursor);
+    const rows = await this.store.page(before, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(OPERATOR, LIST, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(id: Id): Promise<OrgRow> {
+    const row = await this.store.find(id);
+    if (row === null) throw notFound('organization');
+    return row;
+  }
+
+  /** With its two environments, its first admin and an admin key for each environment. Throws 409 for a slug that is taken or was another one's, and for a second organization without OIDC_DOMAINS. */
+  async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
+    const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
+    return this.database.transaction(async () => {
+      const id = this.ids.next();
+      if (!(await this.organizations.isReservedFor(id, slug))) throw taken();
+      await this.founder.found({ id, slug, name }).catch((error: unknown) => {
+        throw sqlState(error) === UNIQUE_VIOLATION ? taken() : error;
+      });
+      if (lacksDomains(this.config.oidc) && (await this.organizations.hasSeveral())) throw conflict(DOMAINS_REQUIRED);
+      const member = await this.members.insert(id, this.ids.next(), { ...admin, role: 'admin' });
+      const keys = { live: await this.firstKey(id, 'live'), test: await this.firstKey(id, 'test') };
+      return { organization: await this.find(id), admin: member, keys };
+    });
+  }
+
+  /**
+   * Nobody comes in from now on: keys, members and sessions end within five seconds on every node, and what is sent to its
+   * receive URLs is 404. What it configured is erased in the background, what it accepted goes with its retention. Throws 404
+   * for one that is removed, and 409 for the last one.
+   */
+  async remove(id: Id): Promise<void> {
+    await this.database.transaction(async () => {
+      const live = await this.store.lockLive();
+      if (!live.includes(id)) throw notFound('organization');
+      if (live.length === 1)
+        throw conflict('This is the last organization of the installation. Make another one first.');
+      const { keyHashes, environmentIds } = await this.store.remove(
+        id,
+        `removed-${showId('org', id).slice(4).toLowerCase()}`,
+      );
+      await this.notifications.announceAll('key', keyHashes);
+      await this.notifications.announceAll('environment', environmentIds.map(String));
+      await this.notifications.announce('organization', id);
+    });
+  }
+
+  private async firstKey(organizationId: Id, mode: 'live' | 'test'): Promise<string> {
+    const environmentId = await this.keys.environmentOf(organizationId, mode);
+    return (
+      await this.issuer.issue({
+        environmentId,
+        mode,
+        name: 'First key',
+        scope: 'admin',
+        source: 'bootstrap',
+        expiresAt: null,
+      })
+    ).text;
+  }
+}

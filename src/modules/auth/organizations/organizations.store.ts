@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+
+/** An organization as the operator sees it. */
+export interface OrgRow {
+  id: Id;
+  slug: string;
+  name: string;
+  created_at: Date;
+  removed_at: Date | null;
+  erased_at: Date | null;
+}
+
+const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
+const FOREIGN_KEY = '23503';
+const ROWS_AT_ONCE = 2_000;
+/** What stays behind an organization: that it was there, and whose the slug and the keys were. */
+const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
+
+const PAGE: Statement = {
+  name: 'orgs.page',
+  // Index organizations_pkey, backwards.
+  text: `select ${COLUMNS} from organizations where $1::uuid is null or id < $1 order by id desc limit $2::int`,
+};
+
+const FIND: Statement = { name: 'orgs.find', text: `select ${COLUMNS} from organizations where id = $1::uuid` };
+
+const LOCK_LIVE: Statement = {
+  name: 'orgs.lock_live',
+  // In one order, so that two removals wait for each other.
+  text: 'select id from organizations where removed_at is null order by id for update',
+};
+
+const REMOVE: Statement = {
+  name: 'orgs.remove',
+  // Index organizations_pkey. The slug stays reserved, and leads nowhere from now on.
+  text: `
+    with reserved as (
+      insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid on conflict (slug) do nothing
+    )
+    update organizations set removed_at = now(), slug = $2 where id = $1::uuid and removed_at is null returning id`,
+};
+
+const REVOKE_KEYS: Statement = {
+  name: 'orgs.revoke_keys',
+  // Index api_keys_pkey, by the organization's environments.
+  text: `
+    update api_keys k set revoked_at = now() from environments e
+    where e.organization_id = $1::uuid and k.environment_id = e.id and k.revoked_at is null
+    returning encode(k.hash, 'hex') as hash`,
+};
+
+const REMOVE_MEMBERS: Statement = {
+  name: 'orgs.remove_members',
+  text: 'update members set removed_at = now() where organization_id = $1::uuid and removed_at is null',
+};
+
+const ENVIRONMENTS: Statement = {
+  name: 'orgs.environments',
+  text: 'select id from environments where organization_id = $1::uuid',
+};
+
+const TO_ERASE: Statement = {
+  name: 'orgs.to_erase',
+  text: 'select id from organizations where removed_at is not null and erased_at is null order by id limit 10',
+};
+
+const ERASED: Statement = {
+  name: 'orgs.erased',
+  text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
+};
+
+/** Tables whose rows belong to an environment. What is partitioned is what was accepted: it goes with its retention. */
+const TABLES: Statement = {
+  name: 'orgs.tables',
+  text: `
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'environment_id' and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not c.relispartition order by 1`,
+};
+
+/** Organizations over all tenants: for the operator alone. */
+@Injectable()
+export class OrgsStore {
+  constructor(private readonly database: Database) {}
+
+  page(before: Id | null, rowsMax: number): Promise<OrgRow[]> {
+    return this.database.query(PAGE, [before, rowsMax]);
+  }
+
+  async find(id: Id): Promise<OrgRow | null> {
+    return (await this.database.query<OrgRow>(FIND, [id]))[0] ?? null;
+  }
+
+  /** Those that are not removed; until the transaction ends nobody else removes one. */
+  async lockLive(): Promise<Id[]> {
+    return (await this.database.query<{ id: Id }>(LOCK_LIVE)).map(({ id }) => id);
+  }
+
+  /** Takes everybody's access away; returns what has to be announced. */
+  async remove(id: Id, slug: string): Promise<{ keyHashes: string[]; environmentIds: number[] }> {
+    await this.database.query(REMOVE, [id, slug]);
+    const keys = await this.database.query<{ hash: string }>(REVOKE_KEYS, [id]);
+    await this.database.query(REMOVE_MEMBERS, [id]);
+    return { keyHashes: keys.map(({ hash }) => hash), environmentIds: await this.environmentsOf(id) };
+  }
+
+  async toErase(): Promise<Id[]> {
+    return (await this.database.query<{ id: Id }>(TO_ERASE)).map(({ id }) => id);
+  }
+
+  async environmentsOf(id: Id): Promise<number[]> {
+    return (await this.database.query<{ id: number }>(ENVIRONMENTS, [id])).map((row) => row.id);
+  }
+
+  /** Deletes what an organization configured, a piece at a time. False while something of it is still referred to. */
+  async erase(id: Id): Promise<boolean> {
+    const environmentIds = await this.environmentsOf(id);
+    const tables = (await this.database.query<{ name: string }>(TABLES))
+      .map(({ name }) => name)
+      .filter((name) => !KEPT.has(name));
+    let isDone = true;
+    for (const table of tables)
+      isDone = (await this.empty(table, 'environment_id = any($1::int[])', environmentIds)) && isDone;
+    for (const table of ['sessions', 'members'])
+      isDone = (await this.empty(table, 'organization_id = $1::uuid', id)) && isDone;
+    return isDone;
+  }
+
+  async erased(id: Id): Promise<void> {
+    await this.database.query(ERASED, [id]);
+  }
+
+  /** False when rows of another table refer to some, which go in a later turn. */
+  private async empty(table: string, condition: string, value: unknown): Promise<boolean> {
+    const name = `"${table}"`;
+    try {
+      for (;;) {
+        const text = `with gone as (delete from ${name} where ctid = any(array(select ctid from ${name} where ${condition} limit ${ROWS_AT_ONCE})) returning 1) select count(*)::int as count from gone`;
+        const [row] = await this.database.query<{ count: number }>({ name: `orgs.empty.${table}`, text }, [value]);
+        if ((row?.count ?? 0) < ROWS_AT_ONCE) return true;
+      }
+    } catch (error) {
+      if (sqlState(error) === FOREIGN_KEY) return false;
+      throw error;
+    }
+  }
+}

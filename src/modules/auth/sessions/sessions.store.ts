@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+import type { SignInWay } from '#modules/auth/sessions.contract.js';
+
+/** A session that is in force, with whom it belongs to. */
+export interface SessionFacts {
+  id: Id;
+  organization_id: Id;
+  organization_name: string;
+  organization_slug: string;
+  live_id: number;
+  test_id: number;
+  how: SignInWay;
+  last_seen_at: Date;
+  expires_at: Date;
+  member_id: Id | null;
+  email: string | null;
+  member_name: string | null;
+  role: Scope;
+  key_id: Id | null;
+  key_environment_id: number | null;
+  key_name: string | null;
+  key_expires_at: Date | null;
+  key_mode: 'live' | 'test' | null;
+}
+
+/** A session as its organization's administrators see it. */
+export interface SessionRow {
+  id: Id;
+  how: SignInWay;
+  member_id: Id | null;
+  email: string | null;
+  key_id: Id | null;
+  network: string;
+  user_agent: string;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+}
+
+/** What a new session is made of. */
+export interface NewSession {
+  organizationId: Id;
+  id: Id;
+  hash: Buffer;
+  memberId: Id | null;
+  keyEnvironmentId: number | null;
+  keyId: Id | null;
+  how: SignInWay;
+  network: string;
+  userAgent: string;
+  lifetimeSeconds: number;
+}
+
+const INSERT: Statement = {
+  name: 'sessions.insert',
+  text: `
+    insert into sessions (organization_id, id, hash, member_id, key_environment_id, key_id, how, network, user_agent, created_at, last_seen_at, expires_at)
+    values ($1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::int, $6::uuid, $7, $8, $9, now(), now(), now() + make_interval(secs => $10::float8))`,
+};
+
+const BY_HASH: Statement = {
+  name: 'sessions.by_hash',
+  // Indexes sessions_hash_key, environments_organization_id_mode_key, members_pkey, api_keys_pkey. Whose member is removed or whose key is revoked is none any more.
+  text: `
+    select s.id, s.organization_id, o.name as organization_name, o.slug as organization_slug, l.id as live_id, t.id as test_id, s.how, s.last_seen_at, s.expires_at,
+      m.id as member_id, m.email, m.name as member_name, coalesce(m.role, k.scope) as role,
+      k.id as key_id, k.environment_id as key_environment_id, k.name as key_name, k.expires_at as key_expires_at, e.mode as key_mode
+    from sessions s
+    join organizations o on o.id = s.organization_id and o.removed_at is null
+    join environments l on l.organization_id = o.id and l.mode = 'live'
+    join environments t on t.organization_id = o.id and t.mode = 'test'
+    left join members m on m.organization_id = s.organization_id and m.id = s.member_id and m.removed_at is null
+    left join (api_keys k join environments e on e.id = k.environment_id)
+      on k.environment_id = s.key_environment_id and k.id = s.key_id and k.revoked_at is null
+    where s.hash = $1::bytea and s.revoked_at is null and s.expires_at > now() and (m.id is not null or k.id is not null)`,
+};
+
+const TOUCH: Statement = {
+  name: 'sessions.touch',
+  // Index sessions_pkey. Several processes see the same minute; only the first of them writes.
+  text: `
+    update sessions set last_seen_at = now()
+    where organization_id = $1::uuid and id = $2::uuid and last_seen_at < now() - interval '30 seconds'`,
+};
+
+const REVOKE_BY_HASH: Statement = {
+  name: 'sessions.revoke_by_hash',
+  // Index sessions_hash_key.
+  text: 'update sessions set revoked_at = now() where hash = $1::bytea and revoked_at is null returning organization_id, id, member_id, key_id',
+};
+
+const REVOKE: Statement = {
+  name: 'sessions.revoke',
+  // Indexes sessions_pkey, members_pkey.
+  text: `
+    update sessions set revoked_at = now()
+    where organization_id = $1::uuid and id = $2::uuid and revoked_at is null and expires_at > now()
+    returning hash, id, how, member_id, (select email from members m where m.organization_id = $1::uuid and m.id = member_id) as email, key_id, network, user_agent,
+      created_at, last_seen_at, expires_at`,
+};
+
+/** What is in force, newest first. Index sessions_pkey, backwards. */
+const PAGE: Statement = {
+  name: 'sessions.page',
+  text: `
+    select s.id, s.how, s.member_id, m.email, s.key_id, s.network, s.user_agent, s.created_at, s.last_seen_at, s.expires_at
+    from sessions s
+    left join members m on m.organization_id = s.organization_id and m.id = s.member_id
+    left join api_keys k on k.environment_id = s.key_environment_id and k.id = s.key_id
+    where s.organization_id = $1::uuid and ($2::uuid is null or s.id < $2) and s.revoked_at is null and s.expires_at > now()
+      and s.last_seen_at > now() - make_interval(secs => $4::float8) and m.removed_at is null and k.revoked_at is null
+    order by s.id desc limit $3::int`,
+};
+
+const PURGE: Statement = {
+  name: 'sessions.purge',
+  // Index sessions_expires_at_idx. What ended is kept for a month, for whoever asks who was here.
+  text: `delete from sessions where expires_at < now() - interval '30 days'`,
+};
+
+/** Sessions. */
+@Injectable()
+export class SessionsStore {
+  constructor(private readonly database: Database) {}
+
+  async insert(session: NewSession): Promise<void> {
+    const { organizationId, id, hash, memberId, keyEnvironmentId, keyId, how, network, userAgent, lifetimeSeconds } =
+      session;
+    await this.database.query(INSERT, [
+      organizationId,
+      id,
+      hash,
+      memberId,
+      keyEnvironmentId,
+      keyId,
+      how,
+      network,
+      userAgent,
+      lifetimeSeconds,
+    ]);
+  }
+
+  async byHash(hash: Buffer): Promise<SessionFacts | null> {
+    const [facts] = await this.database.query<SessionFacts>(BY_HASH, [hash]);
+    return facts ?? null;
+  }
+
+  async touch(organizationId: Id, id: Id): Promise<void> {
+    await this.database.query(TOUCH, [organizationId, id]);
+  }
+
+  /** Whose it was; null when there was none in force. */
+  async revokeByHash(
+    hash: Buffer,
+  ): Promise<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null } | null> {
+    const [revoked] = await this.database.query<{
+      organization_id: Id;
+      id: Id;
+      member_id: Id | null;
+      key_id: Id | null;
+    }>(REVOKE_BY_HASH, [hash]);
+    return revoked ?? null;
+  }
+
+  /** The session that ended now; null when there was none in force. */
+  async revoke(organizationId: Id, id: Id): Promise<(SessionRow & { hash: Buffer }) | null> {
+    const [revoked] = await this.database.query<SessionRow & { hash: Buffer }>(REVOKE, [organizationId, id]);
+    return revoked ?? null;
+  }
+
+  page(organizationId: Id, before: Id | null, rowsMax: number, idleSeconds: number): Promise<SessionRow[]> {
+    return this.database.query(PAGE, [organizationId, before, rowsMax, idleSeconds]);
+  }
+
+  async purge(): Promise<void> {
+    await this.database.query(PURGE);
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { Authenticator, type Identity, TokenAuthenticator } from '#kernel/authenticator.js';
+import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { withDeadline } from '#kernel/concurrency/deadline.js';
+import { unavailable } from '#kernel/errors.js';
+import { providersExtending } from '#kernel/extension-points.js';
+import { parseId } from '#kernel/ids.js';
+import { type Caller, SCOPES } from '#kernel/tenant.js';
+import { KeyAuthenticator } from '../keys/key-authenticator.js';
+import { OrganizationsStore } from '../organizations/own-organization.store.js';
+
+/** Longer than any key of ours. */
+const KEY_LENGTH_MAX = 512;
+/** Of tokens with claims and signatures; Node.js takes 16 KB of headers in all. */
+const TOKEN_LENGTH_MAX = 8_192;
+const IDENTIFY_MS_MAX = 5_000;
+const SUBJECT_LENGTH_MAX = 200;
+const ENTRIES_MAX = 10_000;
+
+/** Our keys, and the tokens that extensions vouch for. Without such an extension it is the keys and nothing else. */
+@Injectable()
+export class SignIn extends Authenticator implements OnModuleInit {
+  private readonly logger = new Logger('Extensions');
+  private readonly environments: Cache<number | null>;
+  private others: readonly TokenAuthenticator[] = [];
+
+  constructor(
+    private readonly keys: KeyAuthenticator,
+    private readonly discovery: DiscoveryService,
+    organizations: OrganizationsStore,
+    clock: Clock,
+  ) {
+    super();
+    this.environments = new Cache(
+      (key) => organizations.environmentIdOf(key.slice(5), key.startsWith('live:') ? 'live' : 'test'),
+      { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() },
+    );
+  }
+
+  onModuleInit(): void {
+    this.others = providersExtending(this.discovery, TokenAuthenticator);
+  }
+
+  override get bearerLengthMax(): number {
+    return this.others.length === 0 ? KEY_LENGTH_MAX : TOKEN_LENGTH_MAX;
+  }
+
+  override authenticate(bearer: string, from: string | null = null): Caller | null | Promise<Caller | null> {
+    return this.others.length === 0 || bearer.startsWith('ek_')
+      ? this.keys.authenticate(bearer, from)
+      : this.vouched(bearer);
+  }
+
+  private async vouched(token: string): Promise<Caller | null> {
+    for (const other of this.others) {
+      const identity = await this.identityFrom(other, token);
+      if (identity !== null) return this.callerOf(identity);
+    }
+    return null;
+  }
+
+  private async identityFrom(other: TokenAuthenticator, token: string): Promise<Identity | null> {
+    try {
+      const said: unknown = await withDeadline(IDENTIFY_MS_MAX, () => other.identify(token));
+      if (said === null || isIdentity(said)) return said;
+      throw new Error('It gave no identity: { organization, mode, scope, subject }.');
+    } catch (error) {
+      this.logger.error(
+        `The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
+      );
+      throw unavailable('Whoever vouches for this token does not answer. Send the request again.');
+    }
+  }
+
+  private async callerOf({ organization, mode, scope, subject }: Identity): Promise<Caller | null> {
+    const organizationId = parseId('org', organization);
+    if (organizationId === null) return null;
+    const environmentId = await this.environments.get(`${mode}:${organizationId}`);
+    return environmentId === null
+      ? null
+      : { tenant: { environmentId, organizationId, mode }, keyId: `token:${subject}`, scope };
+  }
+}
+
+function isIdentity(said: unknown): said is Identity {
+  if (typeof said !== 'object' || said === null) return false;
+  const { organization, mode, scope, subject } = said as Record<string, unknown>;
+  const isNamed = typeof subject === 'string' && subject !== '' && subject.length <= SUBJECT_LENGTH_MAX;
+  return (
+    isNamed &&
+    typeof organization === 'string' &&
+    (mode === 'live' || mode === 'test') &&
+    (SCOPES as readonly unknown[]).includes(scope)
+  );
+}

@@ -1,0 +1,115 @@
+import { Shares } from './fair-share.js';
+
+/** Environments 1 and 2 are of one organization, 3 and 4 of another, and so on. */
+async function arrange(...known: number[]) {
+  const shares = new Shares<string>(async (environmentId) => `organization ${Math.ceil(environmentId / 2)}`);
+  for (const environmentId of known) {
+    shares.hold(environmentId, 1);
+    shares.hold(environmentId, -1);
+  }
+  await Promise.resolve();
+  return shares;
+}
+
+const turns = (shares: Shares<string>, mayRetry = true): string[] => {
+  const order: string[] = [];
+  for (
+    let waiter = shares.next({ isFull: false, mayRetry });
+    waiter !== null;
+    waiter = shares.next({ isFull: false, mayRetry })
+  )
+    order.push(waiter);
+  return order;
+};
+
+describe('whose turn it is', () => {
+  it('is that of who waits longest, where one environment is all there is', async () => {
+    const shares = await arrange(1);
+    for (const waiter of ['a', 'b', 'c']) shares.wait(1, waiter, 'first');
+
+    expect(turns(shares)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is that of the organization with the fewest attempts under way, then of its environment with the fewest', async () => {
+    const shares = await arrange(1, 2, 3);
+    shares.run(1, 900);
+    shares.run(2, 100);
+    shares.run(3, 500);
+    for (const [environmentId, waiter] of [
+      [1, 'busy'],
+      [2, 'its other one'],
+      [3, 'neighbour'],
+    ] as const)
+      shares.wait(environmentId, waiter, 'first');
+
+    expect(turns(shares)).toEqual(['neighbour', 'its other one', 'busy']);
+  });
+
+  it('alternates between who has first attempts to make and who has retries only, and passes those over while retries have their part', async () => {
+    const shares = await arrange(1);
+    const wait = (): void => {
+      for (const waiter of ['a', 'b']) shares.wait(1, waiter, 'first');
+      for (const waiter of ['x', 'y']) shares.wait(1, waiter, 'retry');
+    };
+    wait();
+    expect(turns(shares)).toEqual(['a', 'x', 'b', 'y']);
+    wait();
+    expect(turns(shares, false)).toEqual(['a', 'b']);
+    shares.wait(1, 'x', 'first');
+    expect(turns(shares, false)).toEqual(['x']);
+
+    expect(turns(shares)).toEqual(['y']);
+  });
+
+  it('passes on what waits no more', async () => {
+    const shares = await arrange(1);
+    shares.wait(1, 'a', 'first');
+    expect(shares.isAnyWaiting()).toBe(true);
+
+    shares.waitNoMore(1, 'a');
+
+    expect(shares.isAnyWaiting()).toBe(false);
+    expect(turns(shares)).toEqual([]);
+  });
+});
+
+describe('who has more than an equal part', () => {
+  it('is one tenant alone, who makes room for one that is not here yet', async () => {
+    const shares = await arrange(1);
+    shares.hold(1, 8_000);
+
+    expect(shares.aboveShare()).toEqual([1]);
+    expect(shares.isAboveShare(3)).toBe(false);
+  });
+
+  it('is not the small one beside a large one, nor the small environment of a large organization', async () => {
+    const shares = await arrange(1, 2, 3);
+    shares.hold(1, 7_000);
+    shares.hold(2, 10);
+    shares.hold(3, 10);
+
+    expect(shares.aboveShare()).toEqual([1]);
+  });
+
+  it('is counted by the organization as soon as that is known, whatever was held before', async () => {
+    const shares = await arrange(3);
+    shares.hold(1, 50);
+    shares.hold(2, 50);
+    shares.hold(3, 60);
+    expect(shares.isAboveShare(3)).toBe(true);
+
+    await Promise.resolve();
+
+    expect(shares.aboveShare()).toEqual([1, 2, 3]);
+    shares.hold(3, -20);
+    expect(shares.aboveShare()).toEqual([1, 2]);
+  });
+
+  it('is forgotten with the last that it holds', async () => {
+    const shares = await arrange(1);
+    shares.hold(1, 5);
+    shares.hold(1, -5);
+
+    expect(shares.aboveShare()).toEqual([]);
+  });
+});

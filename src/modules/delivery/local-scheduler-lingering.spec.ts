@@ -1,0 +1,59 @@
+import { SystemClock } from '#kernel/clock.js';
+import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { Config } from '#kernel/config/config.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { CircuitWatch } from './circuit-watch.js';
+import { DeliveryLane, type Turn } from './local-scheduler.js';
+import type { Permits } from './rate-limit-tokens.js';
+import type { WorkerPresence } from './worker-heartbeat.js';
+
+const AT_ONCE_AT_FIRST = 32;
+
+describe('attempts that take minutes', () => {
+  it('leave their places in the window to others of their target, and end as any', () => {
+    const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
+    const environments = { get: async () => ({ organizationId: 'organization' }) } as unknown as Environments;
+    const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
+    const lane = new DeliveryLane(
+      { deliveryConcurrency: 100 } as Config,
+      { isClosed: () => true } as unknown as CircuitWatch,
+      {} as Permits,
+      presence,
+      environments,
+      new SystemClock(),
+      rightOfWay,
+    );
+    const running: Turn[] = [];
+    lane.connect(
+      (turn) => running.push(turn),
+      () => undefined,
+    );
+    let events = 0;
+    const accept = (count: number): void => {
+      for (let i = 0; i < count; i += 1)
+        lane.accept({
+          environmentId: 1,
+          eventId: `event ${(events += 1)}`,
+          ordinal: 0,
+          targetId: 'a',
+          payload: '{}',
+          attempts: 0,
+          claimedBy: 'worker',
+        } as ClaimedDelivery);
+    };
+    accept(40);
+    expect(running).toHaveLength(AT_ONCE_AT_FIRST);
+
+    for (const turn of running.slice(0, 5)) lane.linger(turn);
+    expect(running).toHaveLength(AT_ONCE_AT_FIRST + 5);
+
+    for (let turn = running.shift(); turn !== undefined; turn = running.shift()) {
+      lane.answered(turn, 'failed');
+      lane.done(turn);
+    }
+    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+    accept(40);
+    expect(running).toHaveLength(AT_ONCE_AT_FIRST);
+  });
+});

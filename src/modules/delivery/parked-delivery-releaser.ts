@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { Loop } from '#kernel/concurrency/loop.js';
+import type { Id } from '#kernel/ids.js';
+import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { CircuitWatch } from './circuit-watch.js';
+import { Gates } from './gates.js';
+import { DeliveryLane } from './local-scheduler.js';
+import { QueuedTargets } from './queued-targets.js';
+import { Permits } from './rate-limit-tokens.js';
+import { WorkerPresence } from './worker-heartbeat.js';
+
+const TICK_MS = 50;
+const IDLE_MS = 200;
+/** A target that has nothing left to do before the next tick is seen to sooner. */
+const STARVED_MS = 10;
+/** So many targets are seen to at once. */
+const TARGETS_MAX = 1_000;
+const CLAIM_MAX = 500;
+
+/**
+ * Lets deliveries out from behind their targets' gates, as many as the target takes: a probe while its circuit is
+ * open, what its rate permits, a rising number after it came back, never more than its window holds. The targets are
+ * found in the table itself, so none is forgotten.
+ */
+@Injectable()
+export class Pump {
+  readonly loop: Loop;
+  private tickedMs = -Infinity;
+  private isSooner = false;
+  private isAtRest = false;
+  private isStirred = false;
+
+  constructor(
+    private readonly claims: Claims,
+    private readonly lane: DeliveryLane,
+    private readonly gates: Gates,
+    private readonly circuits: CircuitWatch,
+    private readonly permits: Permits,
+    private readonly presence: WorkerPresence,
+    private readonly queued: QueuedTargets,
+    private readonly lookout: Lookout,
+    private readonly clock: Clock,
+  ) {
+    this.loop = new Loop(
+      'Pump',
+      () => this.turn(),
+      () => clock.nowMs(),
+    );
+  }
+
+  /** Deliveries were put behind a gate. While it lets others out it comes to them by itself. */
+  stir(): void {
+    this.isStirred = true;
+    if (!this.isAtRest) return;
+    this.isAtRest = false;
+    this.loop.wake();
+  }
+
+  private async turn(): Promise<{ restMs: number }> {
+    this.isAtRest = false;
+    this.isStirred = false;
+    const claimant = this.presence.claimant();
+    if (claimant === null) return { restMs: IDLE_MS };
+    const moment = this.queued.look();
+    const targets = await this.claims.parkedTargets();
+    this.queued.found(moment, targets, targets.length >= TARGETS_MAX);
+    const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
+    if (isTick) this.tickedMs = this.clock.monotonicMs();
+    let isAnyStarved = false;
+    // From a random start, so that with many gates and little room none is always the last.
+    const start = Math.floor(this.clock.random() * targets.length);
+    for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
+      if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;
+    }
+    this.isSooner = isAnyStarved;
+    if (isAnyStarved) return { restMs: STARVED_MS };
+    if (targets.length > 0) return { restMs: TICK_MS };
+    // They may have come behind the look.
+    if (this.isStirred) return { restMs: STARVED_MS };
+    this.isAtRest = true;
+    return { restMs: this.lookout.restMs(IDLE_MS) };
+  }
+
+  /** Whether the target had nothing to do here, so that what it gets now may be done before the next tick. */
+  private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
+    if (!this.circuits.isClosed(environmentId, targetId)) {
+      await this.probe(claimant, environmentId, targetId);
+      return false;
+    }
+    const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
+    // So many a tick, and not a turn.
+    if (isDraining && !isTick) return false;
+    const rate = await this.gates.applyLimits(environmentId, targetId);
+    const room = Math.min(
+      this.lane.room(environmentId),
+      this.lane.roomFor(environmentId, targetId),
+      this.drain(environmentId, targetId),
+      CLAIM_MAX,
+    );
+    if (room < 1) return false;
+    const permitted = rate === null ? room : this.permits.spend(environmentId, targetId, rate, room);
+    if (permitted < 1) return false;
+    const isStarved = this.lane.isStarved(environmentId, targetId);
+    const released = await this.presence.asked(
+      claimant,
+      this.claims.parked(claimant, environmentId, targetId, permitted),
+    );
+    for (const delivery of released) this.lane.accept(delivery);
+    return isStarved && !isDraining && rate === null && released.length === permitted;
+  }
+
+  private async probe(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
+    if (!this.circuits.probeIsDue(environmentId, targetId)) return;
+    if (!(await this.circuits.takeProbe(environmentId, targetId))) return;
+    for (const delivery of await this.presence.asked(
+      claimant,
+      this.claims.parked(claimant, environmentId, targetId, 1),
+    ))
+      this.lane.accept(delivery, true);
+  }
+
+  private drain(environmentId: number, targetId: Id): number {
+    const perSecond = this.circuits.drainPerSecond(environmentId, targetId);
+    return perSecond === null ? CLAIM_MAX : Math.max(1, Math.floor((perSecond * TICK_MS) / 1000));
+  }
+}

@@ -1,0 +1,213 @@
+import { Logger } from '@nestjs/common';
+import fc from 'fast-check';
+import type { Clock } from '#kernel/clock.js';
+import { Permits } from './rate-limit-tokens.js';
+import type { PermitsStore } from './rate-limit-tokens.store.js';
+
+beforeAll(() => Logger.overrideLogger(false));
+afterAll(() => Logger.overrideLogger(true));
+
+interface Quota {
+  perSecond: number;
+  burst: number;
+  wanted: number;
+}
+
+/** The row of a target as PostgreSQL keeps it (`permits.store.ts`): the first draw makes it and grants nothing. */
+class Bucket {
+  private tokens: number | null = null;
+  private updatedAtMs = 0;
+
+  draw({ perSecond, burst, wanted }: Quota, nowMs: number): number {
+    const grown =
+      this.tokens === null ? null : Math.min(burst, this.tokens + ((nowMs - this.updatedAtMs) / 1000) * perSecond);
+    const granted = grown === null ? 0 : Math.floor(Math.min(grown, wanted));
+    this.tokens = grown === null ? burst : grown - granted;
+    this.updatedAtMs = nowMs;
+    return granted;
+  }
+}
+
+/** Workers that share one table; a draw is answered when the test lets it, or at once. */
+function arrange({ workers = 1, answersAtOnce = true } = {}) {
+  const time = { nowMs: 1_000_000 };
+  const rows = new Map<string, Bucket>();
+  const table = { draws: [] as Quota[], isAway: false, answers: [] as (() => void)[] };
+  const store = {
+    draw: async (environmentId: number, targetId: string, quota: Quota) => {
+      table.draws.push(quota);
+      if (!answersAtOnce) await new Promise<void>((resolve) => table.answers.push(resolve));
+      if (table.isAway) throw new Error('storage is away');
+      const key = `${environmentId} ${targetId}`;
+      const row = rows.get(key) ?? new Bucket();
+      rows.set(key, row);
+      return row.draw(quota, time.nowMs);
+    },
+  } as unknown as PermitsStore;
+  const clock = { nowMs: () => time.nowMs } as unknown as Clock;
+  const made = Array.from({ length: workers }, () => new Permits(store, clock));
+  return { permits: made[0] as Permits, workers: made, time, table };
+}
+
+/** Lets every draw that is under way come back. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Fills a purse: the first draw makes the row, the second one is granted. */
+async function fill(permits: Permits, time: { nowMs: number }, perSecond: number): Promise<void> {
+  for (let i = 0; i < 2; i += 1) {
+    permits.spend(1, 'a', perSecond, 0);
+    await settle();
+    time.nowMs += 200;
+  }
+}
+
+describe('Permits', () => {
+  it('has none before the first draw, which it makes in the background', async () => {
+    const { permits, table } = arrange();
+
+    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+
+    expect(table.draws).toEqual([{ perSecond: 100, burst: 10, wanted: 5 }]);
+  });
+
+  it('spends what was drawn and no more', async () => {
+    const { permits, time } = arrange();
+    await fill(permits, time, 100);
+
+    expect(permits.spend(1, 'a', 100, 3)).toBe(3);
+    expect(permits.spend(1, 'a', 100, 3)).toBe(2);
+    expect(permits.spend(1, 'a', 100, 3)).toBe(0);
+  });
+
+  it('keeps targets, and environments, apart', async () => {
+    const { permits, time } = arrange();
+    await fill(permits, time, 100);
+
+    expect(permits.spend(1, 'b', 100, 1)).toBe(0);
+    expect(permits.spend(2, 'a', 100, 1)).toBe(0);
+    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+  });
+
+  it('lets what is unused lapse after half a second', async () => {
+    const { permits, time } = arrange();
+    await fill(permits, time, 100);
+
+    // 200 ms have passed since the draw.
+    time.nowMs += 299;
+    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+    time.nowMs += 1;
+
+    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+  });
+
+  it('draws once at a time for a target, however often it is asked meanwhile', async () => {
+    const { permits, table } = arrange({ answersAtOnce: false });
+
+    for (let i = 0; i < 10; i += 1) permits.spend(1, 'a', 100, 1);
+
+    expect(table.draws).toHaveLength(1);
+    for (const answer of table.answers) answer();
+    await settle();
+  });
+
+  it('draws again before the purse is empty', async () => {
+    const { permits, time, table } = arrange();
+    await fill(permits, time, 100);
+    table.draws.length = 0;
+
+    permits.spend(1, 'a', 100, 2);
+    expect(table.draws).toHaveLength(0);
+    permits.spend(1, 'a', 100, 1);
+
+    expect(table.draws).toHaveLength(1);
+  });
+
+  it('does not ask the table all the time when it grants nothing', async () => {
+    const { permits, time, table } = arrange();
+
+    for (let i = 0; i < 1_000; i += 1) {
+      permits.spend(1, 'a', 1, 1);
+      await settle();
+      time.nowMs += 1;
+    }
+
+    // A draw that grants nothing is followed by a rest of 200 ms at one per second.
+    expect(table.draws.length).toBeLessThanOrEqual(6);
+  });
+
+  it('grants nothing while storage is away, tries again after a second, and recovers', async () => {
+    const { permits, time, table } = arrange();
+    table.isAway = true;
+    permits.spend(1, 'a', 100, 1);
+    await settle();
+    time.nowMs += 999;
+    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+    expect(table.draws).toHaveLength(1);
+
+    table.isAway = false;
+    time.nowMs += 1;
+    await fill(permits, time, 100);
+
+    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+  });
+
+  it('never spends more than the rate times the time and one burst, over any number of workers', async () => {
+    const step = fc.record({
+      worker: fc.nat(2),
+      waitMs: fc.integer({ min: 0, max: 300 }),
+      wanted: fc.integer({ min: 1, max: 400 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.array(step, { maxLength: 80, size: 'max' }),
+        async (perSecond, steps) => {
+          const { workers, time } = arrange({ workers: 3 });
+          const startedAtMs = time.nowMs;
+          let spent = 0;
+          for (const { worker, waitMs, wanted } of steps) {
+            time.nowMs += waitMs;
+            spent += (workers[worker] as Permits).spend(1, 'a', perSecond, wanted);
+            await settle();
+            const seconds = (time.nowMs - startedAtMs) / 1000;
+            expect(spent).toBeLessThanOrEqual(perSecond * seconds + Math.max(1, perSecond / 10));
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([1, 3, 20, 100, 1_000])('lets a steady sender have nearly %i per second', async (perSecond) => {
+    const { permits, time } = arrange();
+    let spent = 0;
+
+    for (let ms = 0; ms < 20_000; ms += 5) {
+      spent += permits.spend(1, 'a', perSecond, 100);
+      await settle();
+      time.nowMs += 5;
+    }
+
+    expect(spent).toBeGreaterThan(perSecond * 20 * 0.8 - 2);
+  });
+
+  it('does not save permits up: after any pause no more than two draws can be spent at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 40, size: 'max' }),
+        async (perSecond, pauses) => {
+          const { permits, time } = arrange();
+          const draw = Math.max(1, Math.ceil(perSecond / 20));
+          for (const pauseMs of pauses) {
+            permits.spend(1, 'a', perSecond, 0);
+            await settle();
+            time.nowMs += pauseMs;
+          }
+          expect(permits.spend(1, 'a', perSecond, 1_000_000)).toBeLessThanOrEqual(2 * draw);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

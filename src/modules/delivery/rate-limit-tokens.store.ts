@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+
+/**
+ * One row per rate-limited target: a token bucket that every worker draws from, by target_permits' key. Tokens grow
+ * with the database's clock, so that workers whose clocks differ share one rate. What is drawn is subtracted from what
+ * has grown since; `old` and `new` tell how much that was.
+ */
+const DRAW: Statement = {
+  name: 'permits_draw',
+  text: `
+    with known as (
+      insert into target_permits (environment_id, target_id, tokens, updated_at) values ($1, $2, $4::float8, clock_timestamp())
+      on conflict (environment_id, target_id) do nothing
+    ), grown as (
+      select environment_id, target_id,
+             least($4::float8, tokens + greatest(extract(epoch from clock_timestamp() - updated_at), 0) * $3::float8) as tokens
+      from target_permits where environment_id = $1 and target_id = $2 for update
+    )
+    update target_permits p set tokens = g.tokens - floor(least(g.tokens, $5::float8)), updated_at = clock_timestamp()
+    from grown g where p.environment_id = g.environment_id and p.target_id = g.target_id
+    returning floor(least(g.tokens, $5::float8))::int as granted`,
+};
+
+/** The statement of permits. */
+@Injectable()
+export class PermitsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Draws up to `wanted` permits; the very first call of a target makes its row and draws none. */
+  async draw(
+    environmentId: number,
+    targetId: Id,
+    quota: { perSecond: number; burst: number; wanted: number },
+  ): Promise<number> {
+    const values = [environmentId, targetId, quota.perSecond, quota.burst, quota.wanted];
+    const [row] = await this.database.hot<{ granted: number }>(DRAW, values);
+    return row?.granted ?? 0;
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import type { Id } from '#kernel/ids.js';
+import { targetKey } from './circuit-watch.js';
+import { PermitsStore } from './rate-limit-tokens.store.js';
+
+/** Permits of one target that this worker drew and has not used. */
+interface Purse {
+  permits: number;
+  expiresAtMs: number;
+  drawing: boolean;
+  notBeforeMs: number;
+}
+
+/** A draw is for a twentieth of a second, so that workers share a rate evenly and few draws are needed. */
+const DRAWS_PER_SECOND = 20;
+/** Unused permits lapse, so that they can't be saved up for a burst. */
+const PURSE_LIFETIME_MS = 500;
+const PURSES_MAX = 10_000;
+
+/**
+ * Per-destination rate limits over all workers. Permits are drawn from PostgreSQL a few at a time and spent without a
+ * wait; whoever finds none lets its delivery wait behind the target's gate.
+ */
+@Injectable()
+export class Permits {
+  private readonly logger = new Logger(Permits.name);
+  private readonly purses = new Map<string, Purse>();
+
+  constructor(
+    private readonly store: PermitsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Spends up to `wanted` permits; returns how many there were. A low purse is filled in the background. */
+  spend(environmentId: number, targetId: Id, perSecond: number, wanted: number): number {
+    const key = targetKey(environmentId, targetId);
+    const nowMs = this.clock.nowMs();
+    const purse = this.purse(key);
+    if (purse.expiresAtMs <= nowMs) purse.permits = 0;
+    const spent = Math.min(purse.permits, wanted);
+    purse.permits -= spent;
+    const draw = Math.max(1, Math.ceil(perSecond / DRAWS_PER_SECOND));
+    if (purse.permits <= draw / 2 && !purse.drawing && purse.notBeforeMs <= nowMs) {
+      purse.drawing = true;
+      void this.fill(environmentId, targetId, { perSecond, draw }, purse);
+    }
+    return spent;
+  }
+
+  private purse(key: string): Purse {
+    let purse = this.purses.get(key);
+    if (!purse) {
+      purse = { permits: 0, expiresAtMs: 0, drawing: false, notBeforeMs: 0 };
+      this.purses.set(key, purse);
+      if (this.purses.size > PURSES_MAX) this.purses.delete(this.purses.keys().next().value as string);
+    }
+    return purse;
+  }
+
+  private async fill(
+    environmentId: number,
+    targetId: Id,
+    quota: { perSecond: number; draw: number },
+    purse: Purse,
+  ): Promise<void> {
+    try {
+      const burst = Math.max(1, quota.perSecond / 10);
+      const granted = await this.store.draw(environmentId, targetId, {
+        perSecond: quota.perSecond,
+        burst,
+        wanted: quota.draw,
+      });
+      const nowMs = this.clock.nowMs();
+      purse.permits += granted;
+      purse.expiresAtMs = nowMs + PURSE_LIFETIME_MS;
+      purse.notBeforeMs = granted > 0 ? nowMs : nowMs + Math.min(1000 / quota.perSecond / 2, 200);
+    } catch (error) {
+      this.logger.warn(`Drawing permits failed: ${(error as Error).message}`);
+      purse.notBeforeMs = this.clock.nowMs() + 1000;
+    } finally {
+      purse.drawing = false;
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import type { Outcome } from '#engine/outcome.js';
+import { SystemClock } from '#kernel/clock.js';
+import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { Config } from '#kernel/config/config.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { CircuitWatch } from './circuit-watch.js';
+import { DeliveryLane, type Turn } from './local-scheduler.js';
+import type { Permits } from './rate-limit-tokens.js';
+import type { WorkerPresence } from './worker-heartbeat.js';
+
+/** A busy lane of which attempts start and end, and time passes, as the test says. */
+function arrange(deliveryConcurrency: number) {
+  const world = { laterMs: 0 };
+  const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });
+  const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
+  const environments = {
+    get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }),
+  } as unknown as Environments;
+  const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
+  const lane = new DeliveryLane(
+    { deliveryConcurrency } as Config,
+    { isClosed: () => true } as unknown as CircuitWatch,
+    {} as Permits,
+    presence,
+    environments,
+    clock,
+    rightOfWay,
+  );
+  const running: Turn[] = [];
+  lane.connect(
+    (turn) => running.push(turn),
+    () => undefined,
+  );
+  const end = (targetId: string, outcome: Outcome | null = 'success', isTimedOut = false): void => {
+    const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
+    const [turn] = running.splice(at, at < 0 ? 0 : 1);
+    if (!turn) throw new Error(`Nothing runs against ${targetId}.`);
+    lane.answered(turn, outcome, isTimedOut);
+    lane.done(turn);
+  };
+  const against = (targetId: string): number => running.filter(({ delivery }) => delivery.targetId === targetId).length;
+  return { lane, world, running, end, against };
+}
+
+let count = 0;
+
+describe('what the lane does with targets that are not known to answer', () => {
+  const of = (environmentId: number, targetId: string, attempts = 0): ClaimedDelivery => {
+    count += 1;
+    return {
+      environmentId,
+      eventId: `event ${count}`,
+      ordinal: 0,
+      targetId,
+      payload: '{}',
+      attempts,
+    } as ClaimedDelivery;
+  };
+
+  /** Of 64 places an environment has every one, and lets `count` of its attempts run out of time. */
+  function hang(count: number, sent = 200) {
+    const arranged = arrange(64);
+    const { lane, running, end } = arranged;
+    const answer = (environmentId: number, targetId: string): void => {
+      lane.accept(of(environmentId, targetId));
+      end(targetId);
+    };
+    answer(1, 'known');
+    answer(3, 'healthy');
+    for (let i = 0; i < sent; i += 1) lane.accept(of(1, `hanging ${i}`));
+    const runOut = (more: number): void => {
+      for (let i = 0; i < more; i += 1) end(oldest('hanging'), 'failed', true);
+    };
+    const oldest = (name: string): string =>
+      running.find(({ delivery: { targetId } }) => targetId.startsWith(name))?.delivery.targetId ?? name;
+    const hanging = (): number => running.filter(({ delivery: { targetId } }) => targetId.startsWith('hanging')).length;
+    runOut(count);
+    return { ...arranged, runOut, oldest, hanging, answer };
+  }
+
+  it('lets them have a quarter of the places once hardly one of them answers, while others do', () => {
+    const { lane, hanging, runOut } = hang(31);
+    expect(hanging()).toBe(64);
+
+    runOut(60);
+    expect(hanging()).toBe(16);
+    expect(lane.figures().heldBack).toBeGreaterThan(50);
+
+    runOut(10);
+    expect(hanging()).toBe(16);
+  });
+
+  it('holds up nobody of the same environment who is known to answer, nor a probe, nor another environment', () => {
+    const { lane, hanging, against } = hang(80);
+
+    lane.accept(of(1, 'known'));
+    lane.accept(of(2, 'new'));
+    lane.accept(of(1, 'probed'), true);
+    lane.accept(of(1, 'unknown'));
+
+    expect(['known', 'new', 'probed', 'unknown'].map(against)).toEqual([1, 1, 1, 0]);
+    expect(hanging()).toBeLessThanOrEqual(16);
+  });
+
+  it('believes who answered before until three attempts in a row ran out of time', () => {
+    const { lane, against, end } = hang(80);
+    for (let i = 0; i < 2; i += 1) {
+      lane.accept(of(1, 'known'));
+      end('known', 'failed', true);
+    }
+    lane.accept(of(1, 'known'));
+    expect(against('known')).toBe(1);
+
+    end('known', 'failed', true);
+    lane.accept(of(1, 'known'));
+
+    expect(against('known')).toBe(0);
+  });
+
+  it('lets them have every place again once they answer', () => {
+    const { hanging, end, oldest, runOut } = hang(80);
+    expect(hanging()).toBe(16);
+
+    for (let i = 0; i < 12; i += 1) end(oldest('hanging'));
+
+    expect(hanging()).toBe(64);
+    runOut(40);
+    expect(hanging()).toBeLessThan(64);
+  });
+
+  it('takes no answer of theirs for it that is none of one sent', () => {
+    const { hanging, end, oldest } = hang(80);
+
+    for (let i = 0; i < 12; i += 1) end(oldest('hanging'), null);
+
+    expect(hanging()).toBe(16);
+  });
+
+  it('lets them have every place while nobody is answered', () => {
+    const { lane, running, end } = arrange(64);
+    for (let i = 0; i < 200; i += 1) lane.accept(of(1, `hanging ${i}`));
+
+    for (let i = 0; i < 100; i += 1) end(running[0]?.delivery.targetId ?? '', 'failed', true);
+
+    expect(running).toHaveLength(64);
+  });
+
+  it('counts them as no pressure on who sends', () => {
+    const { lane, answer } = hang(80);
+    for (let i = 0; i < 100; i += 1) answer(1, 'known');
+
+    expect(lane.figures().heldBack).toBeGreaterThan(100);
+    expect(lane.pressure(1)).toBeNull();
+  });
+
+  it('does not wait for their deadlines: with more than a quarter under way and none answered for three seconds no more begin', () => {
+    const { lane, world, hanging, end, against, oldest } = hang(0, 40);
+    world.laterMs = 2_900;
+    lane.accept(of(1, 'one more'));
+    expect([hanging(), against('one more')]).toEqual([40, 1]);
+
+    world.laterMs = 3_100;
+    lane.accept(of(1, 'hanging as well'));
+    expect([hanging(), lane.figures().heldBack]).toEqual([40, 1]);
+
+    end(oldest('hanging'));
+    expect([hanging(), lane.figures().heldBack]).toEqual([40, 0]);
+  });
+
+  it('begins no more than a quarter of the places after three seconds in vain, and all of that', () => {
+    const { lane, world, hanging } = hang(0, 10);
+    world.laterMs = 6_000;
+
+    for (let i = 0; i < 20; i += 1) lane.accept(of(1, `hanging later ${i}`));
+
+    expect(hanging()).toBe(16);
+  });
+
+  it('lets them have every place with the next beat once nobody was answered for a minute', () => {
+    const { lane, world, hanging } = hang(80);
+    world.laterMs = 60_100;
+    expect(hanging()).toBe(16);
+
+    lane.resume();
+
+    expect(hanging()).toBe(64);
+  });
+
+  it('starts everything in the end, whatever answers and whatever does not', () => {
+    const choice = fc.record({
+      pick: fc.nat(),
+      ends: fc.constantFrom('success', 'timeout', 'timeout', 'timeout', 'timeout', 'unsent'),
+    });
+    fc.assert(
+      fc.property(fc.array(choice, { minLength: 60, maxLength: 400 }), (choices) => {
+        const { lane, running, end } = arrange(16);
+        for (let i = 0; i < 300; i += 1) lane.accept(of((i % 3) + 1, `target ${i % 150}`, i % 4 === 0 ? 1 : 0));
+        for (const { pick, ends } of choices) {
+          const turn = running[pick % running.length];
+          if (turn)
+            end(
+              turn.delivery.targetId,
+              ends === 'unsent' ? null : ends === 'success' ? 'success' : 'failed',
+              ends === 'timeout',
+            );
+        }
+        while (running[0]) end(running[0].delivery.targetId, 'failed', true);
+
+        expect(lane.figures()).toMatchObject({ running: 0, held: 0, heldBack: 0 });
+      }),
+      { numRuns: 50 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { suppressionKey } from '#engine/mail/addresses.js';
+import { isAtSimulator } from '#engine/mail/simulator.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config/config.js';
+import { Database } from '#kernel/database/database.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
+import { LateFailures } from '#modules/ledger/late-failures.contract.js';
+import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
+import { type EmailFact, EmailFacts } from './contract.js';
+import { applyFacts, type FactsApplied } from './delivery-events.js';
+import { EmailMetrics } from './email.metrics.js';
+import { EmailChanges } from './email-changes.js';
+import { EmailStates } from './email-states.js';
+import { EmailsStore, type EmailState } from './emails.store.js';
+import { SuppressionsStore } from './suppressions.store.js';
+
+/** Somebody else wrote the row meanwhile; so often in a row nobody does. */
+const TRIES = 20;
+
+const TOLD_AS: Readonly<Record<FactsApplied['news'][number]['state'], SystemEventType>> = {
+  bounced: 'email.bounced',
+  complained: 'email.complained',
+  failed: 'email.failed',
+};
+
+/** Facts as changes of rows. A write compares the version that was read, so that no two of them undo each other. */
+@Injectable()
+export class StoredFacts extends EmailFacts {
+  constructor(
+    private readonly states: EmailStates,
+    private readonly emails: EmailsStore,
+    private readonly changes: EmailChanges,
+    private readonly suppressions: SuppressionsStore,
+    private readonly lateFailures: LateFailures,
+    private readonly systemEvents: SystemEvents,
+    private readonly database: Database,
+    private readonly metrics: EmailMetrics,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {
+    super();
+  }
+
+  override async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const state = await this.states.find(environmentId, emailId);
+      if (state === null || (await this.apply(environmentId, state, facts))) return;
+    }
+    throw new Error(`The email ${showId('evt', emailId)} changed too often to note what became of it.`);
+  }
+
+  /** The same for who has read the email a moment ago: it is read again only where somebody else wrote it meanwhile. */
+  async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
+    if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
+  }
+
+  /** False where the row is not what was read any more. */
+  private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
+    if (state.erasedAt !== null) return true;
+    const applied = applyFacts(state, facts, this.clock.now().toISOString());
+    return !applied.isChanged || this.write(environmentId, state, applied);
+  }
+
+  /** One statement where all went well, which is nearly always; otherwise everything that follows is in the same commit. */
+  private async write(environmentId: number, state: EmailState, applied: FactsApplied): Promise<boolean> {
+    const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
+    const isWritten = isPlain
+      ? await this.changes.make({ environmentId, state, after: applied.after })
+      : await this.database.unit(() => this.database.transaction(() => this.writeAll(environmentId, state, applied)));
+    if (isWritten) for (const { state: became } of applied.news) this.metrics.told(became);
+    return isWritten;
+  }
+
+  private async writeAll(
+    environmentId: number,
+    state: EmailState,
+    { after, suppressed, news, isLateFailure }: FactsApplied,
+  ): Promise<boolean> {
+    const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
+    if (!isMade) return false;
+    for (const { address, origin } of suppressed) await this.suppress(environmentId, address, origin, state.id);
+    if (isLateFailure) await this.lateFailures.fail(environmentId, state, after.status);
+    for (const { state: became, address, fact } of news) {
+      const details = {
+        email: showId('evt', state.id),
+        recipient: address,
+        subtype: fact.subtype,
+        detail: fact.detail,
+      };
+      await this.systemEvents.note({ environmentId, type: TOLD_AS[became], subject: state.id, details });
+    }
+    return true;
+  }
+
+  /** The simulator's addresses play the same part each time. */
+  private async suppress(
+    environmentId: number,
+    email: string,
+    origin: 'bounce' | 'complaint',
+    sourceId: Id,
+  ): Promise<void> {
+    if (isAtSimulator(email, this.config.platformDomain)) return;
+    await this.suppressions.add({
+      environmentId,
+      id: this.ids.next(),
+      key: suppressionKey(email),
+      email,
+      origin,
+      sourceId,
+      forDays: origin === 'bounce' ? this.config.bounceSuppressionDays : null,
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EventLookup } from '../event-lookup.js';
+import { EventsStore, type ExchangeRow, type FoundEvent } from '../events.store.js';
+
+/** What attempts of an event sent and were answered, and the event itself, whose headers are part of it. */
+export interface EventExchanges {
+  event: FoundEvent;
+  rows: ExchangeRow[];
+}
+
+const ATTEMPTS_MAX = 50;
+
+/** Reads what attempts that failed sent and were answered. */
+@Injectable()
+export class Exchanges {
+  constructor(
+    private readonly lookup: EventLookup,
+    private readonly store: EventsStore,
+  ) {}
+
+  /** Throws 404. */
+  async of(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
+    const event = await this.lookup.find(tenant, eventId);
+    if (event === null) throw notFound('event');
+    return { event, rows: await this.store.exchanges(tenant, event, ATTEMPTS_MAX) };
+  }
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { dateArray, uuidArray } from '#kernel/database/pg-array.js';
+import { type Id, idAfter } from '#kernel/ids.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
+import type { ErasureRange } from '../erasure.contract.js';
+
+/** A row, and the partition that it is in. */
+export interface Placed {
+  id: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** messages_application_id_idx, backwards. */
+const PAGE: Statement = {
+  name: 'application_erasure_page',
+  text: `
+    select id, expires_on::text as "expiresOn", fanout, erased_at is not null as "isErased" from messages
+    where environment_id = $1 and application_id = $2 and id < $3 and id >= $4 order by id desc limit $5`,
+};
+
+/** messages_application_id_idx; the limit bounds what a large range costs. */
+const COUNT: Statement = {
+  name: 'application_erasure_count',
+  text: `
+    select count(*)::int as count from (
+      select 1 from messages where environment_id = $1 and application_id = $2 and id < $3 and id >= $4 limit $5
+    ) counted`,
+};
+
+/** events_pkey of the one partition: the events of a message are the ids behind its own. */
+const EVENTS: Statement = {
+  name: 'application_erasure_events',
+  text: `
+    select e.id, e.expires_on::text as "expiresOn"
+    from unnest($2::uuid[], $3::uuid[], $4::date[]) m(id, last_id, expires_on) cross join lateral (
+      select id, expires_on from events e
+      where e.environment_id = $1 and e.id >= m.id and e.id <= m.last_id and e.expires_on = m.expires_on and e.message_id = m.id
+    ) e`,
+};
+
+/** messages_pkey of the one partition. Headers keep their names, as with an event. */
+const ERASE: Statement = {
+  name: 'application_erasure_messages',
+  text: `
+    with erased as (
+      update messages m set payload = null, channels = null, erased_at = now(), headers = case when headers is not null then
+        coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end
+      from unnest($2::uuid[], $3::date[]) p(id, expires_on)
+      where m.environment_id = $1 and m.id = p.id and m.expires_on = p.expires_on and m.erased_at is null returning 1
+    )
+    select count(*)::int as count from erased`,
+};
+
+/** attempts_pkey of the one partition. */
+const ERASE_EXCERPTS: Statement = {
+  name: 'application_erasure_excerpts',
+  text: `
+    with erased as (
+      update attempts a set response_excerpt = null, exchange = null from unnest($2::uuid[], $3::date[]) p(id, expires_on)
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null) returning 1
+    )
+    select count(*)::int as count from erased`,
+};
+
+/** attempts_pkey of the one partition. */
+const COUNT_EXCERPTS: Statement = {
+  name: 'application_erasure_count_excerpts',
+  text: `
+    select count(*)::int as count from unnest($2::uuid[], $3::date[]) p(id, expires_on) cross join lateral (
+      select from attempts a
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null)
+    ) a`,
+};
+
+/** due_deliveries_pkey. */
+const IS_OPEN: Statement = {
+  name: 'application_erasure_is_open',
+  text: 'select 1 from due_deliveries where environment_id = $1 and event_id = any ($2::uuid[]) limit 1',
+};
+
+/** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered. An endpoint with a URL of its own is the target itself. */
+const WAITING: Statement = {
+  name: 'application_erasure_waiting',
+  text: `
+    select count(*)::int as count from due_deliveries
+    where environment_id = $1 and coalesce(endpoint_id, target_id) = any ($2::uuid[]) and not superseded`,
+};
+
+/** Statements that erase what an application was sent. */
+@Injectable()
+export class ApplicationErasureStore {
+  constructor(private readonly database: Database) {}
+
+  page(
+    { environmentId, applicationId, beforeId, fromId }: ErasureRange,
+    limit: number,
+  ): Promise<(Placed & { fanout: number; isErased: boolean })[]> {
+    return this.database.read(PAGE, [environmentId, applicationId, beforeId, fromId, limit]);
+  }
+
+  async count({ environmentId, applicationId, beforeId, fromId }: ErasureRange, max: number): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(COUNT, [
+      environmentId,
+      applicationId,
+      beforeId,
+      fromId,
+      max,
+    ]);
+    return row?.count ?? 0;
+  }
+
+  async waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(WAITING, [environmentId, uuidArray(endpointIds)]);
+    return row?.count ?? 0;
+  }
+
+  events(environmentId: number, messages: readonly Placed[]): Promise<Placed[]> {
+    const lastIds = messages.map(({ id }) => idAfter(id, FAN_OUT_MAX));
+    return this.database.hot(EVENTS, [environmentId, idsOf(messages), uuidArray(lastIds), daysOf(messages)]);
+  }
+
+  /** Returns how many were erased now. */
+  async erase(environmentId: number, messages: readonly Placed[]): Promise<number> {
+    return this.counted(ERASE, environmentId, messages);
+  }
+
+  /** Returns how many attempts had one. */
+  async eraseExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
+    return this.counted(ERASE_EXCERPTS, environmentId, events);
+  }
+
+  /** Returns how many attempts have one. */
+  async countExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
+    return this.counted(COUNT_EXCERPTS, environmentId, events);
+  }
+
+  /** Whether any of the events has a delivery that has not ended. */
+  async isOpen(environmentId: number, events: readonly Placed[]): Promise<boolean> {
+    return (await this.database.hot(IS_OPEN, [environmentId, idsOf(events)])).length > 0;
+  }
+
+  private async counted(statement: Statement, environmentId: number, rows: readonly Placed[]): Promise<number> {
+    const [row] = await this.database.hot<{ count: number }>(statement, [environmentId, idsOf(rows), daysOf(rows)]);
+    return row?.count ?? 0;
+  }
+}
+
+function idsOf(rows: readonly Placed[]): Buffer {
+  return uuidArray(rows.map(({ id }) => id));
+}
+
+function daysOf(rows: readonly Placed[]): Buffer {
+  return dateArray(rows.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS));
+}

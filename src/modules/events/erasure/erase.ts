@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Cancellations } from '#modules/ledger/cancellation.contract.js';
+import { Erasures } from '../erasure.contract.js';
+import { EraseStore } from './erase.store.js';
+import { AttachedContents } from './erased-contents.js';
+
+/** Ends an event before its time: what waits of it, or its payload too. */
+@Injectable()
+export class Erase extends Erasures {
+  constructor(
+    private readonly store: EraseStore,
+    private readonly cancellations: Cancellations,
+    private readonly contents: AttachedContents,
+    private readonly database: Database,
+  ) {
+    super();
+  }
+
+  /** Cancels what waits of an event, or of all events of the message that the id names; null when there is none in this environment. */
+  async cancel(environmentId: number, id: Id): Promise<number | null> {
+    const members = await this.store.members(environmentId, id);
+    return members.length === 0
+      ? null
+      : this.cancellations.ofEvents(
+          environmentId,
+          members.map((member) => member.id),
+          'cancelled',
+        );
+  }
+
+  /**
+   * Erases the payload of an event, for all events of its message, and ends what waits; false when there is none. Safe to repeat.
+   * The payload first: from then on whoever claims a delivery ends it, also when this process dies in between.
+   */
+  async erase(environmentId: number, id: Id): Promise<boolean> {
+    const named = await this.store.members(environmentId, id);
+    const [first] = named;
+    if (first === undefined) return false;
+    const members =
+      first.messageId === null || first.messageId === id
+        ? named
+        : await this.store.members(environmentId, first.messageId);
+    // Files are in no transaction: that it was asked for is stored before anything goes.
+    await this.database.commitEarly();
+    if (first.messageId === null) await this.store.event(environmentId, id);
+    else await this.store.message(environmentId, first.messageId);
+    await this.cancellations.ofEvents(
+      environmentId,
+      members.map((member) => member.id),
+      'erased',
+    );
+    if (first.messageId === null) await this.contents.erase(environmentId, id);
+    return true;
+  }
+
+  override erasedAt(environmentId: number, id: Id): Promise<Date | null> {
+    return this.store.erasedAt(environmentId, id);
+  }
+}

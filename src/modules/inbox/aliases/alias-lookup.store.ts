@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { AliasRoute } from '../contract.js';
+
+const ROUTE = `environment_id as "environmentId", id as "aliasId", max_size_bytes as "maxSizeBytes", allowed_senders as "allowedSenders"`;
+/** A client that asks waits no longer. */
+const DEADLINE_MS = 10_000;
+
+/** aliases_platform_idx. */
+const PLATFORM: Statement = {
+  name: 'alias_lookup_platform',
+  deadlineMs: DEADLINE_MS,
+  text: `select ${ROUTE} from aliases where address = $1 and kind = 'platform' and removed_at is null`,
+};
+
+/** aliases_address_idx. What was made on another domain of this name does not count. */
+const CUSTOM: Statement = {
+  name: 'alias_lookup_custom',
+  deadlineMs: DEADLINE_MS,
+  text: `
+    select ${ROUTE} from aliases
+    where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null order by local_part = '*' limit 1`,
+};
+
+/** aliases_host_idx. */
+const ANYWHERE: Statement = {
+  name: 'alias_lookup_anywhere',
+  deadlineMs: DEADLINE_MS,
+  text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
+};
+
+/** Aliases by the addresses that mail comes to: over all environments, since it does not say whose it is. */
+@Injectable()
+export class AliasLookupStore {
+  constructor(private readonly database: Database) {}
+
+  async platform(address: string): Promise<AliasRoute | null> {
+    const [row] = await this.database.read<AliasRoute>(PLATFORM, [address]);
+    return row ?? null;
+  }
+
+  /** Of a verified domain: the alias itself, or else the catch-all. */
+  async custom(
+    { environmentId, domainId }: { environmentId: number; domainId: Id },
+    exact: string,
+    catchAll: string,
+  ): Promise<AliasRoute | null> {
+    const [row] = await this.database.read<AliasRoute>(CUSTOM, [environmentId, domainId, [exact, catchAll]]);
+    return row ?? null;
+  }
+
+  /** Whether any environment has an alias with one of the addresses. */
+  async isAnywhere(exact: string, catchAll: string): Promise<boolean> {
+    return (await this.database.read(ANYWHERE, [[exact, catchAll]])).length > 0;
+  }
+}

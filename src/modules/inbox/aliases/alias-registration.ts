@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { platformAddress, readLocalPart } from '#engine/mail/alias-address.js';
+import { Config } from '#kernel/config/config.js';
+import { Database } from '#kernel/database/database.js';
+import { badRequest, conflict, invalid } from '#kernel/errors.js';
+import { type Id, Ids, idTimeMs, parseId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Environments } from '#modules/auth/contract.js';
+import { ReceivingDomains } from '#modules/domains/contract.js';
+import type { AliasEntity } from '../inbox.entities.js';
+import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
+import { AliasesStore } from './aliases.store.js';
+
+/** An alias that a caller asks for. */
+export interface NewAlias {
+  kind: 'platform' | 'custom';
+  /** `dom_…`, of a custom alias. */
+  domainId: string | null;
+  localPart: string;
+  settings: AliasSettings;
+}
+
+const ALIASES_MAX = 10_000;
+const NOT_RECEIVING = 'There is no such domain that receives mail: it must be of kind email, and verified.';
+
+/** Makes aliases. */
+@Injectable()
+export class AliasRegistration {
+  constructor(
+    private readonly store: AliasesStore,
+    private readonly settings: AliasSettingsReader,
+    private readonly domains: ReceivingDomains,
+    private readonly environments: Environments,
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 400 for an address that can't be, 422, and 409 for one that is taken and when there are too many. */
+  async create(
+    tenant: Tenant,
+    { kind, domainId: shownDomain, localPart: text, settings }: NewAlias,
+  ): Promise<AliasEntity> {
+    const { environmentId } = tenant;
+    const read = readLocalPart(text, kind);
+    if ('fault' in read) throw badRequest(`localPart ${read.fault}.`, { field: 'localPart' });
+    const domainId = domainOf(kind, shownDomain);
+    const columns = await this.settings.read(environmentId, settings);
+    const id = this.ids.next();
+    const now = new Date(idTimeMs(id));
+    const rest = {
+      destinationIds: [],
+      filters: {},
+      allowedSenders: [],
+      maxSizeBytes: null,
+      ...columns,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+      removedAt: null,
+    };
+    return this.database.transaction(async () => {
+      const address =
+        domainId === null
+          ? await this.platform(tenant, read.localPart)
+          : await this.custom(environmentId, domainId, read.localPart);
+      await this.makeRoom(environmentId);
+      const row: AliasEntity = { environmentId, id, kind, domainId, localPart: read.localPart, address, ...rest };
+      if (!(await this.store.insert(row))) {
+        throw conflict(
+          `${address} is an alias already, in this environment or in the organization's other one. Use that one, or another name.`,
+          { address },
+        );
+      }
+      return row;
+    });
+  }
+
+  /** With the slug of now: an address stays what it is when the organization gets another one. */
+  private async platform({ environmentId }: Tenant, label: string): Promise<string> {
+    const { organizationSlug } = await this.environments.get(environmentId);
+    const computed = platformAddress(label, organizationSlug, this.config.platformDomain);
+    if ('fault' in computed) throw badRequest(`localPart ${computed.fault}.`, { field: 'localPart' });
+    return computed.address;
+  }
+
+  /** Until the transaction ends, the domain is neither converted nor removed. */
+  private async custom(environmentId: number, domainId: Id, localPart: string): Promise<string> {
+    const domain = await this.domains.ofEnvironment(environmentId, domainId);
+    if (domain === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);
+    return `${localPart}@${domain.domain}`;
+  }
+
+  private async makeRoom(environmentId: number): Promise<void> {
+    await this.store.lock(environmentId);
+    if ((await this.store.count(environmentId)) >= ALIASES_MAX)
+      throw conflict(`An environment has at most ${ALIASES_MAX} aliases. Delete one first.`, { limit: ALIASES_MAX });
+  }
+}
+
+/** Null for a platform alias. Throws 422. */
+function domainOf(kind: NewAlias['kind'], shown: string | null): Id | null {
+  if (kind === 'platform') {
+    if (shown !== null)
+      throw invalid([
+        { path: 'domainId', message: "must be left out of a platform alias, whose domain is the platform's" },
+      ]);
+    return null;
+  }
+  if (shown === null)
+    throw invalid([
+      { path: 'domainId', message: 'is required for a custom alias: the domain of yours that it receives on' },
+    ]);
+  const id = parseId('dom', shown);
+  if (id === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);
+  return id;
+}

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { RequestView } from '#engine/conditions/request-view.js';
+import { Clock } from '#kernel/clock.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { Database } from '#kernel/database/database.js';
+import { invalid } from '#kernel/errors.js';
+import { type Id, Ids, lowestIdAt } from '#kernel/ids.js';
+import { momentMs } from '#kernel/moment.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import { type Redelivered, Redeliveries } from '#modules/ledger/redelivery.contract.js';
+import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
+import { AliasesService } from './aliases.service.js';
+
+/** Of the specification. */
+const MESSAGES_MAX = 1_000;
+/** Where filters look at them: their bodies are in memory. */
+const MESSAGES_WITH_BODIES = 100;
+
+/** What a caller asks for. */
+export interface AliasReplayQuery {
+  since?: string;
+  until?: string;
+  status?: string;
+  dry_run?: boolean;
+  cursor?: string;
+}
+
+/** What one call came to. */
+export interface AliasReplayed {
+  replayId: Id;
+  aliasId: Id;
+  isDryRun: boolean;
+  scanned: number;
+  replayed: number;
+  enqueued: number;
+  skipped: number;
+  excluded: number;
+  destinations: readonly Id[];
+  nextCursor: string | null;
+}
+
+/** Sends what came to an alias again, to where the alias leads now. */
+@Injectable()
+export class AliasReplay {
+  constructor(
+    private readonly aliases: AliasesService,
+    private readonly routing: AliasRouting,
+    private readonly received: ReceivedEvents,
+    private readonly redeliveries: Redeliveries,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    private readonly cursors: Cursors,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 404, 400 for a bad cursor, and 422. */
+  async run(tenant: Tenant, alias: string, query: AliasReplayQuery): Promise<AliasReplayed> {
+    const found = await this.aliases.find(tenant, alias);
+    const { id: aliasId, destinationIds } = found;
+    const { environmentId } = tenant;
+    const { cursor, status = null, dry_run: isDryRun = false, since, until } = query;
+    const list: CursorQuery = {
+      list: `alias replay ${aliasId}`,
+      filters: { since, until, status: query.status, isDryRun: String(isDryRun) },
+    };
+    const window = windowOf(query, this.clock.nowMs());
+    const range = {
+      environmentId,
+      endpointId: aliasId,
+      status,
+      ...window,
+      ...(cursor !== undefined && { beforeId: this.cursors.read(tenant, list, cursor) }),
+    };
+    const { scanned, excluded, sent, last } = await this.look(range, routesOf(found));
+    const picked = sent.flatMap((one) => one);
+    const enqueued =
+      isDryRun || picked.length === 0
+        ? picked.length
+        : await this.database.transaction(() => this.redeliveries.redeliverTo(environmentId, picked));
+    const replayed = sent.filter(({ length }) => length > 0).length;
+    return {
+      replayId: this.ids.next(),
+      aliasId,
+      isDryRun,
+      scanned,
+      replayed,
+      enqueued,
+      skipped: sent.length - replayed,
+      excluded,
+      destinations: destinationIds,
+      nextCursor: last === null ? null : this.cursors.issue(tenant, list, last),
+    };
+  }
+
+  /** What of a page goes where, oldest first. `last` is null where nothing older follows. Throws 503 when there is no room for filters. */
+  private async look(
+    range: ReceivedRange,
+    routes: AliasRoutes,
+  ): Promise<{ scanned: number; excluded: number; sent: Redelivered[][]; last: Id | null }> {
+    const hasFilters = routes.routes.some(({ filter }) => filter !== null);
+    const looked = { scanned: 0, excluded: 0, sent: [] as Redelivered[][], last: null as Id | null };
+    const step = hasFilters ? MESSAGES_WITH_BODIES : MESSAGES_MAX;
+    for (let seen = 0; seen < MESSAGES_MAX; seen += step) {
+      const rows = await this.received.page({ ...range, beforeId: looked.last ?? range.beforeId }, step, hasFilters);
+      for (const row of rows.filter(({ inStatus }) => inStatus)) {
+        const targets = await this.targetsOf(row, routes);
+        looked.scanned += 1;
+        if (targets === null) looked.excluded += 1;
+        // Pages go back in time, each one forwards.
+        else
+          looked.sent.unshift(
+            targets.map((targetId) => ({
+              eventId: row.id,
+              expiresOn: row.expiresOn,
+              targetId,
+              endpointId: range.endpointId,
+            })),
+          );
+      }
+      looked.last = rows.length === step ? (rows.at(-1)?.id ?? null) : null;
+      if (looked.last === null) break;
+    }
+    return looked;
+  }
+
+  /** Null for what is never sent again, and where filters take too long, so that nobody knows where it goes. */
+  private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
+    if (isExcluded) return null;
+    if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
+    return routes.routes.filter(({ filter }) => filter === null).map(({ destinationId }) => destinationId);
+  }
+}
+
+/** Ends now at the latest: what comes meanwhile is none of it. Throws 422. */
+function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
+  const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
+  const untilMs = until === undefined ? nowMs : momentMs(until, 'until');
+  if (since !== undefined && until !== undefined && sinceMs > untilMs)
+    throw invalid([{ path: 'since', message: 'must not be after until' }]);
+  return { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(Math.min(untilMs, nowMs) + 1) };
+}

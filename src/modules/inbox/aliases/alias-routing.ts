@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { compileFilter, type Condition } from '#engine/conditions/condition.js';
+import type { RequestView } from '#engine/conditions/request-view.js';
+import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import type { Id } from '#kernel/ids.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Targets } from '#modules/destinations/contract.js';
+import type { Arrival } from '#modules/ledger/accept.contract.js';
+import { Judge } from '#sandbox/rule-evaluator.js';
+import type { AliasEntity } from '../inbox.entities.js';
+import type { WaitingMessage } from '../reading/waiting-messages.store.js';
+import { AliasesStore } from './aliases.store.js';
+
+const ENTRIES_MAX = 5_000;
+
+/** Where the mail of an alias goes, and which of it: null for all. */
+export interface AliasRoutes {
+  environmentId: number;
+  aliasId: Id;
+  routes: readonly { destinationId: Id; filter: Condition | null }[];
+}
+
+/** Finds where a received message goes: one delivery for each destination of its alias whose filter it passes. */
+@Injectable()
+export class AliasRouting {
+  /** By what a message was claimed with: what its alias got since is loaded. */
+  private readonly cache: Cache<AliasRoutes>;
+
+  constructor(
+    private readonly aliases: AliasesStore,
+    private readonly targets: Targets,
+    private readonly environments: Environments,
+    private readonly judge: Judge,
+    clock: Clock,
+    notifications: Notifications,
+  ) {
+    this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.monotonicMs() });
+    notifications.on('alias', () => this.cache.clear());
+  }
+
+  /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
+  async arrivals(
+    { environmentId, aliasId, destinationIds }: WaitingMessage,
+    view: RequestView,
+    payload: string,
+  ): Promise<Arrival[] | null> {
+    if (destinationIds.length === 0) return [];
+    const routes = await this.cache.get(JSON.stringify([environmentId, aliasId, destinationIds]));
+    const matching = await this.matching(routes, view);
+    return (
+      matching &&
+      Promise.all(
+        matching.map(async (targetId) => ({
+          environmentId,
+          targetId,
+          payload,
+          ...(await this.targets.queueing(environmentId, targetId)),
+        })),
+      )
+    );
+  }
+
+  /** Where a message goes by these routes; null when filters took too long. Throws 503 when there is no room for such filters. */
+  async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
+    const verdicts = routes.map(({ filter }) => {
+      const holds = filter === null || filter.matches(view);
+      return filter !== null && view.isExhausted ? null : holds;
+    });
+    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] =>
+      verdicts[at] === null && filter ? [{ filter, at }] : [],
+    );
+    if (open.length > 0) {
+      const { organizationId } = await this.environments.get(environmentId);
+      const judged = await this.judge.filters(
+        { organization: organizationId, endpoint: aliasId },
+        open.map(({ filter }) => filter),
+        view,
+      );
+      open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
+    }
+    return verdicts.includes(null)
+      ? null
+      : routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
+  }
+
+  private async load(key: string): Promise<AliasRoutes> {
+    const [environmentId, aliasId, destinationIds] = JSON.parse(key) as [number, Id, Id[]];
+    return routesOf({
+      environmentId,
+      id: aliasId,
+      destinationIds,
+      filters: await this.aliases.filters(environmentId, aliasId),
+    });
+  }
+}
+
+/** An alias's routes as it is set. */
+export function routesOf({
+  environmentId,
+  id,
+  destinationIds,
+  filters,
+}: Pick<AliasEntity, 'environmentId' | 'id' | 'destinationIds' | 'filters'>): AliasRoutes {
+  return {
+    environmentId,
+    aliasId: id,
+    routes: destinationIds.map((destinationId) => ({ destinationId, filter: compiled(filters[destinationId]) })),
+  };
+}
+
+/** What was stored was compiled before. */
+function compiled(filter: unknown): Condition | null {
+  if (filter === undefined) return null;
+  const result = compileFilter(filter, 'filter');
+  if ('faults' in result) throw new Error(`A stored filter can't be read: ${result.faults[0]?.message}`);
+  return result.condition;
+}

@@ -1,0 +1,42 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { AliasesStore } from './aliases.store.js';
+
+const EVERY_MS = 3_600_000;
+
+/** Forgets removed aliases once nothing that came to them is kept. */
+@Injectable()
+export class AliasSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly store: AliasesStore,
+    private readonly config: Config,
+    private readonly gate: RetentionGate,
+    clock: Clock,
+  ) {
+    this.loop = new Loop(
+      'AliasSweep',
+      () => this.run(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.isWorker) this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async run(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
+    await this.store.forget();
+    return { restMs: EVERY_MS };
+  }
+}

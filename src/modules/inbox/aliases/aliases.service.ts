@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { suppressionKey } from '#engine/mail/addresses.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { Database } from '#kernel/database/database.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { DestinationUsers } from '#modules/destinations/destination-users.contract.js';
+import type { AliasEntity } from '../inbox.entities.js';
+import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
+import { AliasesStore } from './aliases.store.js';
+
+const LIMIT_DEFAULT = 50;
+
+/** Reads, changes and removes aliases, bound to the caller's environment. */
+@Injectable()
+export class AliasesService {
+  constructor(
+    private readonly store: AliasesStore,
+    private readonly settings: AliasSettingsReader,
+    private readonly database: Database,
+    private readonly cursors: Cursors,
+    users: DestinationUsers,
+  ) {
+    users.attach(async (environmentId, destinationId, max) =>
+      (await this.store.leadingTo(environmentId, destinationId, max)).map(({ id, address }) => ({
+        kind: 'alias',
+        id: showId('al', id),
+        address,
+      })),
+    );
+  }
+
+  /** Newest first. Throws 400 for a bad cursor. */
+  async list(
+    tenant: Tenant,
+    { cursor, limit = LIMIT_DEFAULT }: PageQuery,
+  ): Promise<{ rows: AliasEntity[]; nextCursor: string | null }> {
+    const list: CursorQuery = { list: 'aliases', filters: {} };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
+  }
+
+  /** By its id, or its whole address. Throws 404. */
+  async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
+    const id = parseId('al', text);
+    const row =
+      id === null
+        ? await this.store.findAt(environmentId, suppressionKey(text))
+        : await this.store.find(environmentId, id);
+    if (row === null) throw notFound('alias');
+    return row;
+  }
+
+  /** Throws 404 and 422. */
+  async change(tenant: Tenant, text: string, settings: AliasSettings): Promise<AliasEntity> {
+    const { environmentId, id } = await this.find(tenant, text);
+    const columns = await this.settings.read(environmentId, settings);
+    return this.database.transaction(async () => {
+      const row = await this.store.findForUpdate(environmentId, id);
+      if (row === null) throw notFound('alias');
+      const { destinationIds } = columns;
+      // The filter of a destination that leaves is gone, so that it does not come back with it.
+      if (destinationIds !== undefined && columns.filters === undefined)
+        columns.filters = Object.fromEntries(
+          Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)),
+        );
+      return Object.keys(columns).length === 0 ? row : this.store.update(row, columns);
+    });
+  }
+
+  /** New mail is refused from now on; what came stays readable as events. Throws 404, also the second time. */
+  async remove(tenant: Tenant, text: string): Promise<void> {
+    const { environmentId, id } = await this.find(tenant, text);
+    if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw notFound('alias');
+  }
+}

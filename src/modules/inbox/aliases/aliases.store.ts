@@ -1,0 +1,172 @@
+import { Injectable } from '@nestjs/common';
+import {
+  ArrayContains,
+  type FindOptionsWhere,
+  IsNull,
+  LessThan,
+  type QueryDeepPartialEntity,
+  type Repository,
+} from 'typeorm';
+import { Clock } from '#kernel/clock.js';
+import { Database, sqlState, type Statement } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import type { Id } from '#kernel/ids.js';
+import { AliasEntity } from '../inbox.entities.js';
+
+/** What a change may touch: the address is the identity. */
+export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes'>>;
+
+const UNIQUE_VIOLATION = '23505';
+
+const LOCK: Statement = {
+  name: 'aliases.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
+};
+
+/** aliases_address_idx. */
+const COUNT: Statement = {
+  name: 'aliases.count',
+  text: 'select count(*)::int as count from aliases where environment_id = $1::int and removed_at is null',
+};
+
+/** aliases_pkey. */
+const REMOVE: Statement = {
+  name: 'aliases.remove',
+  text: 'update aliases set removed_at = now(), updated_at = now() where environment_id = $1::int and id = $2::uuid and removed_at is null returning id',
+};
+
+/** What is kept for long is kept for up to a thirtieth longer (engine/expiry-day.ts). */
+const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
+
+/** All aliases, once: nothing of what came to them. */
+const IS_ANY_FORGOTTEN: Statement = {
+  name: 'aliases.is_any_forgotten',
+  text: `select true as found from aliases a join environments e on e.id = a.environment_id where ${REMOVED_LONG_AGO} limit 1`,
+};
+
+/** aliases_pkey. Mail that came before its alias was removed is still on its way. */
+const FILTERS: Statement = {
+  name: 'aliases.filters',
+  text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
+};
+
+/** Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every partition of messages. */
+const FORGET: Statement = {
+  name: 'aliases.forget',
+  text: `
+    delete from aliases a using environments e
+    where e.id = a.environment_id and ${REMOVED_LONG_AGO}
+      and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
+};
+
+/** Aliases as they are configured. Every change is announced in its own transaction: no listener goes on with what it remembers. */
+@Injectable()
+export class AliasesStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until the transaction ends, nobody else adds an alias to the environment. */
+  async lock(environmentId: number): Promise<void> {
+    await this.database.query(LOCK, [environmentId]);
+  }
+
+  async count(environmentId: number): Promise<number> {
+    return (await this.database.query<{ count: number }>(COUNT, [environmentId]))[0]?.count ?? 0;
+  }
+
+  /** Index aliases_pkey. */
+  find(environmentId: number, id: Id): Promise<AliasEntity | null> {
+    return this.rows().findOneBy({ environmentId, id, removedAt: IsNull() });
+  }
+
+  /** Index aliases_address_idx. */
+  findAt(environmentId: number, address: string): Promise<AliasEntity | null> {
+    return this.rows().findOneBy({ environmentId, address, removedAt: IsNull() });
+  }
+
+  /** Whoever begins to change it now waits until the transaction ends. */
+  findForUpdate(environmentId: number, id: Id): Promise<AliasEntity | null> {
+    return this.rows().findOne({
+      where: { environmentId, id, removedAt: IsNull() },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  /** Also of a removed one, whose mail is on its way; none where there is no such alias. */
+  async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
+    const [row] = await this.database.read<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
+    return row?.filters ?? {};
+  }
+
+  /** Newest first. Index aliases_pkey, backwards; removed ones are passed over on the way. */
+  page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<AliasEntity[]> {
+    const where: FindOptionsWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
+    if (beforeId !== undefined) where.id = LessThan(beforeId);
+    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** The first on a domain. Index aliases_domain_id_idx. */
+  onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
+    return this.rows().find({
+      select: { id: true },
+      where: { environmentId, domainId, removedAt: IsNull() },
+      order: { id: 'ASC' },
+      take: max,
+    });
+  }
+
+  /** The first that lead to a destination: a look at all aliases of the environment. */
+  leadingTo(environmentId: number, destinationId: Id, max: number): Promise<AliasEntity[]> {
+    return this.rows().find({
+      where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() },
+      order: { id: 'ASC' },
+      take: max,
+    });
+  }
+
+  /** False when the address is taken (aliases_address_idx, aliases_platform_idx): the transaction is lost then. */
+  async insert(row: AliasEntity): Promise<boolean> {
+    try {
+      await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return false;
+      throw error;
+    }
+    await this.announce(row);
+    return true;
+  }
+
+  /** The row after the changes, in the transaction in which it was found for update. */
+  async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
+    const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
+    await this.rows().update(
+      { environmentId: row.environmentId, id: row.id },
+      columns as QueryDeepPartialEntity<AliasEntity>,
+    );
+    await this.announce(row);
+    return { ...row, ...columns };
+  }
+
+  /** False when there is none. */
+  async remove(environmentId: number, id: Id): Promise<boolean> {
+    if ((await this.database.query(REMOVE, [environmentId, id])).length === 0) return false;
+    await this.announce({ environmentId, id });
+    return true;
+  }
+
+  /** Forgets removed aliases of which nothing is kept any more. */
+  async forget(): Promise<void> {
+    if ((await this.database.query(IS_ANY_FORGOTTEN)).length > 0) await this.database.query(FORGET);
+  }
+
+  private announce({ environmentId, id }: Pick<AliasEntity, 'environmentId' | 'id'>): Promise<void> {
+    return this.notifications.announce('alias', `${environmentId}:${id}`);
+  }
+
+  private rows(): Repository<AliasEntity> {
+    return this.database.manager().getRepository(AliasEntity);
+  }
+}

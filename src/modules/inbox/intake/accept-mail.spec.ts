@@ -1,0 +1,78 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { IncomingBytes, MailEnvelope } from '../contract.js';
+import { AcceptMail } from './accept-mail.js';
+
+const ID = '019aa4c0-0000-7000-8000-000000000000';
+const route = { environmentId: 1, aliasId: ID, maxSizeBytes: null, allowedSenders: [] };
+const ENVELOPE: MailEnvelope = {
+  from: 'a@example.com',
+  recipients: [{ kind: 'alias', route, address: 'b@example.org' }],
+  clientIp: '192.0.2.1',
+  helo: 'x',
+  tls: null,
+};
+
+/** Without a Message-ID: none of them is looked for among the others. */
+const large = (): IncomingBytes => ({
+  sizeBytes: 30_000_000,
+  sha256: Buffer.alloc(32),
+  head: Buffer.from('Subject: x\r\n\r\n'),
+  whole: null,
+  read: async function* () {
+    yield Buffer.alloc(1);
+  },
+});
+
+describe('large messages that come in at once', () => {
+  beforeEach(() => {
+    Logger.overrideLogger(false);
+    jest.useFakeTimers();
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  /** A blob store that takes its time, until it is told that it is done. */
+  function accepting(): { mail: AcceptMail; writing: () => number; end: () => void } {
+    const ends: (() => void)[] = [];
+    let writing = 0;
+    const blobs = {
+      putFrom: () => ((writing += 1), new Promise<void>((resolve) => ends.push(resolve))),
+      remove: async () => undefined,
+    };
+    const mail = new AcceptMail(
+      { add: async () => [null] } as never,
+      blobs as never,
+      {} as never,
+      { expiresOnDay: async () => 1 },
+      { unit: (work: () => Promise<void>) => work() } as never,
+      { ring: () => undefined } as never,
+      { became: () => undefined } as never,
+      { next: () => ID } as never,
+    );
+    return { mail, writing: () => writing, end: () => ends.splice(0).forEach((resolve) => resolve()) };
+  }
+
+  it('are written two at a time, in turn', async () => {
+    const { mail, writing, end } = accepting();
+    const answers = Array.from({ length: 3 }, () => mail.accept(ENVELOPE, large()));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(writing()).toBe(2);
+
+    end();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(writing()).toBe(3);
+    end();
+    expect((await Promise.all(answers)).map(({ code }) => code)).toEqual([250, 250, 250]);
+  });
+
+  it('are told to come again where it takes too long until it is their turn', async () => {
+    const { mail, writing } = accepting();
+    void mail.accept(ENVELOPE, large());
+    void mail.accept(ENVELOPE, large());
+    const third = mail.accept(ENVELOPE, large());
+
+    await jest.advanceTimersByTimeAsync(60_000);
+
+    expect([(await third).code, writing()]).toEqual([451, 2]);
+  });
+});

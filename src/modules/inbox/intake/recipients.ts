@@ -1,0 +1,87 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { canonicalDomain } from '#engine/mail/addresses.js';
+import { aliasesFor } from '#engine/mail/alias-address.js';
+import { returnPathHost } from '#engine/mail/dns-records.js';
+import { mailHost } from '#engine/mail/platform-zone.js';
+import { Clock } from '#kernel/clock.js';
+import { Cache } from '#kernel/concurrency/cache.js';
+import { Config } from '#kernel/config/config.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { ReceivingDomains } from '#modules/domains/contract.js';
+import { ReturnAddresses } from '#modules/email/contract.js';
+import { AliasLookupStore } from '../aliases/alias-lookup.store.js';
+import type { AliasRoute, RecipientVerdict, SmtpAnswer } from '../contract.js';
+import { ANSWERS } from './answers.js';
+
+const ENTRIES_MAX = 20_000;
+const LOCAL_MAX = 256;
+/** Who is written to about mail of ours, as RFC 2142 and providers' feedback loops have it. */
+const OPERATOR = /^(?:postmaster|abuse)$/i;
+
+/** Where mail for an address goes, from a cache that a change of aliases empties and that is never older than five seconds. */
+@Injectable()
+export class Recipients {
+  private readonly logger = new Logger('Inbox');
+  private readonly cache: Cache<AliasRoute | SmtpAnswer>;
+
+  constructor(
+    private readonly store: AliasLookupStore,
+    private readonly domains: ReceivingDomains,
+    private readonly returnAddresses: ReturnAddresses,
+    private readonly config: Config,
+    clock: Clock,
+    notifications: Notifications,
+  ) {
+    this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.monotonicMs() });
+    // A catch-all answers for addresses that nobody listed: whatever changes, all of them are asked for again.
+    notifications.on('alias', () => this.cache.clear());
+  }
+
+  /** As `IncomingMail.recipient`. */
+  async of(address: string, declaredBytes: number): Promise<RecipientVerdict> {
+    const at = address.lastIndexOf('@');
+    // RFC 5321, section 4.5.1: it needs no domain.
+    const local = at === -1 ? address : address.slice(0, at);
+    const domain = at === -1 ? this.config.platformDomain : canonicalDomain(address.slice(at + 1));
+    if (domain === null || local === '' || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
+    if (OPERATOR.test(local) && this.isPlatforms(domain))
+      return { kind: 'report', report: { environmentId: null, emailId: null } };
+    if (this.returnAddresses.isMeant(local)) {
+      const report = this.returnAddresses.read(local);
+      return report === null
+        ? refused(ANSWERS.unknown)
+        : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
+    }
+    try {
+      const found = await this.cache.get(`${local.toLowerCase()}@${domain}`);
+      if (!('aliasId' in found)) return refused(found);
+      return found.maxSizeBytes !== null && declaredBytes > found.maxSizeBytes
+        ? refused(ANSWERS.tooLarge)
+        : { kind: 'alias', route: found };
+    } catch (error) {
+      this.logger.warn(`A recipient can't be looked up: ${(error as Error).message}`);
+      return refused(ANSWERS.storageAway);
+    }
+  }
+
+  /** The operator's own names: the domain, and the hosts of it that take mail. */
+  private isPlatforms(domain: string): boolean {
+    const { platformDomain } = this.config;
+    return (
+      domain === platformDomain || domain === returnPathHost(platformDomain) || domain === mailHost(platformDomain)
+    );
+  }
+
+  private async load(address: string): Promise<AliasRoute | SmtpAnswer> {
+    const at = address.lastIndexOf('@');
+    const domain = address.slice(at + 1);
+    const { exact, catchAll } = aliasesFor(address.slice(0, at), domain);
+    if (domain === this.config.platformDomain) return (await this.store.platform(exact)) ?? ANSWERS.unknown;
+    const owner = await this.domains.find(domain);
+    if (owner !== null) return (await this.store.custom(owner, exact, catchAll)) ?? ANSWERS.unknown;
+    // A domain that lost its records comes back, or somebody removes the alias: until then the mail waits where it is.
+    return (await this.store.isAnywhere(exact, catchAll)) ? ANSWERS.paused : ANSWERS.notOurs;
+  }
+}
+
+const refused = (answer: SmtpAnswer): RecipientVerdict => ({ kind: 'refused', answer });

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel/errors.js';
+import { SentEmails } from '#modules/email/contract.js';
+import { PatientReading } from '../reading/mail-reading-threads.js';
+import type { ViewedMessage } from '../viewing.contract.js';
+import { MessageBytes } from './message-bytes.js';
+import { MessagesStore } from './messages.store.js';
+import { SignedViews } from './signed-views.js';
+
+/** The HTML of messages as documents, for whoever has a view of one. */
+@Injectable()
+export class MessageDocuments {
+  constructor(
+    private readonly views: SignedViews,
+    private readonly reading: PatientReading,
+    private readonly messages: MessagesStore,
+    private readonly bytes: MessageBytes,
+    private readonly emails: SentEmails,
+  ) {}
+
+  /** In UTF-8. Throws 404 for what is no view any more, and where the message was erased since. */
+  async of(token: string): Promise<Uint8Array> {
+    const viewed = this.views.read(token);
+    const document = viewed && (await this.reading.document(viewed.environmentId, () => this.rawOf(viewed)));
+    if (document === null) throw notFound('view');
+    return document;
+  }
+
+  private async rawOf({ environmentId, id, aliasId }: ViewedMessage): Promise<Buffer | null> {
+    if (aliasId === null) return this.emails.rawOf(environmentId, id);
+    const row = await this.messages.find(environmentId, aliasId, id);
+    return row === null || row.erasedAt !== null ? null : this.bytes.whole(environmentId, id, row.sizeBytes);
+  }
+}

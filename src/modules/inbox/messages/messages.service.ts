@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config/config.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
+import { queriedMs } from '#kernel/moment.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AliasesService } from '../aliases/aliases.service.js';
+import type { MessageState } from '../intake/message-row.js';
+import { type FoundAttachment, PatientReading } from '../reading/mail-reading-threads.js';
+import { unparsed } from '../reading/parsed-message.js';
+import { type MailView, MailViews } from '../viewing.contract.js';
+import { MessageBytes } from './message-bytes.js';
+import { messageView, type Shown } from './message-view.js';
+import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
+
+/** What a caller filters the list by, as given. */
+export interface MessageQuery extends PageQuery {
+  state?: MessageState;
+  from?: string;
+  since?: string;
+  until?: string;
+}
+
+const LIMIT_DEFAULT = 50;
+/** Behind every id that there can be. */
+const LAST_ID = lowestIdAt(Infinity);
+
+/** Reads what came to aliases, bound to the caller's environment. */
+@Injectable()
+export class MessagesService {
+  constructor(
+    private readonly aliases: AliasesService,
+    private readonly messages: MessagesStore,
+    private readonly bytes: MessageBytes,
+    private readonly reading: PatientReading,
+    private readonly views: MailViews,
+    private readonly cursors: Cursors,
+    private readonly config: Config,
+  ) {}
+
+  /** Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last. Throws 404, and 400 for a bad cursor. */
+  async list(
+    tenant: Tenant,
+    alias: string,
+    { cursor, limit = LIMIT_DEFAULT, ...filters }: MessageQuery,
+  ): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
+    const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
+    const list: CursorQuery = { list: 'messages', filters: { aliasId, ...filters } };
+    const { since, until, state, from } = filters;
+    const beforeId =
+      cursor !== undefined
+        ? this.cursors.read(tenant, list, cursor)
+        : until === undefined
+          ? LAST_ID
+          : lowestIdAt(queriedMs(until, 'until') + 1);
+    const range: MessageRange = {
+      environmentId,
+      aliasId,
+      beforeId,
+      fromId: lowestIdAt(since === undefined ? 0 : queriedMs(since, 'since')),
+      state,
+      from,
+    };
+    const isFiltered = [since, state, from].some((filter) => filter !== undefined);
+    const { rows, floor } = isFiltered
+      ? await this.messages.found(range)
+      : { rows: await this.messages.list(range, limit + 1), floor: null };
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1)?.id : floor;
+    return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
+  }
+
+  /** As it is shown; `isInTransaction`: with what the caller's transaction has changed of it. Throws 404. */
+  async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
+    const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
+    return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
+  }
+
+  /** The message byte for byte. Throws 404, also once it was erased. */
+  async raw(
+    tenant: Tenant,
+    alias: string,
+    text: string,
+  ): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
+    const { row } = await this.row(tenant, alias, text);
+    const chunks = await this.bytes.read(tenant.environmentId, row.id);
+    if (chunks === null) throw notFound('message');
+    return { chunks, sizeBytes: row.sizeBytes };
+  }
+
+  /** One of its files, decoded. Throws 404, and 503 where there is no room to decode it now. */
+  async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
+    const { row } = await this.row(tenant, alias, text);
+    const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
+    if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
+    const found = await this.reading.attachment(
+      tenant.environmentId,
+      () => this.bytes.whole(tenant.environmentId, row.id, row.sizeBytes),
+      index,
+    );
+    if (found === null) throw notFound('attachment');
+    return found;
+  }
+
+  /** Where its HTML is shown. Throws 404, also for one without any. */
+  async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
+    const { row, aliasId } = await this.row(tenant, alias, text);
+    if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');
+    return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
+  }
+
+  private async row(
+    tenant: Tenant,
+    alias: string,
+    text: string,
+    isInTransaction = false,
+  ): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
+    const { id: aliasId, address } = await this.aliases.find(tenant, alias);
+    const id = parseId('evt', text);
+    const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id, isInTransaction);
+    if (row === null || row.erasedAt !== null) throw notFound('message');
+    return { row, aliasId, address };
+  }
+}
+
+/** One that was not read yet is shown as what is known of it. */
+function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
+  const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
+  return {
+    ...row,
+    aliasId,
+    address,
+    auth: (auth ?? 'none') as Shown['auth'],
+    spf: (spf ?? 'none') as Shown['spf'],
+    dkim: (dkim ?? 'none') as Shown['dkim'],
+    dmarc: (dmarc ?? 'none') as Shown['dmarc'],
+    dmarcPolicy: dmarcPolicy as Shown['dmarcPolicy'],
+    spam: (spam ?? 'disabled') as Shown['spam'],
+    virus: (virus ?? 'disabled') as Shown['virus'],
+    detail: detail ?? {
+      ...unparsed('It was not read yet.'),
+      from: envelopeFrom,
+      autoSubmitted: false,
+      arc: 'none',
+      isParked: false,
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
+import type { MessageState } from '../intake/message-row.js';
+import type { StoredDetail } from './message-detail.js';
+
+/** A message in a list. */
+export interface MessageRow {
+  id: Id;
+  state: MessageState;
+  reason: string | null;
+  messageId: string | null;
+  envelopeFrom: string;
+  /** As the header shows it; null before it was read. */
+  sender: string | null;
+  subject: string | null;
+  auth: string | null;
+  receivedAt: Date;
+}
+
+/** A message with everything that is known of it. */
+export interface MessageRecord extends MessageRow {
+  envelopeTo: string[];
+  sizeBytes: number;
+  spf: string | null;
+  dkim: string | null;
+  dmarc: string | null;
+  dmarcPolicy: string | null;
+  spam: string | null;
+  virus: string | null;
+  detail: StoredDetail | null;
+  eventId: Id | null;
+  erasedAt: Date | null;
+  /** What its event came to. */
+  status: string;
+}
+
+/** Which messages: of one alias, from one id to before another. */
+export interface MessageRange {
+  environmentId: number;
+  aliasId: Id;
+  beforeId: Id;
+  /** No older than this. */
+  fromId?: Id;
+  state?: MessageState;
+  /** Whom it says it is from, or the sender of its envelope; whatever the case. */
+  from?: string;
+}
+
+/** Messages that one page with a filter looks at. */
+const LOOKED_MAX = 2_000;
+
+const ROW = `
+  m.id, m.state, m.reason, m.message_id as "messageId", m.envelope_from as "envelopeFrom", m.detail->>'from' as sender, m.subject, m.auth, m.received_at as "receivedAt"`;
+
+/** inbox_messages_alias_id_idx, backwards. */
+const LIST: Statement = {
+  name: 'inbox_list',
+  text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
+};
+
+/** The same, and what is in no index among as many as one page looks at. */
+const FOUND: Statement = {
+  name: 'inbox_found',
+  text: `
+    select * from (
+      select ${ROW}, row_number() over (order by m.id desc) = ${LOOKED_MAX} as "isLast",
+             ($5::text is null or m.state = $5) and ($6::text is null or lower(m.from_address) = $6 or lower(m.envelope_from) = $6) as "isWanted"
+      from (
+        select * from inbox_messages where environment_id = $1 and alias_id = $2 and id < $3 and id >= $4 order by id desc limit ${LOOKED_MAX}
+      ) m
+    ) looked
+    where "isWanted" or "isLast" order by id desc`,
+};
+
+/** What its event came to, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+const STATUS = `
+  case when m.state = 'quarantined' then 'quarantined' when m.state = 'received' then 'received' else coalesce((
+    select e.disposition from events e where e.environment_id = m.environment_id and e.id = m.id and e.expires_on = m.expires_on and e.disposition is not null
+      and not exists (select 1 from deliveries s where s.environment_id = m.environment_id and s.event_id = m.id and s.expires_on = m.expires_on)
+      and not exists (select 1 from due_deliveries o where o.environment_id = m.environment_id and o.event_id = m.id)
+  ), (
+    select 'retrying' from due_deliveries o where o.environment_id = m.environment_id and o.event_id = m.id and not o.superseded limit 1
+  ), (
+    select case when bool_or(s.status = 'dlq') then 'dlq' when bool_or(s.status = 'failed') then 'failed' else 'delivered' end
+    from deliveries s where s.environment_id = m.environment_id and s.event_id = m.id and s.expires_on = m.expires_on and not s.superseded
+    having count(*) > 0
+  ), 'retrying') end`;
+
+/** inbox_messages_pkey, one look-up in each partition. */
+const FIND: Statement = {
+  name: 'inbox_find',
+  text: `
+    select ${ROW}, m.envelope_to as "envelopeTo", m.size_bytes as "sizeBytes", m.spf, m.dkim, m.dmarc, m.dmarc_policy as "dmarcPolicy", m.spam, m.virus,
+           m.detail, m.event_id as "eventId", m.erased_at as "erasedAt", ${STATUS} as status
+    from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id = $3`,
+};
+
+/** inbox_messages_pkey. */
+const RAW: Statement = {
+  name: 'inbox_raw',
+  text: 'select raw from inbox_messages where environment_id = $1 and id = $2 and erased_at is null',
+};
+
+/** inbox_messages_pkey. */
+const IS_KNOWN: Statement = {
+  name: 'inbox_is_known',
+  text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
+};
+
+/** inbox_messages_pkey. What waits is given up: nobody can read it any more. */
+const ERASE: Statement = {
+  name: 'inbox_erase',
+  text: `
+    update inbox_messages set raw = null, detail = null, envelope_from = '', envelope_to = '{}', client_ip = '', helo = '', message_id = null,
+      from_address = null, subject = null, sha256 = '', erased_at = now(),
+      state = case state when 'received' then 'processed' else state end
+    where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
+};
+
+/** inbox_messages_pkey. */
+const RELEASE: Statement = {
+  name: 'inbox_release',
+  text: `update inbox_messages set state = 'processed', reason = null where environment_id = $1 and id = $2 and state = 'quarantined' and erased_at is null returning 1 as released`,
+};
+
+/** Statements on messages that were read. */
+@Injectable()
+export class MessagesStore {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  list({ environmentId, aliasId, beforeId }: MessageRange, limit: number): Promise<MessageRow[]> {
+    return this.database.read(LIST, [environmentId, aliasId, beforeId, limit]);
+  }
+
+  /** The same with a filter; and the last that was looked at when there may be more behind it. */
+  async found({
+    environmentId,
+    aliasId,
+    beforeId,
+    fromId,
+    state,
+    from,
+  }: MessageRange): Promise<{ rows: MessageRow[]; floor: Id | null }> {
+    const values = [
+      environmentId,
+      aliasId,
+      beforeId,
+      fromId ?? lowestIdAt(0),
+      state ?? null,
+      from?.toLowerCase() ?? null,
+    ];
+    const looked = await this.database.read<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
+    return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
+  }
+
+  /** Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too. */
+  async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
+    const values = [environmentId, aliasId, id];
+    const [row] = await (isInTransaction
+      ? this.database.query<MessageRecord>(FIND, values)
+      : this.database.read<MessageRecord>(FIND, values));
+    return row ?? null;
+  }
+
+  /** Null for a large message, whose bytes are a blob, and for one that is gone. */
+  async raw(environmentId: number, id: Id): Promise<Buffer | null> {
+    const [row] = await this.database.read<{ raw: Buffer | null }>(RAW, [environmentId, id]);
+    return row?.raw ?? null;
+  }
+
+  /** Whether there is one, erased or not. */
+  async isKnown(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.hot(IS_KNOWN, [environmentId, id])).length > 0;
+  }
+
+  /** Inside the caller's transaction. False when it is not quarantined any more. */
+  async release(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.query(RELEASE, [environmentId, id])).length > 0;
+  }
+
+  /** False when there is none, or it was erased before. */
+  async erase(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.hot(ERASE, [environmentId, id])).length > 0;
+  }
+}

@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config/config.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
+import type { Id } from '#kernel/ids.js';
+import { type MailView, MailViews, type ViewedMessage } from '../viewing.contract.js';
+
+/** A frame cannot send a header: its address says what it may see, and is in nobody's history for longer than it is good for. */
+const LIFETIME_MS = 60_000;
+const MAC_BYTES = 32;
+
+/** What a token says: whose message, which, and until when. */
+type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
+
+/** Views as signed tokens: nothing is stored of them, and every node takes what another one gave out. */
+@Injectable()
+export class SignedViews extends MailViews {
+  private key: Buffer | null = null;
+
+  constructor(
+    @Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>,
+    private readonly clock: Clock,
+    @Inject(Config) private readonly config: Pick<Config, 'baseUrl'>,
+  ) {
+    super();
+  }
+
+  override issue({ environmentId, id, aliasId }: ViewedMessage): MailView {
+    const expiresAtMs = this.clock.nowMs() + LIFETIME_MS;
+    const said: Said = [environmentId, id, aliasId, expiresAtMs];
+    const body = Buffer.from(JSON.stringify(said)).toString('base64url');
+    const token = `${body}.${this.sign(body).toString('base64url')}`;
+    return { token, url: `${this.config.baseUrl}/v1/mail-views?token=${token}`, expiresAt: new Date(expiresAtMs) };
+  }
+
+  /** What a token lets one see; null for one that is none, and for one whose minute is over. */
+  read(token: string): ViewedMessage | null {
+    const [body = '', mac = '', ...rest] = token.split('.');
+    const given = Buffer.from(mac, 'base64url');
+    if (rest.length > 0 || given.length !== MAC_BYTES || !timingSafeEqual(given, this.sign(body))) return null;
+    const [environmentId, id, aliasId, expiresAtMs] = JSON.parse(Buffer.from(body, 'base64url').toString()) as Said;
+    return expiresAtMs < this.clock.nowMs() ? null : { environmentId, id, aliasId };
+  }
+
+  private sign(body: string): Buffer {
+    this.key ??= this.keyring.derived('posthorn mail views v1');
+    return createHmac('sha256', this.key).update(body).digest();
+  }
+}

@@ -1,0 +1,418 @@
+import { spawnSync } from 'node:child_process';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createTransport } from 'nodemailer';
+import { hasPythonModules, hasTool } from '../../../../test/support/optional-tools.js';
+import { type Told, ToldRecords } from '../../../../test/support/told-records.js';
+import { authenticate } from './authentication.js';
+import { verifySignatures } from './signatures.js';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const KEY = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`;
+const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
+const hasDkimpy = hasTool(
+  { skipped: 'the test with dkimpy', tool: 'Python with dkimpy', install: 'set POSTHORN_TEST_PYTHON, as .ci/run does' },
+  () => hasPythonModules(PYTHON, 'dkim', 'dns'),
+);
+
+/** A signed message: one signature for each domain. */
+async function signed(from: string, domains: readonly string[], headers: Record<string, string> = {}): Promise<Buffer> {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const message = { from, to: 'a@in.example', subject: 'Order', text: 'Where is it?\n', headers };
+  let raw = (await transport.sendMail(message)).message as Buffer;
+  for (const domainName of domains) {
+    raw = (
+      await transport.sendMail({
+        envelope: { from: 'x@y.example', to: 'a@in.example' },
+        raw,
+        dkim: { domainName, keySelector: 's', privateKey: PEM },
+      })
+    ).message as Buffer;
+  }
+  return raw;
+}
+
+function check(
+  raw: Buffer,
+  told: Told,
+  { mailFrom = 'bounce@other.example', clientIp = '192.0.2.1' } = {},
+  records = new ToldRecords(told),
+) {
+  return authenticate(
+    { environmentId: 1, raw, clientIp, helo: 'mail.other.example', mailFrom, ownName: 'mx.in.example' },
+    records,
+    verifySignatures,
+  );
+}
+
+const key = (domain: string): Told => ({ [`TXT s._domainkey.${domain}`]: [KEY] });
+const dmarc = (domain: string, tags: string): Told => ({ [`TXT _dmarc.${domain}`]: [`v=DMARC1; ${tags}`] });
+
+describe('whom a message is from', () => {
+  it.each<[string, string, string[], string, string]>([
+    ['its own domain', 'ada@b.example', ['b.example'], 'p=reject', 'pass'],
+    ['a domain below, relaxed', 'ada@sub.b.example', ['b.example'], 'p=reject', 'pass'],
+    ['a domain above, relaxed', 'ada@b.example', ['mail.b.example'], 'p=reject', 'pass'],
+    ['a domain below, strict', 'ada@sub.b.example', ['b.example'], 'p=reject; adkim=s; aspf=s', 'fail'],
+    ['its own domain, strict', 'ada@b.example', ['b.example'], 'p=quarantine; adkim=s', 'pass'],
+    ['a stranger', 'ada@b.example', ['stranger.example'], 'p=reject', 'fail'],
+    ['a domain that only ends like it', 'ada@b.example', ['notb.example'], 'p=reject', 'fail'],
+    [
+      'several, one of them its own',
+      'ada@b.example',
+      ['list.example', 'b.example', 'stranger.example'],
+      'p=reject; adkim=s',
+      'pass',
+    ],
+    ['nobody', 'ada@b.example', [], 'p=reject', 'fail'],
+  ])('signed by %s: DMARC', async (_who, from, domains, tags, expected) => {
+    const told = { ...Object.assign({}, ...domains.map(key)), ...dmarc('b.example', tags) } as Told;
+
+    const verdicts = await check(await signed(from, domains), told);
+
+    expect([verdicts.dmarc, verdicts.dmarcPolicy]).toEqual([expected, /p=(\w+)/.exec(tags)?.[1]]);
+    expect(verdicts.dkim).toBe(domains.length === 0 ? 'none' : 'pass');
+  });
+
+  it('SPF counts for its envelope, and aligns by its domain', async () => {
+    const raw = await signed('ada@b.example', []);
+    const told = {
+      ...dmarc('b.example', 'p=reject'),
+      'TXT mail.b.example': ['v=spf1 ip4:192.0.2.0/24 -all'],
+      'TXT other.example': ['v=spf1 ip4:192.0.2.1 -all'],
+    };
+
+    const [own, strangers, wrong] = [
+      await check(raw, told, { mailFrom: 'x@mail.b.example' }),
+      await check(raw, told),
+      await check(raw, told, { mailFrom: 'x@mail.b.example', clientIp: '198.51.100.1' }),
+    ];
+
+    expect([own.spf, own.dmarc, strangers.spf, strangers.dmarc, wrong.spf, wrong.dmarc]).toEqual([
+      'pass',
+      'pass',
+      'pass',
+      'fail',
+      'fail',
+      'fail',
+    ]);
+  });
+
+  it('an internationalised domain is the same in either form', async () => {
+    const host = 'xn--mnchen-3ya.example';
+    const message = Buffer.from(
+      'From: ada@m\u00fcnchen.example\r\nTo: a@in.example\r\nSubject: Order\r\n\r\nWhere is it?\r\n',
+    );
+    const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+    const { message: raw } = await transport.sendMail({
+      envelope: { from: 'x@y.example', to: 'a@in.example' },
+      raw: message,
+      dkim: { domainName: host, keySelector: 's', privateKey: PEM },
+    });
+
+    const verdicts = await check(raw as Buffer, { ...key(host), ...dmarc(host, 'p=reject; adkim=s') });
+
+    expect([verdicts.dkim, verdicts.dmarc]).toEqual(['pass', 'pass']);
+  });
+
+  it('no record of DMARC says nothing, whatever else holds', async () => {
+    const verdicts = await check(await signed('ada@b.example', ['b.example']), key('b.example'));
+
+    expect(verdicts).toMatchObject({ dkim: 'pass', dmarc: 'none', dmarcPolicy: null });
+  });
+
+  it('a message that was changed is signed by nobody', async () => {
+    const raw = await signed('ada@b.example', ['b.example']);
+
+    const verdicts = await check(Buffer.from(raw.toString('latin1').replace('Where is it', 'Here it is'), 'latin1'), {
+      ...key('b.example'),
+      ...dmarc('b.example', 'p=reject'),
+    });
+
+    expect([verdicts.dkim, verdicts.dmarc]).toEqual(['neutral', 'fail']);
+  });
+
+  it('several From headers have no verdict', async () => {
+    const raw = await signed('ada@b.example', ['b.example']);
+
+    const verdicts = await check(Buffer.concat([Buffer.from('From: boss@bank.example\r\n'), raw]), {
+      ...key('b.example'),
+      ...dmarc('b.example', 'p=reject'),
+      ...dmarc('bank.example', 'p=reject'),
+    });
+
+    expect(verdicts.dmarc).toBe('permerror');
+  });
+
+  it("a domain that is too long to be one is nobody's, and is not made A-labels of", async () => {
+    const long = Array.from({ length: 140_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
+      '',
+    );
+    const before = process.cpuUsage();
+
+    const { dmarc: verdict } = await authenticate(
+      {
+        environmentId: 1,
+        raw: Buffer.from('From: nobody'),
+        clientIp: '192.0.2.1',
+        helo: 'mail.other.example',
+        mailFrom: '',
+        ownName: 'mx.in.example',
+      },
+      new ToldRecords(dmarc('b.example', 'p=reject')),
+      async () => ({ dkim: [], arc: 'none', from: [`ada@${long}.example`, 'ada@b.example'], fromFields: 1 }),
+    );
+
+    expect(verdict).toBe('permerror');
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
+  });
+
+  it('name servers that are silent cost verdicts, and never the message', async () => {
+    const silent = {
+      'TXT s._domainkey.b.example': 'silent',
+      'TXT _dmarc.b.example': 'silent',
+      'TXT other.example': 'silent',
+    } as const;
+
+    const verdicts = await check(await signed('ada@b.example', ['b.example']), silent);
+
+    expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: null });
+  });
+
+  describe("a temporary error of DNS (RFC 7489, section 6.6.2: the policy can't be applied)", () => {
+    it.each<
+      [
+        string,
+        { domains: string[]; silent: string[]; from?: string; mailFrom?: string; told?: Told; tags?: string },
+        Record<string, unknown>,
+      ]
+    >([
+      [
+        'of the key of the aligned signature',
+        { domains: ['b.example'], silent: ['TXT s._domainkey.b.example'] },
+        { dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' },
+      ],
+      [
+        'of the key of a sub-domain, relaxed',
+        { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'] },
+        { dmarc: 'temperror' },
+      ],
+      [
+        'of the key of a sub-domain, strict: it would not have been aligned',
+        { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'], tags: 'p=reject; adkim=s' },
+        { dkim: 'temperror', dmarc: 'fail' },
+      ],
+      [
+        'of the key of a stranger: nor would that',
+        { domains: ['stranger.example'], silent: ['TXT s._domainkey.stranger.example'] },
+        { dkim: 'temperror', dmarc: 'fail' },
+      ],
+      [
+        'of one key, where another aligned signature holds',
+        { domains: ['mail.b.example', 'b.example'], silent: ['TXT s._domainkey.mail.b.example'] },
+        { dkim: 'pass', dmarc: 'pass' },
+      ],
+      [
+        "of one key, where only a stranger's signature holds",
+        { domains: ['b.example', 'list.example'], silent: ['TXT s._domainkey.b.example'] },
+        { dkim: 'pass', dmarc: 'temperror' },
+      ],
+      [
+        "of the aligned sender's SPF record",
+        { domains: [], silent: ['TXT b.example'], mailFrom: 'x@b.example' },
+        { spf: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' },
+      ],
+      [
+        'of a record that SPF includes',
+        {
+          domains: [],
+          silent: ['TXT in.b.example'],
+          mailFrom: 'x@b.example',
+          told: { 'TXT b.example': ['v=spf1 include:in.b.example -all'] },
+        },
+        { spf: 'temperror', dmarc: 'temperror' },
+      ],
+      [
+        'of the addresses of a host that SPF names',
+        {
+          domains: [],
+          silent: ['A mx.b.example', 'AAAA mx.b.example'],
+          mailFrom: 'x@b.example',
+          told: { 'TXT b.example': ['v=spf1 mx -all'], 'MX b.example': ['10 mx.b.example'] },
+        },
+        { spf: 'temperror', dmarc: 'temperror' },
+      ],
+      [
+        'of the MX that SPF names',
+        {
+          domains: [],
+          silent: ['MX b.example'],
+          mailFrom: 'x@b.example',
+          told: { 'TXT b.example': ['v=spf1 mx -all'] },
+        },
+        { spf: 'temperror', dmarc: 'temperror' },
+      ],
+      [
+        "of a stranger's SPF record",
+        { domains: [], silent: ['TXT other.example'] },
+        { spf: 'temperror', dmarc: 'fail' },
+      ],
+      [
+        'of SPF, where the signature holds',
+        { domains: ['b.example'], silent: ['TXT b.example'], mailFrom: 'x@b.example' },
+        { spf: 'temperror', dkim: 'pass', dmarc: 'pass' },
+      ],
+      [
+        'of the record of DMARC',
+        { domains: ['b.example'], silent: ['TXT _dmarc.b.example'] },
+        { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null },
+      ],
+      [
+        'of the record of the organizational domain',
+        { domains: ['sub.b.example'], from: 'ada@sub.b.example', silent: ['TXT _dmarc.b.example'] },
+        { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null },
+      ],
+      [
+        'of nothing, where the key does not exist',
+        { domains: ['b.example'], silent: [], told: { 'TXT s._domainkey.b.example': [] } },
+        { dkim: 'neutral', dmarc: 'fail', dmarcPolicy: 'reject' },
+      ],
+    ])(
+      '%s',
+      async (_what, { domains, silent, from = 'ada@b.example', mailFrom, told = {}, tags = 'p=reject' }, expected) => {
+        const records = {
+          ...Object.assign({}, ...domains.map(key)),
+          ...dmarc('b.example', tags),
+          ...told,
+          ...Object.fromEntries(silent.map((name) => [name, 'silent'])),
+        } as Told;
+
+        expect(
+          await check(await signed(from, domains), records, mailFrom === undefined ? {} : { mailFrom }),
+        ).toMatchObject(expected);
+      },
+    );
+
+    it('is not what a forger makes of our own limits', async () => {
+      const raw = await signed('ada@b.example', ['evil.example']);
+      const [own = ''] = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(raw.toString('latin1')) ?? [];
+      const forged = own.replace('d=evil.example', 'd=b.example');
+      const rest = raw.toString('latin1').replace(own, '');
+      const told = { ...dmarc('b.example', 'p=reject'), ...key('evil.example') };
+      const seals = Array.from(
+        { length: 40 },
+        (_, i) => `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=evil.example; s=a${i}; cv=none; b=x\r\n`,
+      ).join('');
+      const far = `X-Long: ${'x'.repeat(900)}\r\n`.repeat(400);
+
+      const verdicts = await Promise.all(
+        [
+          `${seals}${forged}${rest}`,
+          `${far}${forged}${rest}`,
+          `${Array.from({ length: 30 }, (_, i) => own.replace('s=s;', `s=s${i};`)).join('')}${forged}${rest}`,
+        ].map((text) => check(Buffer.from(text, 'latin1'), told)),
+      );
+
+      expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail']);
+    });
+
+    it('is not what a record of SPF with very many look-ups makes of DMARC', async () => {
+      const many = Object.fromEntries(
+        Array.from({ length: 10 }, (_, i) => [
+          `MX m${i}.evil.example`,
+          Array.from({ length: 10 }, (__, j) => `${j} h${i}-${j}.evil.example`),
+        ]),
+      );
+      const told = {
+        ...many,
+        'TXT evil.example': [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:m${i}.evil.example`).join(' ')} -all`],
+        ...dmarc('b.example', 'p=reject'),
+      };
+      const signatures = Array.from({ length: 20 }, (_, i) => `d${i}.evil.example`);
+
+      const verdicts = await check(await signed('ada@b.example', signatures), told, { mailFrom: 'x@evil.example' });
+
+      expect(verdicts).toMatchObject({ dmarc: 'fail', dmarcPolicy: 'reject' });
+    });
+
+    it('of the keys of ARC is temperror, and decides nothing', async () => {
+      const chain =
+        'ARC-Seal: i=1; a=rsa-sha256; d=list.example; s=arc; cv=none; b=AAAA\r\nARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=list.example; s=arc; h=from:to; bh=AAAA; b=AAAA\r\n' +
+        'ARC-Authentication-Results: i=1; mx.list.example; dkim=pass\r\n';
+      const raw = Buffer.concat([Buffer.from(chain), await signed('ada@b.example', ['b.example'])]);
+      const told = { ...key('b.example'), ...dmarc('b.example', 'p=reject') };
+
+      const [silent, absent] = [
+        await check(raw, { ...told, 'TXT arc._domainkey.list.example': 'silent' }),
+        await check(raw, told),
+      ];
+
+      expect([silent.arc, silent.dmarc, absent.arc, absent.dmarc]).toEqual(['temperror', 'pass', 'fail', 'pass']);
+    });
+  });
+
+  it('asks no name server about names that are not in DNS (RFC 6761)', async () => {
+    const records = new ToldRecords({});
+
+    const verdicts = await check(
+      await signed('me@simulator.localhost', []),
+      {},
+      { mailFrom: 'me@simulator.localhost' },
+      records,
+    );
+
+    expect([verdicts.spf, verdicts.dmarc, records.asked]).toEqual(['none', 'none', []]);
+  });
+
+  it('500 signatures are 20 questions at most', async () => {
+    const [signature = ''] =
+      /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(
+        (await signed('ada@b.example', ['b.example'])).toString('latin1'),
+      ) ?? [];
+    const bodyHash = createHash('sha256').update('Where is it?\r\n').digest('base64');
+    const many = Array.from({ length: 500 }, (_, i) =>
+      signature
+        .replace('s=s;', `s=s${i};`)
+        .replace(/bh=[^;]+;/, `bh=${bodyHash};`)
+        .replace(/q=dns/, `l=${i % 14}; q=dns`),
+    ).join('');
+    const records = new ToldRecords({});
+
+    const verdicts = await check(
+      Buffer.concat([Buffer.from(many), await signed('ada@b.example', [])]),
+      {},
+      {},
+      records,
+    );
+
+    expect(many).toContain('s=s499;');
+    expect(records.asked.filter((asked) => asked.includes('_domainkey')).length).toBe(20);
+    expect(verdicts.dmarc).toBe('none');
+  });
+
+  (hasDkimpy ? it : it.skip)('what dkimpy signs is judged right, in every canonicalization', async () => {
+    const message =
+      'From: Ada <ada@b.example>\r\nTo: a@in.example\r\nSubject:  Two   spaces\r\n\tand a fold\r\n\r\nLine  with   spaces \r\n\r\n\r\n';
+    for (const [header, body] of [
+      ['simple', 'simple'],
+      ['relaxed', 'simple'],
+      ['simple', 'relaxed'],
+      ['relaxed', 'relaxed'],
+    ]) {
+      const program = `import sys, base64, dkim
+m=base64.b64decode(sys.argv[1]); k=sys.argv[2].encode()
+sys.stdout.buffer.write(dkim.sign(m, b's', b'b.example', k, canonicalize=(b'${header}', b'${body}')) + m)`;
+      const { stdout, stderr } = spawnSync(PYTHON, ['-c', program, Buffer.from(message).toString('base64'), PEM]);
+
+      const verdicts = await check(stdout, { ...key('b.example'), ...dmarc('b.example', 'p=reject') });
+
+      expect([header, body, verdicts.dkim, verdicts.dmarc, stderr.toString()]).toEqual([
+        header,
+        body,
+        'pass',
+        'pass',
+        '',
+      ]);
+    }
+  });
+});

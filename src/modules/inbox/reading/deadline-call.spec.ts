@@ -1,0 +1,47 @@
+import { jest } from '@jest/globals';
+import type { Job, JobEnd } from '#sandbox/lane.js';
+import { runUntil } from './deadline-call.js';
+
+const JOB: Job<string> = {
+  call: 'read',
+  organization: '1',
+  endpoint: '',
+  limits: { cpuMsMax: 1, wallMsMax: 1 },
+  bytes: 1,
+};
+const BUSY: JobEnd<string> = { answer: null, why: 'busy', cpuMs: 0 };
+
+describe('a call that waits for a free thread', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** A lane with these ends, the last one for ever. */
+  function lane(ends: JobEnd<string>[]): { run: () => Promise<JobEnd<string>>; calls: () => number } {
+    let calls = 0;
+    return { run: async () => ends[Math.min(calls++, ends.length - 1)] as JobEnd<string>, calls: () => calls };
+  }
+
+  it('is made again while the lane is busy', async () => {
+    const made = lane([BUSY, BUSY, { answer: 'done', cpuMs: 1 }]);
+    const ended = runUntil(made, JOB, performance.now() + 60_000);
+    await jest.runAllTimersAsync();
+    expect([await ended, made.calls()]).toEqual([{ answer: 'done', cpuMs: 1 }, 3]);
+  });
+
+  it('is given up when its time is over', async () => {
+    const made = lane([BUSY]);
+    const ended = runUntil(made, JOB, performance.now() + 60_000);
+    await jest.advanceTimersByTimeAsync(59_000);
+    expect(made.calls()).toBeGreaterThan(10);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(await ended).toEqual(BUSY);
+  });
+
+  it.each<[string, JobEnd<string>, number]>([
+    ['that nobody has patience for', BUSY, 0],
+    ['that ran and harmed its thread', { answer: null, why: 'timeout', cpuMs: 20_000 }, 60_000],
+  ])('is made once where it is one %s', async (_what, end, patienceMs) => {
+    const made = lane([end]);
+    expect([await runUntil(made, JOB, performance.now() + patienceMs), made.calls()]).toEqual([end, 1]);
+  });
+});

@@ -1,0 +1,225 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { dnsRetryDelayMs } from '#engine/mail/mail-verdicts.js';
+import { Clock } from '#kernel/clock.js';
+import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Config } from '#kernel/config/config.js';
+import { ApiError } from '#kernel/errors.js';
+import { Ids, showId } from '#kernel/ids.js';
+import { MailArrivals } from '../contract.js';
+import { MailPace } from '../intake/mail-pace.js';
+import { AcceptMessage } from './accept-message.js';
+import { PipelineMetrics } from './pipeline.metrics.js';
+import { ReadMessage, undecided } from './read-message.js';
+import {
+  DAYS_MAX,
+  type Decided,
+  LARGE_BYTES,
+  WAITING_IN_MS,
+  type WaitingMessage,
+  WaitingMessagesStore,
+} from './waiting-messages.store.js';
+
+/** Messages that one process reads at once: most of the time they wait for name servers. */
+const UNDER_WAY_MAX = 96;
+/** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
+const OF_ONE_MAX = 24;
+/** Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest there may be. */
+const BYTES_MAX = 41 * 1024 * 1024;
+/** What other processes received is found by looking. */
+const REST_MS = 500;
+/** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
+const GAP_MS = 15;
+/** Until there is time to read again. */
+const PACED_MS = 100;
+/** Twice within the time of a claim, with room for a statement that takes long. */
+const RENEW_MS = 3_000;
+const TRIES_MAX = 8;
+const BACKOFF_MS_FIRST = 1_000;
+const BACKOFF_MS_MAX = 600_000;
+/** Where the machine has no room, which is nobody's fault. */
+const BUSY_MS = 1_000;
+
+/** Takes received messages one by one through verdicts, parsing and policy, and makes each an event. In every process that delivers. */
+@Injectable()
+export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Mail pipeline');
+  private readonly loop: Loop;
+  /** Renews what is held for longer than most messages take. */
+  private readonly renewing: Loop;
+  /** Each with when it was claimed, by the monotonic clock. */
+  private readonly underWay = new Map<Promise<void>, { message: WaitingMessage; sinceMs: number }>();
+  private readonly held = new Map<number, number>();
+  private bytes = 0;
+  private turnedMs = -Infinity;
+  private sawAllMs = -Infinity;
+  /** When what was claimed since a claim saw all days expires: most of what comes next does so too. */
+  private readonly days = new Set<number>();
+  private waking: NodeJS.Timeout | null = null;
+  private isStopping = false;
+  /** The last claim found nothing, and nobody rang since. */
+  private isIdle = false;
+
+  constructor(
+    private readonly store: WaitingMessagesStore,
+    private readonly reading: ReadMessage,
+    private readonly accepting: AcceptMessage,
+    private readonly pace: MailPace,
+    private readonly metrics: PipelineMetrics,
+    private readonly arrivals: MailArrivals,
+    private readonly ids: Ids,
+    private readonly config: Config,
+    private readonly lookout: Lookout,
+    private readonly clock: Clock,
+  ) {
+    this.loop = new Loop(
+      'Mail pipeline',
+      () => this.turn(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    this.renewing = new Loop(
+      'Mail claims',
+      () => this.renew(),
+      () => clock.nowMs(),
+      HOUSEKEEPING,
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.isWorker) return;
+    const rung = (): void => {
+      this.isIdle = false;
+      this.wakeSoon();
+    };
+    this.arrivals.onArrival(rung);
+    this.lookout.attend({ name: 'mail', inMs: WAITING_IN_MS, wake: rung });
+    this.loop.start();
+    this.renewing.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    if (this.waking) clearTimeout(this.waking);
+    await this.loop.stop();
+    await Promise.all(this.underWay.keys());
+    await this.renewing.stop();
+  }
+
+  private async turn(): Promise<Rest> {
+    this.turnedMs = this.clock.monotonicMs();
+    const free = UNDER_WAY_MAX - this.underWay.size;
+    if (free <= 0) return { restMs: REST_MS };
+    // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
+    if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
+    const limit = this.pace.readable(free);
+    if (limit === 0) return { restMs: PACED_MS };
+    const days =
+      this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= DAYS_MAX
+        ? [...this.days]
+        : null;
+    const { messages, raced } = await this.store
+      .claim({
+        claim: this.ids.next(),
+        limit,
+        perEnvironmentMax: OF_ONE_MAX,
+        held: this.held,
+        bytesMax: Math.max(0, BYTES_MAX - this.bytes),
+        days,
+      })
+      .catch((error: unknown) => {
+        this.pace.read(limit, []);
+        throw error;
+      });
+    this.pace.read(
+      limit,
+      messages.map(({ sizeBytes }) => sizeBytes),
+    );
+    if (days === null) {
+      this.sawAllMs = this.turnedMs;
+      this.days.clear();
+    }
+    for (const message of messages) {
+      this.days.add(message.expiresOnDay);
+      this.begin(message);
+    }
+    this.isIdle = days === null && messages.length === 0 && !raced;
+    if (raced) this.wakeSoon();
+    if (messages.length === limit && limit < free) return { restMs: PACED_MS };
+    if (this.isIdle) return { restMs: this.lookout.restMs(REST_MS) };
+    // What waits in another day is found then.
+    return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
+  }
+
+  /** Whoever wants a claim now shares it with all that want one a moment later. */
+  private wakeSoon(): void {
+    if (this.isStopping || this.waking !== null) return;
+    this.waking = setTimeout(
+      () => {
+        this.waking = null;
+        this.loop.wake();
+      },
+      Math.max(0, this.turnedMs + GAP_MS - this.clock.monotonicMs()),
+    );
+  }
+
+  private begin(message: WaitingMessage): void {
+    const { environmentId, sizeBytes } = message;
+    this.hold(environmentId, 1, sizeBytes);
+    const working = this.process(message).finally(() => {
+      this.hold(environmentId, -1, -sizeBytes);
+      this.underWay.delete(working);
+      // There is room for another one, of this environment too.
+      this.wakeSoon();
+    });
+    this.underWay.set(working, { message, sinceMs: this.turnedMs });
+  }
+
+  private async renew(): Promise<Rest> {
+    const beforeMs = this.clock.monotonicMs() - RENEW_MS;
+    const long = [...this.underWay.values()].filter(({ sinceMs }) => sinceMs <= beforeMs).map(({ message }) => message);
+    if (long.length > 0) await this.store.renew(long);
+    return { restMs: RENEW_MS };
+  }
+
+  private hold(environmentId: number, count: 1 | -1, bytes: number): void {
+    const held = (this.held.get(environmentId) ?? 0) + count;
+    if (held > 0) this.held.set(environmentId, held);
+    else this.held.delete(environmentId);
+    if (Math.abs(bytes) > LARGE_BYTES) this.bytes += bytes;
+  }
+
+  /** Never rejects: what fails is put back, and taken up again by whoever comes. */
+  private async process(message: WaitingMessage): Promise<void> {
+    try {
+      await this.handle(message);
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.type === 'unavailable';
+      const afterMs = isBusy ? BUSY_MS : Math.min(BACKOFF_MS_FIRST * 2 ** message.tries, BACKOFF_MS_MAX);
+      this.metrics.became(isBusy ? 'busy' : 'failed');
+      if (!isBusy)
+        this.logger.error(
+          `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
+        );
+      // Where this fails too, the claim ends by itself.
+      await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
+    }
+  }
+
+  private async handle(message: WaitingMessage): Promise<void> {
+    const decided = message.decided ?? (await this.decide(message));
+    if (decided === null) return this.metrics.became('deferred');
+    const isAccepted = await this.accepting.accept(message, decided);
+    this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
+  }
+
+  /** Null when it is put back until name servers have been given time to recover. */
+  private async decide(message: WaitingMessage): Promise<Decided | null> {
+    if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
+    const read = await this.reading.read(message);
+    // Its row still says that it came.
+    if (read === null) return undecided(message, 'Its bytes are gone.');
+    const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
+    return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Places } from '#kernel/concurrency/keyed-semaphore.js';
+import { unavailable } from '#kernel/errors.js';
+import { MailReading, type ReadBytes } from '../viewing.contract.js';
+import { MailThreads } from './mail-threads.js';
+import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
+
+/** A file of a message. */
+export interface FoundAttachment {
+  note: AttachmentNote;
+  content: Uint8Array;
+}
+
+/** Messages that are in memory at once to be looked into, each of some 25 MB and what is made of it. */
+const AT_ONCE = 4;
+/** Of them, those of one environment. */
+const OF_ONE_MAX = 2;
+const WAIT_MS_MAX = 5_000;
+const ALL = '';
+
+/** Looks into messages for people who ask, a few at a time: a message is whole in memory for that, from before its thread has room for it. */
+@Injectable()
+export class PatientReading extends MailReading {
+  private readonly places = new Places(AT_ONCE);
+  private readonly ofEnvironment = new Places(OF_ONE_MAX);
+
+  constructor(private readonly threads: MailThreads) {
+    super();
+  }
+
+  override contents(environmentId: number, bytes: ReadBytes): Promise<ParsedMessage | null> {
+    return this.inTurn(environmentId, bytes, (raw) => this.threads.contents(environmentId, raw));
+  }
+
+  override attachment(environmentId: number, bytes: ReadBytes, index: number): Promise<FoundAttachment | null> {
+    return this.inTurn(environmentId, bytes, (raw) => this.threads.attachment(environmentId, raw, index));
+  }
+
+  /** The HTML of a message as a document (`mailDocument`), in UTF-8; null also without any. */
+  document(environmentId: number, bytes: ReadBytes): Promise<Uint8Array | null> {
+    return this.inTurn(environmentId, bytes, (raw) => this.threads.document(environmentId, raw));
+  }
+
+  private async inTurn<A>(
+    environmentId: number,
+    bytes: ReadBytes,
+    read: (raw: Buffer) => Promise<A | null>,
+  ): Promise<A | null> {
+    const whole = async (): Promise<{ found: A | null }> => {
+      const raw = await bytes();
+      return { found: raw === null ? null : await read(raw) };
+    };
+    const ended = await this.ofEnvironment.run(String(environmentId), WAIT_MS_MAX, (leftMs) =>
+      this.places.run(ALL, leftMs, whole),
+    );
+    if (ended === null) throw unavailable('Too many messages are being read. Try again.');
+    return ended.found;
+  }
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CallLimits } from '#sandbox/call-thread.js';
+import type { MailPace } from '../intake/mail-pace.js';
+import { MailThreads, type ReadAll } from './mail-threads.js';
+
+/** Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits. */
+const READER = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', (call) => {
+    const text = Buffer.from(call.raw).toString();
+    parentPort.postMessage({ kind: 'begun', thread: null });
+    if (text === 'spin') for (;;);
+    if (text === 'eat') for (const held = []; ; ) held.push(new Array(1e6).fill(Math.random()));
+    if (text === 'throw') setImmediate(() => { throw new Error('In a callback of the parser.'); });
+    else parentPort.postMessage({ kind: 'answered', answer: { kind: 'read', signatures: null, message: { subject: text } }, cpuMs: 1, isSpoiled: false });
+  });
+  parentPort.postMessage({ kind: 'ready' });
+`;
+const LIMITS = { cpuMsMax: 400, wallMsMax: 800 };
+
+let folder: string;
+let threads: MailThreads;
+
+class Watched extends MailThreads {
+  protected override reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
+    return { file: pathToFileURL(path.join(folder, 'reader.mjs')), limits: LIMITS, heapMbMax: 32 };
+  }
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'posthorn-reader-'));
+  writeFileSync(path.join(folder, 'reader.mjs'), READER);
+  threads = new Watched({ isRoomy: true } as MailPace);
+});
+
+afterAll(async () => {
+  await threads.onApplicationShutdown();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const parse = async (environmentId: number, text: string): Promise<ReadAll['message']> =>
+  (await threads.read(environmentId, Buffer.from(text), {})).message;
+
+describe('a message that the parser never comes back from', () => {
+  it('costs its own call: the thread is ended, and the next message of the same environment is read by another one', async () => {
+    expect(await parse(1, 'spin')).toEqual({ fault: 'It took too long to read.' });
+    expect(await parse(1, 'after')).toEqual({ subject: 'after' });
+  });
+
+  it('keeps no other environment waiting, however many of them come: their mail is read while those still spin', async () => {
+    const ended: string[] = [];
+    const spinning = ['a', 'b', 'c', 'd'].map((name) =>
+      parse(1, 'spin').then((read) => {
+        ended.push(name);
+        return read;
+      }),
+    );
+    const others = Array.from({ length: 6 }, (_, i) => parse(2, `other ${i}`));
+
+    expect(await Promise.all(others)).toEqual(others.map((_, i) => ({ subject: `other ${i}` })));
+    expect(ended.length).toBeLessThan(4);
+    expect(await Promise.all(spinning)).toEqual(spinning.map(() => ({ fault: 'It took too long to read.' })));
+  });
+});
+
+describe('a message that the parser breaks at', () => {
+  it("takes all the memory that there is for it, and nobody else's", async () => {
+    const [eaten, other] = await Promise.all([parse(1, 'eat'), parse(2, 'other')]);
+
+    expect(other).toEqual({ subject: 'other' });
+    expect(eaten).toEqual({ fault: expect.stringMatching(/too (?:much memory|long) to read/) });
+  });
+
+  it('ends the thread with an error that nobody catches: it is told so, and not that there is no room, which would be tried for ever', async () => {
+    expect(await parse(1, 'throw')).toEqual({ fault: 'It broke what read it.' });
+    expect(await parse(1, 'after')).toEqual({ subject: 'after' });
+  });
+});

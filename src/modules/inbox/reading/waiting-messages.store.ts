@@ -1,0 +1,356 @@
+import { Injectable } from '@nestjs/common';
+import { dateOf } from '#engine/expiry-day.js';
+import type { Auth, QuarantineReason, Verdicts } from '#engine/mail/mail-verdicts.js';
+import { Database, type Statement } from '#kernel/database/database.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
+import type { Id } from '#kernel/ids.js';
+import type { StoredDetail } from '../messages/message-detail.js';
+
+/** A message that was claimed, with its alias as it is set now. */
+export interface WaitingMessage {
+  environmentId: number;
+  id: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+  expiresOnDay: number;
+  aliasId: Id;
+  /** The worker's name for this claim: what is written by another one counts. */
+  claim: Id;
+  reason: QuarantineReason | null;
+  envelopeFrom: string;
+  envelopeTo: string[];
+  clientIp: string;
+  helo: string;
+  sizeBytes: number;
+  messageId: string | null;
+  receivedAt: Date;
+  /** How often it was claimed, this time included. */
+  tries: number;
+  address: string;
+  destinationIds: Id[];
+  allowedSenders: string[];
+  maxSizeBytes: number | null;
+  /** How long ago name servers failed first to answer about it, in milliseconds; null when they never did. */
+  unansweredForMs: number | null;
+  /** What was decided of it, where it was decided already and then not accepted. */
+  decided: Decided | null;
+  /** Its bytes where they stand in the row and are still to be read; null for a large one, whose bytes are a blob. */
+  raw: Buffer | null;
+}
+
+/** What is known of a message once it was read: everything that its event shows. */
+export interface Decided extends Omit<Verdicts, 'arc'> {
+  auth: Auth;
+  reason: QuarantineReason | null;
+  /** Only the address; null where there is no one author. */
+  fromAddress: string | null;
+  detail: StoredDetail;
+}
+
+/** What a claim needs to know of the worker that makes it. */
+export interface Claimant {
+  claim: Id;
+  /** At most so many messages. */
+  limit: number;
+  /** At most so many of one environment, with those that it holds. */
+  perEnvironmentMax: number;
+  held: ReadonlyMap<number, number>;
+  /** Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing. Small ones wait for no room. */
+  bytesMax: number;
+  /** Looks only at messages that expire on these days, at most `DAYS_MAX` of them; null for all. */
+  days: readonly number[] | null;
+}
+
+/** What is to be written of messages: what was decided, and whose event is there. */
+export interface Progress {
+  decided: readonly { message: WaitingMessage; decided: Decided }[];
+  settled: readonly WaitingMessage[];
+}
+
+/** What is larger is counted by its bytes: it is read from a blob, and held whole. */
+export const LARGE_BYTES = 256 * 1024;
+
+/** Days that a claim may be limited to. */
+export const DAYS_MAX = 4;
+
+/** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
+const LEASE = `interval '12 seconds'`;
+
+/**
+ * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its oldest messages
+ * that nobody holds. The oldest of each environment come before the second of any. Only what is picked is locked, and looked at
+ * once more then, one by one, however many wait: where another process was faster it is left out, and told of in `raced`.
+ *
+ * A plan over every day opens each of its tables six times, whatever it finds: some milliseconds. `ofDays` leaves as many as there are
+ * days: parameters that a column is equal to are looked at before a table is opened. (Those of an array are not, nor is a column that
+ * is joined; and a range is taken to hold next to nothing, for which whole tables are read.)
+ */
+const claimOf = (name: string, ofDays: string): Statement => ({
+  name,
+  text: `
+    with recursive waiting as (
+      (select m.environment_id from inbox_messages m where m.state = 'received' ${ofDays} order by m.environment_id limit 1)
+      union all
+      select (select m.environment_id from inbox_messages m where m.state = 'received' and m.environment_id > w.environment_id ${ofDays} order by m.environment_id limit 1)
+      from waiting w where w.environment_id is not null
+    ), free as materialized (
+      select c.environment_id, c.id, c.expires_on, c.size_bytes, row_number() over (partition by c.environment_id order by c.id) as place
+      from waiting w cross join lateral (
+        select m.environment_id, m.id, m.expires_on, m.size_bytes from inbox_messages m
+        where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now()) ${ofDays}
+        order by m.id
+        limit least($2::int, greatest(0, $3::int - coalesce((select h.count from unnest($4::int[], $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0)))
+      ) c where w.environment_id is not null
+    ), picked as materialized (
+      select * from (
+        select f.*, sum(case when f.size_bytes > ${LARGE_BYTES} then f.size_bytes else 0 end::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
+        from (select * from free order by place, id limit $2::int) f
+      ) f where f.size_bytes <= ${LARGE_BYTES} or f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
+    ), locked as materialized (
+      select l.* from picked p cross join lateral (
+        select m.environment_id, m.id, m.expires_on from inbox_messages m
+        where m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
+          and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now()) ${ofDays}
+        for update of m skip locked
+      ) l
+    ), claimed as (
+      update inbox_messages m set claimed_by = $1::uuid, claimed_until = now() + ${LEASE}, tries = least(m.tries + 1, 32000)
+      where m.environment_id = any(array(select environment_id from locked)) and m.id = any(array(select id from locked))
+        and m.expires_on between (select min(expires_on) from locked) and (select max(expires_on) from locked) ${ofDays}
+      returning m.*
+    )
+    select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
+           c.alias_id as "aliasId", c.claimed_by as claim, c.reason, c.envelope_from as "envelopeFrom", c.envelope_to as "envelopeTo", c.client_ip as "clientIp",
+           c.helo, c.size_bytes as "sizeBytes", c.message_id as "messageId", c.received_at as "receivedAt", c.tries,
+           (extract(epoch from now() - c.unanswered_since) * 1000)::float8 as "unansweredForMs",
+           c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam, c.virus, c.detail,
+           case when c.detail is null then c.raw end as raw,
+           coalesce(a.address, '') as address, coalesce(a.destination_ids, '{}') as "destinationIds",
+           coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes"
+    from (select count(*)::int as picked from picked) n left join claimed c on true
+    left join aliases a on a.environment_id = c.environment_id and a.id = c.alias_id`,
+});
+const CLAIM = claimOf('inbox_claim', '');
+const CLAIM_OF_DAYS = claimOf('inbox_claim_of_days', 'and m.expires_on in ($7::date, $8::date, $9::date, $10::date)');
+
+/** inbox_messages_received_idx of each partition, until one has something. */
+const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
+const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select true as found ${ANY_WAITING}` };
+/** For the lookout. */
+export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
+
+/**
+ * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was erased. `s` has
+ * its event: whoever holds it by now finds that. `ofDays` as for a claim.
+ */
+const progressOf = (name: string, ofDays: string): Statement => ({
+  name,
+  text: `
+    with d as (
+      update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address, subject = i.subject, auth = i.auth,
+        spf = i.spf, dkim = i.dkim, dmarc = i.dmarc, dmarc_policy = i.dmarc_policy, spam = i.spam, virus = i.virus, detail = i.detail
+      from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+                  $13::text[], $14::text[], $15::jsonb[])
+        as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc, dmarc_policy, spam, virus, detail)
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null ${ofDays}
+      returning m.id
+    ), s as (
+      update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end, event_id = m.id, processed_at = now(),
+        claimed_by = null, claimed_until = null
+      from unnest($16::int[], $17::uuid[], $18::date[]) as i(environment_id, id, expires_on)
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.state = 'received' ${ofDays}
+    )
+    select id from d`,
+});
+const PROGRESS = progressOf('inbox_progress', '');
+const PROGRESS_OF_DAYS = progressOf(
+  'inbox_progress_of_days',
+  'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)',
+);
+
+/** inbox_messages_pkey. Only whose they still are. */
+const RENEW: Statement = {
+  name: 'inbox_renew',
+  text: `
+    update inbox_messages m set claimed_until = now() + ${LEASE}
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[]) as i(environment_id, id, expires_on, claim)
+    where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received'`,
+};
+
+/** inbox_messages_pkey. A try that was none is given back. */
+const PUT_BACK: Statement = {
+  name: 'inbox_put_back',
+  text: `
+    update inbox_messages set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = tries - $6::int
+    where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4`,
+};
+
+/** Messages of one environment that wait for name servers at once; a claim passes over each of them. */
+const AWAITING_DNS_MAX = 1_000;
+
+/**
+ * inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. Excess mail of one
+ * environment that waits for name servers does not slow down the claims of others.
+ */
+const AWAIT_DNS: Statement = {
+  name: 'inbox_await_dns',
+  text: `
+    update inbox_messages m set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = m.tries - 1,
+      unanswered_since = coalesce(m.unanswered_since, now())
+    where m.environment_id = $1 and m.id = $2 and m.expires_on = $3::date and m.claimed_by = $4 and m.state = 'received'
+      and (m.unanswered_since is not null or (
+        select count(*) filter (where oldest.unanswered_since is not null) from (
+          select o.unanswered_since from inbox_messages o where o.environment_id = $1 and o.state = 'received' order by o.id limit ${2 * AWAITING_DNS_MAX}
+        ) oldest) < ${AWAITING_DNS_MAX})
+    returning 1 as waits`,
+};
+
+/** events_pkey of the one partition: it expires with its message. */
+const HAS_EVENT: Statement = {
+  name: 'inbox_has_event',
+  text: 'select true as found from events where environment_id = $1 and id = $2 and expires_on = $3::date',
+};
+
+/** inbox_messages_received_idx, once for each environment that waits. */
+const OLDEST: Statement = {
+  name: 'inbox_oldest',
+  text: `select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as seconds, count(*)::int as count
+         from (select received_at from inbox_messages where state = 'received' order by environment_id, id limit 10000) waiting`,
+};
+
+type ClaimedRow = Omit<WaitingMessage, 'decided'> & {
+  [K in keyof Omit<Decided, 'detail' | 'reason'>]: Decided[K] | null;
+} & { detail: StoredDetail | null };
+/** Nothing was claimed where there is no id. */
+type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
+
+/** Statements of the pipeline on what waits for it. */
+@Injectable()
+export class WaitingMessagesStore {
+  constructor(private readonly database: Database) {}
+
+  /** Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind it. */
+  async claim({
+    claim,
+    limit,
+    perEnvironmentMax,
+    held,
+    bytesMax,
+    days,
+  }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
+    const values = [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()], bytesMax];
+    const rows = await (days === null
+      ? this.database.hot<ClaimRow>(CLAIM, values)
+      : this.database.hot<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
+    const messages = rows
+      .filter((row) => row.id !== null)
+      .map(
+        ({
+          picked: _picked,
+          fromAddress,
+          auth,
+          spf,
+          dkim,
+          dmarc,
+          dmarcPolicy,
+          spam,
+          virus,
+          detail,
+          ...row
+        }): WaitingMessage => ({
+          ...row,
+          decided:
+            detail === null
+              ? null
+              : ({
+                  fromAddress,
+                  auth,
+                  spf,
+                  dkim,
+                  dmarc,
+                  dmarcPolicy,
+                  spam,
+                  virus,
+                  detail,
+                  reason: row.reason,
+                } as Decided),
+        }),
+      );
+    return { messages, raced: messages.length < (rows[0]?.picked ?? 0) };
+  }
+
+  /** Whether a claim would find something: a fifth of its cost, and no row is locked. */
+  async isAnyWaiting(): Promise<boolean> {
+    return (await this.database.hot(IS_ANY_WAITING, [])).length > 0;
+  }
+
+  /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
+  async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
+    const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
+      decided.map((each) => read(each.message, each.decided));
+    const values = [
+      intArray(of((m) => m.environmentId)),
+      uuidArray(of((m) => m.id)),
+      dateArray(of((m) => m.expiresOnDay)),
+      uuidArray(of((m) => m.claim)),
+      textArray(of((_, d) => d.reason)),
+      textArray(of((_, d) => d.fromAddress)),
+      textArray(of((_, d) => d.detail.subject)),
+      textArray(of((_, d) => d.auth)),
+      textArray(of((_, d) => d.spf)),
+      textArray(of((_, d) => d.dkim)),
+      textArray(of((_, d) => d.dmarc)),
+      textArray(of((_, d) => d.dmarcPolicy)),
+      textArray(of((_, d) => d.spam)),
+      textArray(of((_, d) => d.virus)),
+      jsonbArray(of((_, d) => JSON.stringify(d.detail))),
+      intArray(settled.map((m) => m.environmentId)),
+      uuidArray(settled.map((m) => m.id)),
+      dateArray(settled.map((m) => m.expiresOnDay)),
+    ];
+    const days = new Set([...of((m) => m.expiresOnDay), ...settled.map((m) => m.expiresOnDay)]);
+    const rows = await (days.size > DAYS_MAX
+      ? this.database.hot<{ id: Id }>(PROGRESS, values)
+      : this.database.hot<{ id: Id }>(PROGRESS_OF_DAYS, [...values, ...daysOf([...days])]));
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Holds on to messages that take their time. */
+  async renew(messages: readonly WaitingMessage[]): Promise<void> {
+    await this.database.hot(RENEW, [
+      intArray(messages.map((m) => m.environmentId)),
+      uuidArray(messages.map((m) => m.id)),
+      dateArray(messages.map((m) => m.expiresOnDay)),
+      uuidArray(messages.map((m) => m.claim)),
+    ]);
+  }
+
+  /** It is taken up again after so long. */
+  async putBack(
+    { environmentId, id, expiresOn, claim }: WaitingMessage,
+    afterMs: number,
+    isTry: boolean,
+  ): Promise<void> {
+    await this.database.hot(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
+  }
+
+  /** Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of its environment wait already. */
+  async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
+    return (await this.database.hot(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
+  }
+
+  async hasEvent({ environmentId, id, expiresOn }: WaitingMessage): Promise<boolean> {
+    return (await this.database.hot(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
+  }
+
+  /** How many messages wait (up to 10,000), and the oldest of them for how long. */
+  async waiting(): Promise<{ seconds: number; count: number }> {
+    const [row] = await this.database.read<{ seconds: number; count: number }>(OLDEST, []);
+    return row ?? { seconds: 0, count: 0 };
+  }
+}
+
+/** The statement has so many places for them: what is left of them is filled with the last. */
+function daysOf(days: readonly number[]): string[] {
+  return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
+}

@@ -1,0 +1,42 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
+import { AcceptGroup } from './accept-group.js';
+import { type RepeatedRequest, Repeats } from './deduplication.contract.js';
+import { RepeatsStore } from './deduplication.store.js';
+import { Partitions } from './partitions.js';
+
+/** Repeats over PostgreSQL, in a group commit of their own: they are nobody's neighbours who waits for an event. */
+@Injectable()
+export class StoredRepeats extends Repeats implements OnApplicationShutdown {
+  private readonly group: AcceptGroup<RepeatedRequest>;
+
+  constructor(
+    private readonly store: RepeatsStore,
+    partitions: Partitions,
+  ) {
+    super();
+    this.group = new AcceptGroup<RepeatedRequest>(partitions, null, {
+      what: 'Keeping repeats',
+      weighBytes: ({ request }) => request.sizeBytes,
+      backlogMax: 10_000,
+      backlogBytesMax: 64 * 1024 * 1024,
+      store: async (repeats) => {
+        await this.store.insert(repeats);
+        return () => repeats.map(() => undefined);
+      },
+    });
+  }
+
+  override answerOf(request: IdempotentRequest): Promise<StoredAnswer | null> {
+    return this.store.answerOf(request);
+  }
+
+  override keep(repeat: RepeatedRequest): Promise<void> {
+    return this.group.add(repeat);
+  }
+
+  /** Waits until everything that was handed in is committed. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.group.drained();
+  }
+}

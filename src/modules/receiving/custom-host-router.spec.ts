@@ -1,0 +1,99 @@
+import type { HostedRequest } from '#http/adapter.js';
+import { HostsCalled } from './custom-host-router.js';
+
+const HOOKS = {
+  environmentId: 1,
+  domainId: '0190f0a0-0000-0000-0000-00000000000a',
+  host: 'hooks.customer.example',
+  isServing: true,
+};
+
+function arrange({ hosts = [HOOKS], trustProxy = [] as string[] } = {}) {
+  const world = { hosts, looks: 0 };
+  const called = new HostsCalled(
+    {
+      get isEmpty() {
+        return world.hosts.length === 0;
+      },
+      serving: (host) => {
+        world.looks += 1;
+        return world.hosts.find((each) => each.host === host) ?? null;
+      },
+    },
+    trustProxy,
+  );
+  return { world, called };
+}
+
+const request = (
+  host: string | undefined,
+  url = '/stripe?a=1',
+  more: Record<string, string> = {},
+  remoteAddress = '10.0.0.1',
+): HostedRequest => ({ url, headers: { ...(host !== undefined && { host }), ...more }, socket: { remoteAddress } });
+
+describe('HostsCalled', () => {
+  it.each([
+    'hooks.customer.example',
+    'HOOKS.Customer.Example',
+    'hooks.customer.example:8443',
+    'hooks.customer.example.',
+    'hooks.customer.example.:443',
+  ])('leads %s to the ingest route, and says where it was led from', (host) => {
+    const { called } = arrange();
+    const came = request(host);
+
+    expect(called.urlOf(came)).toBe('/in/stripe?a=1');
+    expect(called.of(came)).toEqual({ domainId: HOOKS.domainId, host: host.toLowerCase(), url: '/stripe?a=1' });
+  });
+
+  it.each(['/v1/keys', '/docs', '/in/acme/stripe', '/health/live', '/', '//x', '/%2e%2e/x'])(
+    'leads every path there: %s',
+    (url) => {
+      expect(arrange().called.urlOf(request('hooks.customer.example', url))).toBe(`/in/${url.slice(1)}`);
+    },
+  );
+
+  it.each([
+    [undefined, '/a'],
+    ['', '/a'],
+    ['localhost:3000', '/a'],
+    ['hooks.customer.example.evil.example', '/a'],
+    ['xhooks.customer.example', '/a'],
+    ['hooks.customer.example', '*'],
+    ['hooks.customer.example', 'http://hooks.customer.example/a'],
+  ])('leaves host %j with %s alone', (host, url) => {
+    const { called } = arrange();
+    const came = request(host, url);
+
+    expect(called.urlOf(came)).toBeNull();
+    expect(called.of(came)).toBeNull();
+  });
+
+  it('believes X-Forwarded-Host of a proxy that is trusted, the last of its words, and nobody else', () => {
+    const forwarded = (said: string, from: string) =>
+      request('10.0.0.9:3000', '/a', { 'x-forwarded-host': said }, from);
+    const { called } = arrange({ trustProxy: ['10.0.0.0/8'] });
+
+    expect(called.urlOf(forwarded('hooks.customer.example', '10.0.0.1'))).toBe('/in/a');
+    expect(called.urlOf(forwarded('evil.example, hooks.customer.example', '10.0.0.1'))).toBe('/in/a');
+    expect(called.urlOf(forwarded('hooks.customer.example, evil.example', '10.0.0.1'))).toBeNull();
+    expect(called.urlOf(forwarded('hooks.customer.example', '192.0.2.1'))).toBeNull();
+    expect(arrange().called.urlOf(forwarded('hooks.customer.example', '10.0.0.1'))).toBeNull();
+  });
+
+  it('looks at no request while there is no such host', () => {
+    const { called, world } = arrange({ hosts: [] });
+
+    expect([called.urlOf(request('hooks.customer.example')), world.looks]).toEqual([null, 0]);
+  });
+
+  it('remembers where a request was led from when the host has gone meanwhile: its path is not one of the platform', () => {
+    const { called, world } = arrange();
+    const came = request('hooks.customer.example');
+    called.urlOf(came);
+    world.hosts = [];
+
+    expect(called.of(came)).toMatchObject({ domainId: HOOKS.domainId });
+  });
+});

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Repeats } from '#modules/ledger/deduplication.contract.js';
+import { Accepting, type VerifiedRequest } from './accepting.js';
+import { repeatKey } from './deduplication-key.js';
+import type { LiveEndpoint } from './live-endpoint.js';
+import type { PipelineResult } from './pipeline-result.js';
+import { firstAnswer, keptForRepeats } from './received-answer.js';
+
+const HOURS_A_DAY = 24;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Drops what a provider sends again, where the endpoint asks for it. The first request with an id is the one whose event is committed
+ * with it: of two that come at once, to whichever processes, the other one is the repeat. What is refused or fails claims no id.
+ */
+@Injectable()
+export class RepeatsDropped {
+  /** The last request here of each id that is under way: those with the same id stand in line behind it. */
+  private readonly lines = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly repeats: Repeats,
+    private readonly accepting: Accepting,
+    private readonly environments: Environments,
+  ) {}
+
+  /** What `first` makes of the request, unless it repeats another one. Throws as `first`, and 503 when storage is away. */
+  async once(
+    endpoint: LiveEndpoint,
+    dedupeId: string,
+    verified: VerifiedRequest,
+    first: () => Promise<PipelineResult['answer']>,
+  ): Promise<PipelineResult> {
+    const request = repeatKey(endpoint, dedupeId);
+    return this.inLine(`${request.environmentId} ${request.route} ${request.key}`, async () => {
+      // A look before the work: transforms and proxies need not see what is a repeat for certain.
+      const known = await this.repeats.answerOf(request);
+      if (known !== null) return this.repeat(endpoint, verified, known);
+      verified.idempotency = {
+        request,
+        keeps: (id, answer) => keptForRepeats(answer, id),
+        ttlMs: await this.windowMs(endpoint),
+      };
+      try {
+        const answer = await first();
+        return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
+      } catch (error) {
+        if (error instanceof AlreadyAnswered) return await this.repeat(endpoint, verified, error.answer);
+        throw error;
+      }
+    });
+  }
+
+  private async repeat(endpoint: LiveEndpoint, verified: VerifiedRequest, kept: StoredAnswer): Promise<PipelineResult> {
+    const { eventId, answer } = firstAnswer(kept);
+    await this.accepting.keepRepeat(endpoint, verified, eventId, answer);
+    return { eventId, answer, isRepeat: true };
+  }
+
+  /** Retention may have been cut short since the window was set. */
+  private async windowMs({ environmentId, deduplication }: LiveEndpoint): Promise<number> {
+    const { retentionDays } = await this.environments.get(environmentId);
+    return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
+  }
+
+  /** One after the other: two rows of one statement can't have the same key, and the second one would be told that the first still runs. */
+  private async inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.lines.get(key) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    this.lines.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.lines.get(key) === turn) this.lines.delete(key);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { SystemClock } from '#kernel/clock.js';
+import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/embedded.js';
+import { accountFor } from '../bootstrap/embedded/account.js';
+import { writeBackup, type WrittenBackup } from '../bootstrap/embedded/backup-file.js';
+import { locateBinaries } from '../bootstrap/embedded/binaries.js';
+import { clusterLink } from '../bootstrap/embedded/cluster.js';
+import { startFailure } from '../bootstrap/start-failure.js';
+
+/** What the operator asked for. */
+interface Asked {
+  file: string;
+  withKey: boolean;
+}
+
+/** Backs the embedded database up, whether the service runs or not. @throws ConfigError with one line for the operator. */
+async function backUp(config: Config, { file, withKey }: Asked): Promise<WrittenBackup> {
+  if (!config.isEmbedded) {
+    throw new ConfigError(
+      'DATABASE_URL leads to a PostgreSQL of your own: back it up with its own tools (pg_dump, base backups and WAL).',
+    );
+  }
+  const dataDir = path.resolve(config.dataDir);
+  if (!existsSync(clusterLink(dataDir)))
+    throw new ConfigError(`There is no database in DATA_DIR ${dataDir}: set the DATA_DIR that Posthorn has.`);
+  const binaries = await locateBinaries(accountFor(clusterLink(dataDir)));
+  const at = new SystemClock().now();
+  const running = runningEmbeddedPostgres(dataDir);
+  if (running !== null) return writeBackup({ url: running, dataDir, file, withKey, binaries, at });
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  try {
+    return await writeBackup({ url: postgres.url, dataDir, file, withKey, binaries, at });
+  } finally {
+    await postgres.stop();
+  }
+}
+
+function askedOf(given: string[]): Asked {
+  try {
+    const { values, positionals } = parseArgs({
+      args: given,
+      allowPositionals: true,
+      options: { 'without-key': { type: 'boolean', default: false } },
+    });
+    const [file] = positionals;
+    if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
+  } catch {
+    // What is not known here is told like what is missing.
+  }
+  throw new ConfigError(
+    'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to leave the master key out.',
+  );
+}
+
+function linesOf({ file, bytes, hasMasterKey }: WrittenBackup): string[] {
+  const size = `${file}: ${(bytes / 1024 / 1024).toFixed(1)} MiB, the whole database as it is now.`;
+  return hasMasterKey
+    ? [
+        size,
+        'The master key is in it: whoever has this file can read every secret. Keep it as closed as the key itself.',
+      ]
+    : [
+        size,
+        'The master key is NOT in it: without MASTER_KEY, or DATA_DIR/master.key, no secret in it can be read. Keep the key apart from it.',
+      ];
+}
+
+let config: Config | null = null;
+try {
+  const asked = askedOf(process.argv.slice(2));
+  config = loadConfig();
+  process.stdout.write(`${linesOf(await backUp(config, asked)).join('\n')}\n`);
+} catch (error) {
+  process.stderr.write(`No backup was made: ${startFailure(error, config)}\n`);
+  process.exitCode = 1;
+}

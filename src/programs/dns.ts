@@ -1,0 +1,159 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { ServerRecords } from '#egress/names/server-records.js';
+import { dkimHost, dkimText, plainText } from '#engine/mail/dns-records.js';
+import { platformRecords, zoneLine } from '#engine/mail/platform-zone.js';
+import { SystemClock } from '#kernel/clock.js';
+import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
+import { KeyringStore } from '#kernel/crypto/keyring.store.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Database, sqlState } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { DkimKeys, type ListedDkimKey } from '#modules/domains/dkim-keys.js';
+import { DkimKeysStore } from '#modules/domains/dkim-keys.store.js';
+import { openDatabase } from '../bootstrap/data-source.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/embedded.js';
+import { provideMasterKey } from '../bootstrap/master-key.js';
+import { startFailure } from '../bootstrap/start-failure.js';
+
+interface Options {
+  isRotating: boolean;
+  /** Without looking whether the new key is published. */
+  isBlind: boolean;
+}
+
+const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
+const UNDEFINED_TABLE = '42P01';
+
+/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+async function run(config: Config, options: Options): Promise<string[]> {
+  if (!config.platformDomain.includes('.'))
+    throw new ConfigError('PLATFORM_DOMAIN is not set: give the domain whose zone is to be published.');
+  if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, options);
+  const running = runningEmbeddedPostgres(config.dataDir);
+  if (running !== null) return runAt(running, config, options);
+  const directory = path.resolve(config.dataDir);
+  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+  try {
+    return await runAt(postgres.url, config, options);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function runAt(url: string, given: Config, options: Options): Promise<string[]> {
+  const config = given.completedWith(url, provideMasterKey(given));
+  const source = await openDatabase(url);
+  const database = new Database(source, config);
+  try {
+    const clock = new SystemClock();
+    const notifications = new Notifications(config, database, clock);
+    const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
+    await keyring.load();
+    const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
+    return options.isRotating ? await rotate(config, keys, options) : await zone(config, keys);
+  } catch (error) {
+    throw sqlState(error) === UNDEFINED_TABLE ? new ConfigError(NOT_STARTED) : error;
+  } finally {
+    await database.close();
+  }
+}
+
+/** Everything that the operator publishes, as a zone file. */
+async function zone({ platformDomain, platformAddresses, platformSpf }: Config, keys: DkimKeys): Promise<string[]> {
+  const dkim = await keys.published();
+  const current = dkim.find(({ state }) => state === 'current');
+  return [
+    `; What the zone of ${platformDomain} publishes for Posthorn. Mail is signed with ${current?.selector}; both keys stay published.`,
+    ...(platformAddresses.length > 0
+      ? []
+      : ['; PLATFORM_ADDRESSES is not set: A and AAAA records are missing here, and SPF lets nobody send.']),
+    ...platformRecords({ domain: platformDomain, addresses: platformAddresses, spf: platformSpf, dkim }).map(zoneLine),
+  ];
+}
+
+/**
+ * In two calls, since nothing may be signed with a key that nobody can look up: the first puts a new key on the selector
+ * that does not sign and shows its record, the second moves to it once name servers have the record.
+ */
+async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
+  const dkim = await keys.published();
+  const current = dkim.find(({ state }) => state === 'current');
+  const next = dkim.find(({ state }) => state === 'next');
+  if (next === undefined) {
+    const made = await keys.prepareNext();
+    return [
+      `; A new key is on ${made.selector}. ${current?.selector} signs until name servers have this record in place of the one before:`,
+      lineOf(config, { ...made, state: 'next' }),
+      '; Publish it, wait for as long as the record before may be remembered (an hour), and run this again.',
+    ];
+  }
+  if (!isBlind) await seePublished(config, next);
+  await keys.promote(next.selector);
+  return [
+    `; Mail is signed with ${next.selector} from now on, on every process within five seconds. Leave ${current?.selector} published: mail that it signed is still under way.`,
+  ];
+}
+
+/** @throws ConfigError when name servers do not have the key's record. */
+async function seePublished(
+  { platformDomain, dnsServers }: Config,
+  { selector, publicKey }: ListedDkimKey,
+): Promise<void> {
+  const name = dkimHost(selector, platformDomain);
+  const answer = await new ServerRecords({ servers: dnsServers }).txt(name, 'dns');
+  const texts = 'found' in answer ? answer.found.map(plainText) : [];
+  if (texts.length === 1 && texts[0] === dkimText(publicKey)) return;
+  const seen =
+    'unanswered' in answer
+      ? `its name servers did not answer (${answer.unanswered})`
+      : `it has ${texts.length === 0 ? 'no record' : 'another one'}`;
+  throw new ConfigError(
+    `The new key of ${name} is not to be seen: ${seen}. Publish what \`posthorn dns\` shows; --now moves to it without looking.`,
+  );
+}
+
+function lineOf({ platformDomain, platformAddresses, platformSpf }: Config, key: ListedDkimKey): string {
+  const name = dkimHost(key.selector, platformDomain);
+  const records = platformRecords({
+    domain: platformDomain,
+    addresses: platformAddresses,
+    spf: platformSpf,
+    dkim: [key],
+  });
+  return records
+    .filter((record) => record.name === name)
+    .map(zoneLine)
+    .join('\n');
+}
+
+function optionsOf(given: string[]): Options {
+  try {
+    const { values } = parseArgs({
+      args: given,
+      options: { 'rotate-dkim': { type: 'boolean', default: false }, now: { type: 'boolean', default: false } },
+    });
+    if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
+  } catch {
+    // What is not known here is told like what is wrong.
+  }
+  throw new ConfigError('The options are --rotate-dkim, and --now beside it.');
+}
+
+let config: Config | null = null;
+try {
+  const options = optionsOf(process.argv.slice(2));
+  config = loadConfig();
+  process.stdout.write(`${(await run(config, options)).join('\n')}\n`);
+} catch (error) {
+  process.stderr.write(`Nothing was changed: ${startFailure(error, config)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,180 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseMailbox } from '#engine/mail/addresses.js';
+import { SystemClock } from '#kernel/clock.js';
+import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
+import { KeyringStore } from '#kernel/crypto/keyring.store.js';
+import { Vault } from '#kernel/crypto/vault.js';
+import { Cursors } from '#kernel/cursors.js';
+import { Database, sqlState } from '#kernel/database/database.js';
+import { followDatabase } from '#kernel/database/database-time.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { ApiError } from '#kernel/errors.js';
+import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
+import { AuditStore } from '#modules/audit/audit.store.js';
+import { StoredAuditTrail } from '#modules/audit/stored-audit-trail.js';
+import { KeyIssuer } from '#modules/auth/keys/key-issuer.js';
+import { KeysStore } from '#modules/auth/keys/keys.store.js';
+import { MembersStore } from '#modules/auth/members/members.store.js';
+import { OrganizationFounder } from '#modules/auth/organizations/organization-founder.js';
+import { OrgsService } from '#modules/auth/organizations/organizations.service.js';
+import { OrgsStore } from '#modules/auth/organizations/organizations.store.js';
+import { OrganizationsStore } from '#modules/auth/organizations/own-organization.store.js';
+import { openDatabase } from '../bootstrap/data-source.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/embedded.js';
+import { provideMasterKey } from '../bootstrap/master-key.js';
+import { startFailure } from '../bootstrap/start-failure.js';
+
+/** What the operator asks for. */
+type Wish =
+  | { verb: 'list' }
+  | { verb: 'create'; slug: string; name: string; admin: { email: string; name: string } }
+  | { verb: 'remove'; id: Id };
+
+const USAGE = `Say one of
+  list
+  create --slug acme --name "Acme" --admin-email ada@example.com [--admin-name "Ada"]
+  remove org_…`;
+const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
+const UNDEFINED = new Set(['42P01', '42703']);
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+async function run(config: Config, wish: Wish): Promise<string[]> {
+  if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, wish);
+  const running = runningEmbeddedPostgres(config.dataDir);
+  if (running !== null) return runAt(running, config, wish);
+  const directory = path.resolve(config.dataDir);
+  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+    );
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+  try {
+    return await runAt(postgres.url, config, wish);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> {
+  const config = given.completedWith(url, provideMasterKey(given));
+  const source = await openDatabase(url);
+  const database = new Database(source, config);
+  try {
+    const clock = new SystemClock();
+    await followDatabase(clock, (text) => source.query(text));
+    const ids = new Ids(clock);
+    const notifications = new Notifications(config, database, clock);
+    const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
+    await keyring.load();
+    const [organizations, keys] = [new OrganizationsStore(database), new KeysStore(database)];
+    const founder = new OrganizationFounder(organizations, new Vault(keyring), ids, clock);
+    const orgs = new OrgsService(
+      new OrgsStore(database),
+      organizations,
+      founder,
+      new MembersStore(database),
+      keys,
+      new KeyIssuer(keys, ids, clock),
+      database,
+      notifications,
+      new Cursors(keyring, clock),
+      ids,
+      config,
+    );
+    const audit = new AuditStore(database);
+    await audit.ensurePartitions();
+    return await database.unit(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
+  } catch (error) {
+    throw UNDEFINED.has(sqlState(error) ?? '')
+      ? new ConfigError(NOT_STARTED)
+      : error instanceof ApiError
+        ? new ConfigError(error.message)
+        : error;
+  } finally {
+    await database.close();
+  }
+}
+
+/** With its entry in the audit log, or not at all. */
+async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
+  const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
+    audit.record({
+      organizationId: null,
+      environmentId: null,
+      actor: { kind: 'operator', id: null },
+      action,
+      resourceType: 'orgs',
+      resourceId: showId('org', id),
+      origin: null,
+      before: null,
+      after,
+    });
+  switch (wish.verb) {
+    case 'list': {
+      const { rows } = await orgs.list({ limit: 10_000 });
+      return rows.map(
+        ({ id, slug, name, removed_at }) =>
+          `${showId('org', id)}  ${slug}  ${name}${removed_at === null ? '' : `  (removed ${removed_at.toISOString()})`}`,
+      );
+    }
+    case 'create': {
+      const { organization, admin, keys } = await orgs.create(wish);
+      await noted('posthorn orgs create', organization.id, { slug: wish.slug, name: wish.name, admin: admin.email });
+      return [
+        `${showId('org', organization.id)}  ${wish.slug}  ${wish.name}`,
+        `Admin: ${admin.email}`,
+        `Live admin key: ${keys.live}`,
+        `Test admin key: ${keys.test}`,
+        'The keys are not shown again.',
+      ];
+    }
+    case 'remove':
+      await orgs.remove(wish.id);
+      await noted('posthorn orgs remove', wish.id, null);
+      return [
+        `${showId('org', wish.id)} is removed: nobody comes in any more. What it configured is erased by the service, what it accepted goes with its retention.`,
+      ];
+  }
+}
+
+/** @throws ConfigError for what can't be understood. */
+function wishOf(given: string[]): Wish {
+  const [verb, ...rest] = given;
+  if (verb === 'list' && rest.length === 0) return { verb };
+  const id = verb === 'remove' && rest.length === 1 ? parseId('org', rest[0] ?? '') : null;
+  if (id !== null) return { verb: 'remove', id };
+  if (verb !== 'create') throw new ConfigError(USAGE);
+  const { slug, name, 'admin-email': email, 'admin-name': adminName } = optionsOf(rest);
+  if (slug === undefined || name === undefined || email === undefined) throw new ConfigError(USAGE);
+  if (!SLUG.test(slug)) throw new ConfigError('--slug has 1 to 63 lower-case letters, digits and "-".');
+  const mailbox = parseMailbox(email);
+  if ('refusal' in mailbox || mailbox.name !== '')
+    throw new ConfigError('--admin-email must be an address alone, such as ada@example.com.');
+  const address = mailbox.address.toLowerCase();
+  return { verb, slug, name, admin: { email: address, name: adminName ?? address } };
+}
+
+function optionsOf(args: string[]): Partial<Record<'slug' | 'name' | 'admin-email' | 'admin-name', string>> {
+  try {
+    const text = { type: 'string' } as const;
+    return parseArgs({ args, options: { slug: text, name: text, 'admin-email': text, 'admin-name': text } }).values;
+  } catch {
+    throw new ConfigError(USAGE);
+  }
+}
+
+let config: Config | null = null;
+try {
+  const wish = wishOf(process.argv.slice(2));
+  config = loadConfig();
+  process.stdout.write(`${(await run(config, wish)).join('\n')}\n`);
+} catch (error) {
+  process.stderr.write(`Nothing was changed: ${startFailure(error, config)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,164 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { SystemClock } from '#kernel/clock.js';
+import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
+import { ConfigReader, parseMasterKey } from '#kernel/config/config-values.js';
+import { Keyring } from '#kernel/crypto/keyring.js';
+import { KeyringStore } from '#kernel/crypto/keyring.store.js';
+import { Database } from '#kernel/database/database.js';
+import { Notifications } from '#kernel/database/notifications.js';
+import { dataSource } from '../bootstrap/data-source.js';
+import { startEmbeddedPostgres } from '../bootstrap/embedded.js';
+import { provideMasterKey } from '../bootstrap/master-key.js';
+import { connect, runMigrations } from '../bootstrap/migrate.js';
+import { startFailure } from '../bootstrap/start-failure.js';
+
+const KEY_BYTES = 32;
+/** A process whose listening connection broke is back, and reads the data keys again, within five seconds. */
+const ALL_KNOW_MS = 6_000;
+
+/** The database, and what the command does there with a master key. */
+interface Opened {
+  store: KeyringStore;
+  /** The keyring under a master key. Throws ConfigError when it is not the one. */
+  keyringOf(masterKey: Buffer): Promise<Keyring>;
+}
+
+const NEXT_STEPS = [
+  'Next: give every machine the new key as MASTER_KEY and restart the processes, one after the other. Those that run go on',
+  'as they are; one that is started with the old key stops at once. Back up the new key, and only then forget the old one.',
+];
+
+/** Replaces the master key. @throws ConfigError with one line for the operator. */
+async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
+  if (config.configuredMasterKey !== null) return rotateConfigured(config, given);
+  const file = path.resolve(config.dataDir, 'master.key');
+  if (!existsSync(file)) throw new ConfigError(`There is no ${file}: nothing to rotate.`);
+  return withDatabase(config, provideMasterKey(config), (opened) =>
+    rotateFile(opened, file, provideMasterKey(config), given),
+  );
+}
+
+/** The key comes from MASTER_KEY, so the operator brings the new one and puts it there. */
+async function rotateConfigured(config: Config, next: Buffer | null): Promise<string[]> {
+  if (next === null)
+    throw new ConfigError(
+      'NEW_MASTER_KEY is required beside MASTER_KEY: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
+    );
+  if (next.equals(config.masterKey)) throw new ConfigError('NEW_MASTER_KEY is the same as MASTER_KEY.');
+  return withDatabase(config, config.masterKey, async (opened) => {
+    const keyring = await keyringOrNull(opened, config.masterKey);
+    if (keyring !== null) return [await replace(opened, keyring, next), ...NEXT_STEPS];
+    // The command was run before: it is safe to repeat.
+    await opened.keyringOf(next);
+    return ['The data keys are wrapped with NEW_MASTER_KEY already.', ...NEXT_STEPS];
+  });
+}
+
+/**
+ * The key is in a file. The new one stands beside it before the database depends on it, so that a crash at any moment
+ * leaves the key in force in one of the two files; running the command again then ends what was begun.
+ */
+async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buffer | null): Promise<string[]> {
+  const staged = `${file}.next`;
+  const begun = existsSync(staged) ? parseMasterKey(readFileSync(staged, 'utf8').trim()) : null;
+  if (begun !== null && (await keyringOrNull(opened, begun)) !== null) {
+    renameSync(staged, file);
+    return [`The rotation that was interrupted is complete: ${file} holds the new key. Back it up.`];
+  }
+  const keyring = await opened.keyringOf(key);
+  const next = given ?? randomBytes(KEY_BYTES);
+  if (next.equals(key)) throw new ConfigError(`NEW_MASTER_KEY is the same as the key in ${file}.`);
+  rmSync(staged, { force: true });
+  writeDurably(staged, next);
+  const done = await replace(opened, keyring, next);
+  renameSync(staged, file);
+  return [done, `${file} holds the new key. Back it up, and start Posthorn again.`];
+}
+
+/**
+ * The data key comes first, still wrapped with the old master key: every running process can read it then, and goes on
+ * opening what those that are started with the new master key will seal.
+ */
+async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
+  const id = await keyring.add();
+  if ((await store.peers()) > 0) await rest(ALL_KNOW_MS);
+  await keyring.rewrap(next);
+  return `Every data key is wrapped with the new master key, and data key ${id} was added for what is sealed from now on.`;
+}
+
+async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring | null> {
+  try {
+    return await opened.keyringOf(masterKey);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** Starts the embedded server when that is where the database is; the service must be stopped then, which its lock sees to. */
+async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
+  const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
+  try {
+    const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
+    const source = dataSource(complete.databaseDirectUrl, 4, [], { isPatient: true });
+    await connect(source);
+    const database = new Database(source, complete);
+    try {
+      await runMigrations(source);
+      return await work(opened(complete, database));
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+function opened(config: Config, database: Database): Opened {
+  const store = new KeyringStore(database);
+  const clock = new SystemClock();
+  const keyringOf = async (masterKey: Buffer): Promise<Keyring> => {
+    const keyring = new Keyring(store, new Notifications(config, database, clock), { masterKey }, clock);
+    await keyring.load();
+    return keyring;
+  };
+  return { store, keyringOf };
+}
+
+/** The directory too: the database is about to depend on a file that must still have its name after a power cut. */
+function writeDurably(file: string, key: Buffer): void {
+  const descriptors = [openSync(file, 'wx', 0o600), openSync(path.dirname(file), 'r')];
+  try {
+    writeSync(descriptors[0] as number, `${key.toString('base64')}\n`);
+    for (const descriptor of descriptors) fsyncSync(descriptor);
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}
+
+/** NEW_MASTER_KEY, which only this command knows: the service never holds a key that is not in force. */
+function givenKey(): Buffer | null {
+  // eslint-disable-next-line no-restricted-properties -- not the service's configuration
+  const value = new ConfigReader(process.env).text('NEW_MASTER_KEY');
+  if (value === null) return null;
+  const key = parseMasterKey(value);
+  if (key === null)
+    throw new ConfigError(
+      `NEW_MASTER_KEY must be 32 bytes in base64 or hex; the given value has ${value.length} characters.`,
+    );
+  return key;
+}
+
+let config: Config | null = null;
+try {
+  config = loadConfig();
+  const lines = await rotate(config, givenKey());
+  process.stdout.write(`${lines.join('\n')}\n`);
+} catch (error) {
+  process.stderr.write(`The master key was not rotated: ${startFailure(error, config)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,78 @@
+import { Rests, restsOf, SHARE, USED } from './cpu-throttle.js';
+
+/** A thread that runs and waits in a time of its own, with what it was allowed. */
+function arrange(share: number) {
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  cells[SHARE] = share;
+  const thread = { nowMs: 0, usedMs: 0, waits: [] as number[], duringWait: (): void => undefined };
+  const wait = (_share: number, ms: number): void => {
+    thread.waits.push(ms);
+    thread.nowMs += ms;
+    thread.duringWait();
+  };
+  const rests = new Rests(cells, { usedMs: () => thread.usedMs, nowMs: () => thread.nowMs, wait });
+  const run = (ms: number): void => {
+    for (let ran = 0; ran < ms; ran += 1) {
+      thread.nowMs += 1;
+      thread.usedMs += 1;
+      rests.look();
+    }
+  };
+  return { cells, thread, run };
+}
+
+describe('rests of a slow thread', () => {
+  it('are none where it may run all the time, and what it used is told', () => {
+    const { cells, thread, run } = arrange(0);
+    run(100);
+    expect(thread.waits).toEqual([]);
+    expect(cells[USED]).toBe(100_000);
+  });
+
+  it.each([
+    [500, 200],
+    [100, 1_000],
+    [25, 4_000],
+    [1_000, 100],
+  ])('keep a share of %d thousandths: 100 ms of CPU time take %d ms', (share, tookMs) => {
+    const { thread, run } = arrange(share);
+    run(100);
+    expect(thread.nowMs).toBeCloseTo(tookMs, 5);
+    expect(thread.usedMs).toBe(100);
+  });
+
+  it('look again every 100 ms: it goes on at once where it may run all the time again', () => {
+    const { cells, thread, run } = arrange(1);
+    thread.duringWait = () => (cells[SHARE] = 0);
+    run(100);
+    expect(thread.waits).toEqual([100]);
+    expect(thread.nowMs).toBe(200);
+  });
+
+  it('make good what ended early because the share changed', () => {
+    const { cells, thread, run } = arrange(100);
+    thread.duringWait = () => {
+      if (cells[SHARE] === 100) thread.nowMs -= 30;
+      cells[SHARE] = 200;
+    };
+    run(4);
+    expect(thread.waits).toEqual([36, 30]);
+  });
+
+  it('are none where no CPU time is to be had: rests would be taken for use, and end the call', () => {
+    const cells = new Int32Array(new SharedArrayBuffer(8));
+    expect([restsOf(cells, null, () => 0), restsOf(cells, '0', () => 0), restsOf(null, null, () => 0)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it('count CPU time and not what passes: what others keep waiting owes nothing for it', () => {
+    const { cells, thread, run } = arrange(500);
+    thread.nowMs += 1_000;
+    run(1);
+    expect(thread.waits).toEqual([1]);
+    expect(cells[USED]).toBe(1_000);
+  });
+});

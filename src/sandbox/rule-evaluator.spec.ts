@@ -1,0 +1,136 @@
+import { compileFilter, type Condition } from '#engine/conditions/condition.js';
+import { RequestView } from '#engine/conditions/request-view.js';
+import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
+import { Metrics } from '#kernel/observability/metrics.js';
+import type { CallEnd } from './call-thread.js';
+import { MeteredAllowance, type Verdict, Verdicts } from './evaluation.js';
+import type { LaneThread } from './lane.js';
+import { Judge, type JudgeCall } from './rule-evaluator.js';
+
+const now = (): number => performance.now();
+
+/** What a thread does, in this one; `endsAfter` is how it ends where it is never done. */
+class SameThread implements LaneThread<JudgeCall, Verdict | 'overrun'> {
+  readonly ready = Promise.resolve(true);
+  readonly isAlive = true;
+  private readonly verdicts = new Verdicts();
+
+  constructor(private readonly meter = now) {}
+
+  async run(given: JudgeCall): Promise<CallEnd<Verdict | 'overrun'>> {
+    const { question, timeoutMs, sliceMs } = structuredClone(given);
+    const from = this.meter();
+    const { verdict, isCut } = this.verdicts.answer(
+      question,
+      new MeteredAllowance(() => this.meter() - from, timeoutMs, sliceMs),
+    );
+    return { answer: isCut && sliceMs !== null ? 'overrun' : verdict, cpuMs: 1 };
+  }
+
+  async stop(): Promise<void> {}
+}
+
+const OWNER = { organization: 'o', endpoint: 'e' };
+
+function judgeOf(meter = now): { judge: Judge; counted: () => Promise<string> } {
+  const metrics = new Metrics();
+  const judge = new Judge(metrics, undefined, async () => new SameThread(meter));
+  return { judge, counted: () => metrics.registry.getSingleMetricAsString('posthorn_judgements_total') };
+}
+
+function filterOf(source: unknown): Condition {
+  const compiled = compileFilter(source, 'filter');
+  if ('faults' in compiled) throw new Error(JSON.stringify(compiled.faults));
+  return compiled.condition;
+}
+
+function rulesOf(source: unknown): CompiledRules {
+  const compiled = compileRules(source, 'rules');
+  if ('faults' in compiled) throw new Error(JSON.stringify(compiled.faults));
+  return compiled.rules;
+}
+
+const viewOf = (text: string): RequestView =>
+  new RequestView(
+    { method: 'POST', path: '', query: '', url: '', ip: '', headers: [], body: Buffer.from(text) },
+    'none',
+  );
+
+const body = (op: string, value: string): object => ({ type: 'body', op, value });
+const TEXT = Array.from({ length: 9_000 }, (_, i) => `word ${i};`).join('');
+
+describe('Judge', () => {
+  it('decides what a moment is not enough for: a harmless pattern on 90 KB, and 63 contains on 70 KB', async () => {
+    const { judge, counted } = judgeOf();
+    const filters = [
+      filterOf(body('matches', 'word [0-9]+;word 8999;')),
+      filterOf(body('matches', 'word 9000;')),
+      filterOf({ all: Array.from({ length: 63 }, (_, i) => body('contains', `word ${100 * i};`)) }),
+    ];
+    const view = viewOf(TEXT);
+    expect(filters.map((filter) => filter.matches(view))).toEqual([false, false, false]);
+    expect(view.isExhausted).toBe(true);
+
+    expect(await judge.filters(OWNER, filters, view)).toEqual([true, false, true]);
+
+    expect(await counted()).toContain('{kind="filters",outcome="decided"} 1');
+  });
+
+  it('finds the fiftieth of fifty rules of 64 leaves each, on 128 KB', async () => {
+    const { judge } = judgeOf();
+    const when = (last: string): object => ({
+      all: [...Array.from({ length: 63 }, (_, i) => body('contains', `word ${i};`)), body('contains', last)],
+    });
+    const rules = rulesOf({
+      rules: Array.from({ length: 50 }, (_, i) => ({
+        when: when(i === 49 ? 'word 8999;' : `nothing ${i}`),
+        respond: { status: 200 + i },
+      })),
+    });
+    const view = viewOf(TEXT.padEnd(131_072));
+    expect(rules.first(view)).toBe(-1);
+
+    const place = await judge.first(OWNER, rules, view);
+
+    expect(place).toBe(49);
+    expect(rules.answer(place ?? -1, view.fresh())?.status).toBe(249);
+  });
+
+  it('knows nothing where the time is over, and says so', async () => {
+    // Every look at this meter finds three seconds gone.
+    let usedMs = 0;
+    const { judge, counted } = judgeOf(() => (usedMs += 3_000));
+    const view = viewOf(TEXT);
+    const filters = [
+      filterOf({ all: Array.from({ length: 60 }, (_, i) => body('matches', `word ${i};`)) }),
+      filterOf(body('contains', 'word 1;')),
+    ];
+
+    expect(await judge.filters(OWNER, filters, view)).toEqual([null, null]);
+
+    expect(await counted()).toContain('{kind="filters",outcome="undecided"} 1');
+  });
+
+  it('holds values against schemas, and says what is wrong with one', async () => {
+    const { judge } = judgeOf();
+    const schema = JSON.stringify({ required: ['a'] });
+
+    expect(await judge.schema(OWNER, schema, '{"a":1}')).toMatchObject({ schemaFaults: [], valueFaults: [] });
+    expect(await judge.schema(OWNER, schema, '{}')).toMatchObject({
+      valueFaults: [{ path: 'a', message: 'is required' }],
+    });
+    expect(await judge.schema(OWNER, '{"type":"text"}', null)).toMatchObject({
+      schemaFaults: expect.arrayContaining([expect.objectContaining({ path: 'type' })]),
+      valueFaults: [],
+    });
+  });
+
+  it('503: after its end', async () => {
+    const { judge } = judgeOf();
+    await judge.close();
+
+    await expect(judge.filters(OWNER, [filterOf(body('contains', 'a'))], viewOf('a'))).rejects.toMatchObject({
+      type: 'unavailable',
+    });
+  });
+});

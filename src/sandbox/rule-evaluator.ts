@@ -1,0 +1,139 @@
+import type { Counter } from 'prom-client';
+import type { Condition } from '#engine/conditions/condition.js';
+import type { Fault } from '#engine/conditions/faults.js';
+import { type RequestView, VISIBLE_BYTES_MAX } from '#engine/conditions/request-view.js';
+import type { CompiledRules } from '#engine/conditions/rules.js';
+import { unavailable } from '#kernel/errors.js';
+import type { Metrics } from '#kernel/observability/metrics.js';
+import { CallThread } from './call-thread.js';
+import type { SlowPace } from './cpu-budget.js';
+import type { Question, SentRequest, Verdict } from './evaluation.js';
+import { cellsFor, Lanes, type LanesOptions, type Owner, type Sliced } from './lanes.js';
+
+/** A question as a thread is asked. */
+export interface JudgeCall extends Sliced {
+  question: Question;
+  timeoutMs: number;
+}
+
+/** CPU time for one question. What the limits allow in ordinary patterns (64 leaves in 50 rules on 128 KB) needs seven seconds. */
+const TIMEOUT_MS = 10_000;
+/** A busy machine gives ten seconds of CPU time to a slow thread in no less than forty. */
+const WALL_FACTOR = 4;
+const QUICK_MAX = 2;
+const SLOW_MAX = 4;
+const HEAP_MB_MAX = 128;
+
+/**
+ * Judges by tenants' conditions and schemas what is too dear for the event loop, on threads where organizations take
+ * turns. Whoever asks has tried with a small allowance before. Throws 503 when there is no room.
+ */
+export class Judge {
+  private readonly lanes: Lanes<JudgeCall, Verdict>;
+  private readonly judgements: Counter<'kind' | 'outcome'>;
+
+  constructor(
+    metrics: Metrics,
+    pace?: SlowPace,
+    startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace),
+  ) {
+    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace, wallFactor: WALL_FACTOR });
+    this.judgements = metrics.counter(
+      'judgements_total',
+      'Conditions and schemas that were judged off the event loop: decided, undecided (the time was not enough), busy (answered 503).',
+      ['kind', 'outcome'],
+    );
+  }
+
+  /** Which of the filters match; null for those that nobody knows of. */
+  async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
+    const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
+    return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
+  }
+
+  /** The place of the first rule that matches, -1 when none does, null when nobody knows. */
+  async first(owner: Owner, rules: CompiledRules, view: RequestView): Promise<number | null> {
+    const verdict = await this.ask(owner, { kind: 'rules', rules: textOf(rules), ...sent(view) });
+    return verdict?.kind === 'rules' ? verdict.first : null;
+  }
+
+  /** What is wrong with a schema, and else with the value, as JSON texts; null when nobody knows. */
+  async schema(
+    owner: Owner,
+    schema: string,
+    value: string | null,
+  ): Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null> {
+    const verdict = await this.ask(owner, { kind: 'schema', schema, value });
+    return verdict?.kind === 'schema' ? verdict : null;
+  }
+
+  /** For metrics. */
+  figures(): ReturnType<Lanes<JudgeCall, Verdict>['figures']> {
+    return this.lanes.figures();
+  }
+
+  close(): Promise<void> {
+    return this.lanes.close();
+  }
+
+  private async ask(owner: Owner, question: Question): Promise<Verdict | null> {
+    const { kind } = question;
+    const end = await this.lanes.run(owner, { question, timeoutMs: TIMEOUT_MS }, TIMEOUT_MS, bytesOf(question));
+    if (end.answer !== null) {
+      this.judgements.inc({ kind, outcome: isDecided(end.answer) ? 'decided' : 'undecided' });
+      return end.answer;
+    }
+    const isBusy = end.why === 'busy' || end.why === 'starved' || end.why === 'stopped';
+    this.judgements.inc({ kind, outcome: isBusy ? 'busy' : 'undecided' });
+    if (isBusy)
+      throw unavailable('Too much is being judged by filters, rules and schemas. Nothing was accepted, send it again.');
+    return null;
+  }
+}
+
+async function startedThread(
+  niceness: number,
+  pace: SlowPace | undefined,
+): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
+  return new CallThread({
+    file: new URL('./rule-evaluator-worker.js', import.meta.url),
+    workerData: { niceness, cells: cellsFor(niceness, pace) },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+  });
+}
+
+/** The texts of what stays compiled for long, made once. */
+const texts = new WeakMap<object, string>();
+
+function textOf(compiled: { source: unknown }): string {
+  const text = texts.get(compiled) ?? JSON.stringify(compiled.source);
+  texts.set(compiled, text);
+  return text;
+}
+
+function sent({ request, body: seen, verification }: RequestView): {
+  request: SentRequest;
+  verification: RequestView['verification'];
+} {
+  const { method, url, path, query, headers, ip } = request;
+  // A copy of what conditions see: a buffer is often a window on a much larger one, all of which would be sent.
+  const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
+  return { request: { method, url, path, query, headers, body, ip }, verification };
+}
+
+function isDecided(verdict: Verdict): boolean {
+  switch (verdict.kind) {
+    case 'filters':
+      return !verdict.matches.includes(null);
+    case 'rules':
+      return verdict.first !== null;
+    case 'schema':
+      return true;
+  }
+}
+
+function bytesOf(question: Question): number {
+  return question.kind === 'schema'
+    ? question.schema.length + (question.value?.length ?? 0)
+    : question.request.body.byteLength;
+}
