@@ -8,7 +8,7 @@ import { Shutdown } from './bootstrap/shutdown.js';
 import { mapStacks } from './bootstrap/stack-traces.js';
 import { startFailure } from './bootstrap/start-failure.js';
 import { createLogger } from './http/logging.js';
-import { tryPorts } from './http/port-check-listener.js';
+import { assertPortsFree } from './http/port-check-listener.js';
 import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
@@ -16,7 +16,7 @@ import { VERSION } from './kernel/version.js';
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
-  await tryPorts(
+  await assertPortsFree(
     [
       config.port,
       config.metricsPort,

@@ -198,25 +198,29 @@ describe('SqsAdapter.deliver', () => {
   it('keeps the queue of a target that was only read again, and makes another for other settings', async () => {
     const queues = new Queues({ exchange: () => Promise.resolve(taken) } as unknown as EgressAgent);
 
-    const first = queues.of(TARGET);
+    const first = queues.forTarget(TARGET);
     // What the SDK does with the settings shows after it has signed.
     await first?.add({ body: '{}', attributes: {}, bytes: 2 }, 1000);
 
-    expect(queues.of({ ...TARGET, credentials: { ...CREDENTIALS } })).toBe(first);
-    expect(queues.of({ ...TARGET, credentials: { ...CREDENTIALS, secretAccessKey: 'another' } })).not.toBe(first);
-    expect(queues.of({ ...TARGET, environmentId: 2 })).not.toBe(first);
-    expect(queues.of({ ...TARGET, config: {} })).toBeNull();
+    expect(queues.forTarget({ ...TARGET, credentials: { ...CREDENTIALS } })).toBe(first);
+    expect(queues.forTarget({ ...TARGET, credentials: { ...CREDENTIALS, secretAccessKey: 'another' } })).not.toBe(
+      first,
+    );
+    expect(queues.forTarget({ ...TARGET, environmentId: 2 })).not.toBe(first);
+    expect(queues.forTarget({ ...TARGET, config: {} })).toBeNull();
   });
 
   it('keeps a bounded number of queues: the one used longest ago goes first', () => {
     const queues = new Queues({} as EgressAgent);
-    const first = queues.of(TARGET);
-    for (let environmentId = 2; environmentId <= 500; environmentId += 1) queues.of({ ...TARGET, environmentId });
+    const first = queues.forTarget(TARGET);
+    for (let environmentId = 2; environmentId <= 500; environmentId += 1)
+      queues.forTarget({ ...TARGET, environmentId });
 
-    expect(queues.of(TARGET)).toBe(first);
-    const second = queues.of({ ...TARGET, environmentId: 2 });
-    for (let environmentId = 501; environmentId <= 1000; environmentId += 1) queues.of({ ...TARGET, environmentId });
+    expect(queues.forTarget(TARGET)).toBe(first);
+    const second = queues.forTarget({ ...TARGET, environmentId: 2 });
+    for (let environmentId = 501; environmentId <= 1000; environmentId += 1)
+      queues.forTarget({ ...TARGET, environmentId });
 
-    expect(queues.of({ ...TARGET, environmentId: 2 })).not.toBe(second);
+    expect(queues.forTarget({ ...TARGET, environmentId: 2 })).not.toBe(second);
   });
 });

@@ -53,7 +53,7 @@ export class SqsAdapter extends DestinationAdapter {
   }
 
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
-    const queue = this.queues.of(target);
+    const queue = this.queues.forTarget(target);
     if (queue === null)
       return {
         answer: { kind: 'error', error: 'protocol' },

@@ -89,7 +89,7 @@ export class PostgresBlobs extends BlobStore {
 
   override async putSmall(blobs: readonly NewBlob[]): Promise<void> {
     if (blobs.length === 0) return;
-    await this.database.hot(PUT_SMALL, [
+    await this.database.queryPrepared(PUT_SMALL, [
       intArray(blobs.map(({ key }) => key.environmentId)),
       uuidArray(blobs.map(({ key }) => key.id)),
       dateArray(blobs.map(({ key }) => key.expiresOnDay)),
@@ -138,11 +138,11 @@ export class PostgresBlobs extends BlobStore {
   }
 
   private rowsFrom(environmentId: number, id: string, offset: number): Promise<Chunk[]> {
-    return this.database.read<Chunk>(READ, [environmentId, id, Math.floor(offset / CHUNK_BYTES)]);
+    return this.database.readPrepared<Chunk>(READ, [environmentId, id, Math.floor(offset / CHUNK_BYTES)]);
   }
 
   private async readFirst(keys: readonly BlobKey[]): Promise<(FirstChunk | null)[]> {
-    const rows = await this.database.read<FirstChunk & { place: number }>(FIRST_CHUNKS, [
+    const rows = await this.database.readPrepared<FirstChunk & { place: number }>(FIRST_CHUNKS, [
       intArray(keys.map(({ environmentId }) => environmentId)),
       uuidArray(keys.map(({ id }) => id)),
       dateArray(keys.map(({ expiresOnDay }) => expiresOnDay)),

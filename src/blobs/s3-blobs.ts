@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
-import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { BlobBucket } from '#kernel/config/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
@@ -28,7 +28,7 @@ type Sdk = typeof import('@aws-sdk/client-s3');
  * at all, and what the bucket has answered is durable. The SDK is loaded when the first blob is.
  */
 export class S3Blobs extends BlobStore {
-  private readonly open = madeOnce(() => this.connect());
+  private readonly open = memoizeAsync(() => this.connect());
 
   constructor(
     private readonly place: BlobBucket,

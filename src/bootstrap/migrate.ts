@@ -2,14 +2,14 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { prepareQueues } from '#kernel/concurrency/queue.js';
 import { type Config, ConfigError } from '#kernel/config/config.js';
 import { IS_EPOCH_RECORDED, LOCK_FOR_EPOCH, RECORD_EPOCH } from '#kernel/database/cluster-epochs.js';
-import { checkWays } from '#kernel/database/connection-check.js';
-import { isUnreachable, patiently } from '#kernel/database/retry-until-available.js';
+import { checkDatabaseConnections } from '#kernel/database/connection-check.js';
+import { isUnreachable, retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { dataSource, refuseNewerSchema } from './data-source.js';
 import type { LoadedExtension } from './extensions.js';
 
 /** Connects, waiting for a server that is away or still starting; `onWait` is told once. */
 export async function connect(source: DataSource, onWait: () => void = () => undefined): Promise<void> {
-  await patiently(() => source.initialize(), onWait);
+  await retryUntilAvailable(() => source.initialize(), onWait);
 }
 
 /**
@@ -49,7 +49,7 @@ type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
  */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
   // What a server that went away left undone is begun again: each migration is a transaction.
-  await patiently(() => runInLine(source, extensions));
+  await retryUntilAvailable(() => runInLine(source, extensions));
 }
 
 async function runInLine(source: DataSource, extensions: readonly ExtensionTables[]): Promise<void> {
@@ -97,7 +97,7 @@ export async function migrateOnce(
   const source = dataSource(config.databaseDirectUrl, 2, [], { isPatient: true });
   await connect(source, onWait);
   try {
-    await checkWays(config);
+    await checkDatabaseConnections(config);
     await runMigrations(source, extensions);
     await prepareQueues(config);
   } finally {

@@ -8,12 +8,12 @@ import { configureApp } from '#http/configure.js';
 import { ConnectionDrain } from '#http/connection-drain.js';
 import { outageLog, PinoLogger } from '#http/logging.js';
 import { SystemClock } from '#kernel/clock.js';
-import { hearQueues } from '#kernel/concurrency/queue-errors.queue.js';
+import { handleQueueErrors } from '#kernel/concurrency/queue-errors.queue.js';
 import type { Config } from '#kernel/config/config.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 import { Database } from '#kernel/database/database.js';
 import { followDatabase } from '#kernel/database/database-time.js';
-import { patiently } from '#kernel/database/retry-until-available.js';
+import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Ids } from '#kernel/ids.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { Readiness } from '#kernel/observability/readiness.js';
@@ -57,7 +57,7 @@ export async function startService(
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
   // Before anything is made that carries a time.
   const clock = new SystemClock();
-  await patiently(() => followDatabase(clock, (text) => source.query(text)));
+  await retryUntilAvailable(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);
   const module = AppModule.with(
     complete,
@@ -75,12 +75,12 @@ export async function startService(
   );
   const service = new ListeningService(app, new ConnectionDrain(app.getHttpServer()));
   if (member !== null) joinOthers(app, member);
-  hearQueues(app);
+  handleQueueErrors(app);
   watchHooks(app, extensions, complete.role);
   try {
     configureApp(app);
-    await patiently(() => app.get(Keyring).load());
-    await patiently(() => firstStart(app));
+    await retryUntilAvailable(() => app.get(Keyring).load());
+    await retryUntilAvailable(() => firstStart(app));
     settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
@@ -141,7 +141,7 @@ async function warnOfConnections(
   logger: Logger,
 ): Promise<void> {
   if (isPooled) return;
-  const [server] = await patiently(() => source.query<{ room: number }[]>(CONNECTIONS));
+  const [server] = await retryUntilAvailable(() => source.query<{ room: number }[]>(CONNECTIONS));
   const warning = server ? crampedBy(server.room, beginning.count, databasePoolSize) : null;
   if (warning !== null) logger.warn(warning);
 }

@@ -43,7 +43,7 @@ export class DeviceGrant {
     >,
   ) {}
 
-  static async of(url: string): Promise<DeviceGrant> {
+  static async request(url: string): Promise<DeviceGrant> {
     const response = await request(`${url}/.well-known/oauth-authorization-server`);
     const said = response.ok ? ((await response.json().catch(() => ({}))) as Metadata) : {};
     // Where a token is sent is the service's own business, and not that of whoever answers for it.

@@ -44,7 +44,7 @@ export class Sessions {
     return current !== null && session !== undefined ? { url: current, session } : null;
   }
 
-  of(url: string): Session | null {
+  find(url: string): Session | null {
     return this.read().sessions[url] ?? null;
   }
 
@@ -121,7 +121,7 @@ export function accessOf(
   const key = env['POSTHORN_API_KEY'];
   if (key !== undefined && key !== '')
     return { url, apiKey: usableKey(key, 'POSTHORN_API_KEY'), source: 'POSTHORN_API_KEY' };
-  const session = sessions.of(url);
+  const session = sessions.find(url);
   return {
     url,
     apiKey: session === null ? null : usableKey(session.api_key, `The key of the login at ${url}`),

@@ -42,7 +42,7 @@ export interface TunnelOptions {
 }
 
 /** One request to forward. */
-interface Turn {
+interface TunnelTurn {
   eventId: string;
   endpoint: string;
   slot: Slot;
@@ -184,7 +184,7 @@ export class Tunnel {
     eventId: string,
     endpoint: string,
     slot: Slot,
-    { isLate, isAgain }: Pick<Turn, 'isLate' | 'isAgain'>,
+    { isLate, isAgain }: Pick<TunnelTurn, 'isLate' | 'isAgain'>,
     signal: AbortSignal,
   ): Promise<void> {
     while (this.running.size >= this.concurrency) await Promise.race(this.running);
@@ -214,7 +214,7 @@ export class Tunnel {
   }
 
   private async pass(
-    { eventId, endpoint, slot, isLate, isAgain, previous, sent }: Turn,
+    { eventId, endpoint, slot, isLate, isAgain, previous, sent }: TunnelTurn,
     signal: AbortSignal,
   ): Promise<void> {
     const request = await this.fetch(eventId, endpoint, signal);

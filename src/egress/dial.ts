@@ -25,7 +25,7 @@ export class EgressBlocked extends Error {
 }
 
 /** Where a connection goes, as a URL has it, but an IPv6 address without its brackets. */
-export interface Origin {
+export interface DialOrigin {
   protocol: string;
   hostname: string;
   /** Empty for that of the protocol. */
@@ -34,7 +34,7 @@ export interface Origin {
 
 /** Opens a connection. Answers once, after the call has returned: with an error or an open socket. */
 export type Connect = (
-  origin: Origin,
+  dialOrigin: DialOrigin,
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
@@ -75,7 +75,7 @@ const KEEP_ALIVE_MS = 60_000;
 /** TLS sessions that are remembered, so that the next connection to the same server needs no whole handshake. */
 const SESSIONS_MAX = 1_000;
 
-function socketOptions({ protocol, hostname, port }: Origin, options: ConnectorOptions): TcpNetConnectOpts {
+function socketOptions({ protocol, hostname, port }: DialOrigin, options: ConnectorOptions): TcpNetConnectOpts {
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
   return {
     host: hostname,

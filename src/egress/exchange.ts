@@ -1,7 +1,7 @@
 import type { Carried, Connection } from './connection.js';
 import type { EgressFailure } from './failure.js';
 import { ExchangeEnded, explain, isBrokenConnection } from './failure.js';
-import type { OriginPool, Tenant } from './origin-pool.js';
+import type { OriginPool, PooledExchange } from './origin-pool.js';
 import type { RequestHead } from './request-head.js';
 
 export interface EgressRequest {
@@ -32,7 +32,7 @@ export type EgressAnswer =
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
 /** One request and its answer, from the deadline being set to the connection being given back. The hot path. */
-export class Exchange implements Carried, Tenant {
+export class Exchange implements Carried, PooledExchange {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | null = null;

@@ -1,8 +1,8 @@
 import type { Connection } from './connection.js';
-import type { Tenant } from './origin-pool.js';
+import type { PooledExchange } from './origin-pool.js';
 import { OriginPool } from './origin-pool.js';
 
-class FakeTenant implements Tenant {
+class FakeTenant implements PooledExchange {
   isSettled = false;
   connection: Connection | null = null;
   occupy(connection: Connection): void {

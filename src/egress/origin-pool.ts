@@ -3,7 +3,7 @@ import type { Connect } from './dial.js';
 import { ExchangeEnded } from './failure.js';
 
 /** What waits for a connection. `isSettled`: it has been answered meanwhile and wants none any more. */
-export interface Tenant {
+export interface PooledExchange {
   readonly isSettled: boolean;
   occupy(connection: Connection): void;
   end(error: Error): void;
@@ -28,7 +28,7 @@ export class OriginPool {
   usedAt = 0;
   private readonly free: Connection[] = [];
   private readonly all = new Set<Connection>();
-  private readonly waiting: Tenant[] = [];
+  private readonly waiting: PooledExchange[] = [];
   private isClosed = false;
   /** The next look at what is idle. */
   private look: NodeJS.Timeout | null = null;
@@ -50,11 +50,11 @@ export class OriginPool {
   }
 
   /** Gives the tenant a connection, now or when one becomes free. It must give it back with `release`. */
-  admit(tenant: Tenant, now: number): void {
+  admit(pooledExchange: PooledExchange, now: number): void {
     this.usedAt = now;
     const connection = this.free.pop() ?? this.open();
-    if (connection === null) this.waiting.push(tenant);
-    else tenant.occupy(connection);
+    if (connection === null) this.waiting.push(pooledExchange);
+    else pooledExchange.occupy(connection);
   }
 
   release(connection: Connection, now: number): void {

@@ -1,5 +1,5 @@
 /** What is known of the time since the pace was last set. */
-export interface Seen {
+export interface BackgroundLoad {
   /** Work per second that comes first. */
   urgentPerSecond: number;
   /** Part of the time in which the loop had something to do. */
@@ -20,9 +20,9 @@ const PACE_MAX = 5_000;
  * more where it has, and twice as much at each look where there is nobody to let pass, until it is all (Infinity). What comes in bursts
  * would find the door wide open each time if a pause opened it at once. Never less than `floor`: it goes on, however crowded it is.
  */
-export function nextPace(
+export function backgroundRate(
   perSecond: number,
-  { urgentPerSecond, utilization, tookPerSecond }: Seen,
+  { urgentPerSecond, utilization, tookPerSecond }: BackgroundLoad,
   floor: number,
 ): number {
   if (urgentPerSecond < URGENT_MIN) return orNone(perSecond * 2);

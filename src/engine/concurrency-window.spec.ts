@@ -1,43 +1,51 @@
 import fc from 'fast-check';
-import { admits, bounded, initialWindow, lingers, settled, started, type Window } from './concurrency-window.js';
+import {
+  type ConcurrencyWindow,
+  hasRoom,
+  initialWindow,
+  onLinger,
+  onSettle,
+  onStart,
+  setCeiling,
+} from './concurrency-window.js';
 import type { Outcome } from './outcome.js';
 
 /** A window; its ceiling is 512 unless told otherwise. */
-type Sizes = Omit<Window, 'ceiling'> & Partial<Window>;
+type Sizes = Omit<ConcurrencyWindow, 'ceiling'> & Partial<ConcurrencyWindow>;
 
 describe('a concurrency window', () => {
   it('admits 32 attempts at once at first, and another when one ends', () => {
     const w = initialWindow();
     let begun = 0;
-    while (admits(w)) {
-      started(w);
+    while (hasRoom(w)) {
+      onStart(w);
       begun += 1;
     }
     expect(begun).toBe(32);
 
-    settled(w, 'failed');
+    onSettle(w, 'failed');
 
-    expect([admits(w), w]).toEqual([true, { limit: 32, inFlight: 31, ceiling: 512 }]);
+    expect([hasRoom(w), w]).toEqual([true, { limit: 32, inFlight: 31, ceiling: 512 }]);
   });
 
   it('admits others beside attempts that take very long, which say nothing of what the target bears', () => {
     const w = initialWindow(2);
-    started(w);
-    started(w);
-    lingers(w);
-    expect(admits(w)).toBe(true);
-    started(w);
-    expect(admits(w)).toBe(false);
+    onStart(w);
+    onStart(w);
+    onLinger(w);
+    expect(hasRoom(w)).toBe(true);
+    onStart(w);
+    expect(hasRoom(w)).toBe(false);
 
-    settled(w, 'success', true);
-    expect([admits(w), w.inFlight, w.lingering, w.limit]).toEqual([false, 2, 0, 2]);
-    settled(w, 'failed');
-    expect(admits(w)).toBe(true);
+    onSettle(w, 'success', true);
+    expect([hasRoom(w), w.inFlight, w.lingering, w.limit]).toEqual([false, 2, 0, 2]);
+    onSettle(w, 'failed');
+    expect(hasRoom(w)).toBe(true);
   });
 
   it("is its caller's own", () => {
     const w = initialWindow();
-    started(w);
+    onStart(w);
 
     expect(initialWindow()).toEqual({ limit: 32, inFlight: 0, ceiling: 512 });
   });
@@ -55,19 +63,19 @@ describe('a window whose target takes only so many', () => {
   });
 
   it('shrinks at once when fewer are allowed, and grows with successes only when more are', () => {
-    const w: Window = { limit: 32, inFlight: 20, ceiling: 512 };
+    const w: ConcurrencyWindow = { limit: 32, inFlight: 20, ceiling: 512 };
 
-    bounded(w, 5);
-    expect([admits(w), w]).toEqual([false, { limit: 5, inFlight: 20, ceiling: 5 }]);
+    setCeiling(w, 5);
+    expect([hasRoom(w), w]).toEqual([false, { limit: 5, inFlight: 20, ceiling: 5 }]);
 
-    bounded(w, null);
+    setCeiling(w, null);
     expect(w).toEqual({ limit: 5, inFlight: 20, ceiling: 512 });
   });
 
   it('grows past 512 where its owner allows it', () => {
-    const w: Window = { limit: 512, inFlight: 512, ceiling: 1000 };
+    const w: ConcurrencyWindow = { limit: 512, inFlight: 512, ceiling: 1000 };
 
-    settled(w, 'success');
+    onSettle(w, 'success');
 
     expect(w.limit).toBe(513);
   });
@@ -101,9 +109,9 @@ describe('settled', () => {
       { limit: 32, inFlight: 0 },
     ],
   ])('%s', (_title, before, outcome, after) => {
-    const w: Window = { ceiling: 512, ...before };
+    const w: ConcurrencyWindow = { ceiling: 512, ...before };
 
-    settled(w, outcome);
+    onSettle(w, outcome);
 
     expect(w).toEqual({ ceiling: 512, ...after });
   });
@@ -111,10 +119,10 @@ describe('settled', () => {
 
 describe('a window over time', () => {
   it('recovers from the floor: full windows of successes bring 1 back to 32', () => {
-    const w: Window = { limit: 1, inFlight: 0, ceiling: 512 };
+    const w: ConcurrencyWindow = { limit: 1, inFlight: 0, ceiling: 512 };
     for (let n = 0; n < 31; n += 1) {
-      while (admits(w)) started(w);
-      settled(w, 'success');
+      while (hasRoom(w)) onStart(w);
+      onSettle(w, 'success');
     }
 
     expect(w.limit).toBe(32);
@@ -130,11 +138,11 @@ describe('a window over time', () => {
         fc.integer({ min: 1, max: 512 }),
         fc.integer({ min: 0, max: 500 }),
         (sequence, limit, more) => {
-          const w: Window = { limit, inFlight: limit - 1, ceiling: limit + more };
+          const w: ConcurrencyWindow = { limit, inFlight: limit - 1, ceiling: limit + more };
           for (const move of sequence) {
-            if (move !== 'start') settled(w, move);
-            else if (admits(w)) {
-              started(w);
+            if (move !== 'start') onSettle(w, move);
+            else if (hasRoom(w)) {
+              onStart(w);
               expect(w.inFlight).toBeLessThanOrEqual(w.limit);
             }
             expect(w.limit >= 1 && w.limit <= limit + more && w.inFlight >= 0).toBe(true);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { memberSpan } from './member-range.js';
+import { findMemberRange } from './member-range.js';
 
 function slice(text: string, name: string): string | null {
-  const span = memberSpan(text, name);
+  const span = findMemberRange(text, name);
   return span === null ? null : text.slice(span.start, span.end);
 }
 
@@ -62,7 +62,7 @@ describe('memberSpan of hostile text', () => {
     fc.assert(
       fc.property(scrap, (parts) => {
         try {
-          memberSpan(`{${parts.join('')}`, 'a');
+          findMemberRange(`{${parts.join('')}`, 'a');
         } catch (error) {
           expect(error).toBeInstanceOf(SyntaxError);
         }

@@ -1,5 +1,5 @@
 /** A range of UTF-16 units: `text.slice(start, end)`. */
-export interface Span {
+export interface MemberRange {
   start: number;
   end: number;
 }
@@ -24,21 +24,21 @@ const CLOSE_BRACE = 0x7d;
  * numbers and spacing. `text` must be what `JSON.parse` accepts; it is not checked a second time.
  * @throws SyntaxError when the text ends inside a string, an array or an object.
  */
-export function memberSpan(text: string, name: string): Span | null {
+export function findMemberRange(text: string, name: string): MemberRange | null {
   let at = skipSpace(text, 0);
   if (text.charCodeAt(at) !== OPEN_BRACE) return null;
-  let span: Span | null = null;
+  let memberRange: MemberRange | null = null;
   at = skipSpace(text, at + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = stringEnd(text, at);
     // One past the colon, which may have white space on both sides.
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, start);
-    if (isKey(text, at + 1, keyEnd - 1, name)) span = { start, end };
+    if (isKey(text, at + 1, keyEnd - 1, name)) memberRange = { start, end };
     at = skipSpace(text, end);
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
-  return span;
+  return memberRange;
 }
 
 /** Whether the characters from `start` to `end`, between the quotes, spell `name`. */

@@ -1,4 +1,4 @@
-import { leftAfter } from './decay.js';
+import { decay } from './decay.js';
 
 /** What one environment has waiting in a process that has no time for it. */
 export interface Pressure {
@@ -58,7 +58,7 @@ export function perSecond(meter: Meter, nowMs: number): number {
 }
 
 function weightAt({ weight, atMs }: Meter, nowMs: number): number {
-  return weight * leftAfter(nowMs - atMs, MEMORY_MS);
+  return weight * decay(nowMs - atMs, MEMORY_MS);
 }
 
 /** How soon a target answers. Changed in place, as a window is. */

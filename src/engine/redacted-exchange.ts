@@ -1,5 +1,5 @@
 /** What one attempt sent, less its body, and the headers that it was answered with. Names in lower case. */
-export interface Exchange {
+export interface RedactedExchange {
   method: string;
   /** Without user, password and fragment, which are not sent. */
   url: string;
@@ -21,8 +21,8 @@ const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
 /** What of an exchange may be kept: `own` are the headers of the event, and what `isHidden` says yes to is kept as `hidden`. */
-export function kept(
-  { method, url, headers, answered }: Exchange,
+export function storableExchange(
+  { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
   isHidden: (name: string) => boolean,
   hidden: string,
@@ -38,7 +38,10 @@ export function kept(
 }
 
 /** What was sent, with the event's own headers as they are now: empty once they were erased. */
-export function told({ headers, ...rest }: KeptExchange, own: Readonly<Record<string, string>> | null): Exchange {
+export function redactExchange(
+  { headers, ...rest }: KeptExchange,
+  own: Readonly<Record<string, string>> | null,
+): RedactedExchange {
   const filled = Object.entries(headers).map(([name, value]): [string, string] => [
     name,
     value ?? (own !== null && Object.hasOwn(own, name) ? (own[name] ?? '') : ''),

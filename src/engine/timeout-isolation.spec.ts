@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { isMute, noSilence, noteEnd, type Silence } from './timeout-isolation.js';
+import { emptyTimeoutHistory, isIsolated, recordAttemptEnd, type TimeoutHistory } from './timeout-isolation.js';
 
-function after(ends: readonly boolean[], nowMs = 0): Silence {
-  const silence = noSilence();
-  for (const isAnswered of ends) noteEnd(silence, isAnswered, nowMs);
+function after(ends: readonly boolean[], nowMs = 0): TimeoutHistory {
+  const silence = emptyTimeoutHistory();
+  for (const isAnswered of ends) recordAttemptEnd(silence, isAnswered, nowMs);
   return silence;
 }
 
@@ -19,29 +19,29 @@ describe('whether who was asked of late answered', () => {
     ['more than one of ten did', [...unanswered(90), ...answered(11)], false],
     ['all did', answered(1_000), false],
   ])('%s', (_name, ends, expected) => {
-    expect(isMute(after(ends), 0)).toBe(expected);
+    expect(isIsolated(after(ends), 0)).toBe(expected);
   });
 
   it('is forgotten with time', () => {
     const silence = after(unanswered(64));
 
-    expect(isMute(silence, 10_000)).toBe(true);
-    expect(isMute(silence, 11_000)).toBe(false);
+    expect(isIsolated(silence, 10_000)).toBe(true);
+    expect(isIsolated(silence, 11_000)).toBe(false);
   });
 
   it('lasts while as many go on as a quarter of the places makes', () => {
-    const silence = noSilence();
+    const silence = emptyTimeoutHistory();
     // 17 a second: 256 places of fifteen seconds.
-    for (let i = 0; i < 17 * 60; i += 1) noteEnd(silence, false, i * (1_000 / 17));
+    for (let i = 0; i < 17 * 60; i += 1) recordAttemptEnd(silence, false, i * (1_000 / 17));
 
-    expect(isMute(silence, 60_000)).toBe(true);
+    expect(isIsolated(silence, 60_000)).toBe(true);
   });
 
   it('never counts below nothing, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 1e6 }))), (ends) => {
-        const silence = noSilence();
-        for (const [isAnswered, atMs] of ends) noteEnd(silence, isAnswered, atMs);
+        const silence = emptyTimeoutHistory();
+        for (const [isAnswered, atMs] of ends) recordAttemptEnd(silence, isAnswered, atMs);
         expect(silence.unanswered).toBeGreaterThanOrEqual(0);
         expect(silence.unanswered + silence.answered).toBeLessThanOrEqual(ends.length);
       }),

@@ -1,7 +1,7 @@
-import { leftAfter } from './decay.js';
+import { decay } from './decay.js';
 
 /** What came of the attempts at targets that were not known to answer. Changed in place, by its one owner. */
-export interface Silence {
+export interface TimeoutHistory {
   /** Attempts that ended by their deadline, of which time takes away what is long ago. */
   unanswered: number;
   /** Those that were answered, whatever the answer was. */
@@ -18,23 +18,23 @@ const UNANSWERED_MIN = 32;
 const UNANSWERED_PER_ANSWERED = 9;
 
 /** Of whom nothing is known. */
-export function noSilence(): Silence {
+export function emptyTimeoutHistory(): TimeoutHistory {
   return { unanswered: 0, answered: 0, atMs: 0 };
 }
 
 /** Counts an attempt that ended. Changes `silence`. */
-export function noteEnd(silence: Silence, isAnswered: boolean, nowMs: number): void {
-  const left = leftAfter(nowMs - silence.atMs, MEMORY_MS);
-  silence.unanswered = silence.unanswered * left + (isAnswered ? 0 : 1);
-  silence.answered = silence.answered * left + (isAnswered ? 1 : 0);
-  silence.atMs = nowMs;
+export function recordAttemptEnd(timeoutHistory: TimeoutHistory, isAnswered: boolean, nowMs: number): void {
+  const left = decay(nowMs - timeoutHistory.atMs, MEMORY_MS);
+  timeoutHistory.unanswered = timeoutHistory.unanswered * left + (isAnswered ? 0 : 1);
+  timeoutHistory.answered = timeoutHistory.answered * left + (isAnswered ? 1 : 0);
+  timeoutHistory.atMs = nowMs;
 }
 
 /** Whether one more target that is not known to answer will hardly do so. */
-export function isMute(silence: Silence, nowMs: number): boolean {
-  const { unanswered, answered } = silence;
+export function isIsolated(timeoutHistory: TimeoutHistory, nowMs: number): boolean {
+  const { unanswered, answered } = timeoutHistory;
   return (
-    unanswered * leftAfter(nowMs - silence.atMs, MEMORY_MS) >= UNANSWERED_MIN &&
+    unanswered * decay(nowMs - timeoutHistory.atMs, MEMORY_MS) >= UNANSWERED_MIN &&
     unanswered >= answered * UNANSWERED_PER_ANSWERED
   );
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { compareDecimals } from './decimals.js';
-import { isLost, lostNumbers } from './unsafe-numbers.js';
+import { isUnsafe, unsafeNumbers } from './unsafe-numbers.js';
 
 const NONE: ReadonlySet<string> = new Set();
-const pathsIn = (text: string, kept = NONE): string[] => lostNumbers(text, kept).map(({ path }) => path);
+const pathsIn = (text: string, kept = NONE): string[] => unsafeNumbers(text, kept).map(({ path }) => path);
 
 describe('a number', () => {
   it.each<[string, string]>([
@@ -37,7 +37,7 @@ describe('a number', () => {
     [`1${'0'.repeat(400)}`, `1${'0'.repeat(59)}… is larger than any number that is stored: write it as a string`],
     [`1e${'9'.repeat(100_000)}`, `1e${'9'.repeat(58)}… is larger than any number that is stored: write it as a string`],
   ])('%.40s is told, with what it would be', (number, message) => {
-    expect(lostNumbers(`{"a":${number}}`, NONE)).toEqual([{ path: 'a', message }]);
+    expect(unsafeNumbers(`{"a":${number}}`, NONE)).toEqual([{ path: 'a', message }]);
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe('a number', () => {
     '5e-324',
     '123456789012345e9',
   ])('%.40s is the same', (number) => {
-    expect(lostNumbers(`{"a":${number}}`, NONE)).toEqual([]);
+    expect(unsafeNumbers(`{"a":${number}}`, NONE)).toEqual([]);
   });
 
   it('is the same exactly where a number of JavaScript says the same when it is written', () => {
@@ -76,7 +76,7 @@ describe('a number', () => {
         const kept = JSON.parse(text) as number;
         const isSame = Number.isFinite(kept) && compareDecimals(JSON.stringify(kept), text) === 0;
 
-        expect(isLost(text)).toBe(!isSame);
+        expect(isUnsafe(text)).toBe(!isSame);
         expect(pathsIn(`{"a":${text}}`)).toEqual(isSame ? [] : ['a']);
       }),
       { numRuns: 2_000 },

@@ -32,15 +32,15 @@ const SHOWN_LENGTH_MAX = 60;
  *
  * `text` must be what `JSON.parse` accepts. It is gone through without recursion: depth is the caller's choice.
  */
-export function lostNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
+export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
   return new Scan(text, kept)
     .lost()
-    .map(({ level, member, number }) => ({ path: pathTo(level, member), message: wordsOfLost(number) }));
+    .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
 /** Whether a number would be kept as another one; `-0` and `1.0` say the same as `0` and `1`. */
-export function isLost(number: string): boolean {
+export function isUnsafe(number: string): boolean {
   const value = Number(number);
   // Without its exponent: that may have a million digits, and this is not compared by them.
   if (value === 0) return /[1-9]/.test(number.split(/e/i, 1)[0] ?? '');
@@ -128,7 +128,7 @@ class Scan {
     const [number = ''] = NUMBER.exec(this.text) ?? [];
     this.at += number.length;
     const { level } = this;
-    if (level === null || this.isKept || !SUSPECT.test(number) || !isLost(number)) return;
+    if (level === null || this.isKept || !SUSPECT.test(number) || !isUnsafe(number)) return;
     const { member } = level;
     (level.lost ??= new Map()).set(member, [{ level, member, number }]);
   }
@@ -154,7 +154,7 @@ function pathTo(last: Level, member: string | number): string {
 }
 
 /** What is said of a number that is lost. */
-export function wordsOfLost(number: string): string {
+export function describeUnsafe(number: string): string {
   const shown = number.length > SHOWN_LENGTH_MAX ? `${number.slice(0, SHOWN_LENGTH_MAX)}…` : number;
   const value = Number(number);
   if (!Number.isFinite(value)) return `${shown} is larger than any number that is stored: write it as a string`;

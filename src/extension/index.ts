@@ -81,7 +81,7 @@ export type { Statement } from '#kernel/database/database.js';
 export { Ids, parseId, showId } from '#kernel/ids.js';
 export type { Id, IdPrefix } from '#kernel/ids.js';
 export { Loop } from '#kernel/concurrency/loop.js';
-export type { Rest } from '#kernel/concurrency/loop.js';
+export type { LoopDelay } from '#kernel/concurrency/loop.js';
 export { Metrics } from '#kernel/observability/metrics.js';
 export { Notifications } from '#kernel/database/notifications.js';
 export { Readiness } from '#kernel/observability/readiness.js';

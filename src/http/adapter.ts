@@ -9,7 +9,7 @@ import {
 import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
-import { writeSingly } from './coalesced-writes.js';
+import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
 
@@ -84,7 +84,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
   const { server } = adapter.getInstance();
-  server.on('connection', writeSingly);
+  server.on('connection', coalesceSocketWrites);
   // Without a listener Node closes the connection of a CONNECT without a word.
   server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;

@@ -7,7 +7,7 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
 import { clientNetwork } from './client-network.js';
 import { originCalled } from './forwarded.js';
-import { type Counted, RateLimiter, type Verdict } from './rate-limiter.js';
+import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
@@ -19,7 +19,7 @@ const BEARER_LENGTH_MAX = 512;
  * and whether that caller may use the route.
  */
 @Injectable()
-export class RequestGate {
+export class AuthenticationHook {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly limiter: RateLimiter,
@@ -33,7 +33,7 @@ export class RequestGate {
    * Fastify hook. Fails with 400, 401, 403, 429 or 503; the headers of the request id and the quota are set by then.
    * Callbacks instead of `await`: this runs on every request, and each promise that is saved shows.
    */
-  admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+  authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
     request.edge = request.routeOptions.config;
     if (request.edge.uncounted === true)
@@ -60,12 +60,12 @@ export class RequestGate {
         this.countAndCheck(request, reply, done);
       },
       // An error of the authenticator's storage is counted like a request without a key, and so is a guess too many.
-      (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
+      (error: Error) => void this.authenticateUnrouted(request, reply).then(() => done(error), done),
     );
   }
 
   /** For requests that the router itself refuses: counted by address, with the same headers. Throws 429. */
-  async admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = limit(reply, await this.count(request));
     if (tooMany) throw tooMany;
@@ -94,7 +94,7 @@ export class RequestGate {
           caller === null ? SIGNED_OUT : environmentFault(request, asked, caller),
         );
       },
-      (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
+      (error: Error) => void this.authenticateUnrouted(request, reply).then(() => done(error), done),
     );
   }
 
@@ -119,11 +119,11 @@ export class RequestGate {
   private check(
     request: FastifyRequest,
     reply: FastifyReply,
-    verdict: Verdict | null,
+    quotaVerdict: QuotaVerdict | null,
     fault?: ApiError,
   ): ApiError | undefined {
     const refused =
-      limit(reply, verdict) ??
+      limit(reply, quotaVerdict) ??
       unreadable(request) ??
       fault ??
       this.rules.refusal(request.edge.access ?? 'public', request);
@@ -132,7 +132,7 @@ export class RequestGate {
   }
 
   /** Null when both quotas are off. A key that is not valid costs its guess: it is counted like no key, by address. */
-  private count({ caller, ip }: FastifyRequest): Verdict | Promise<Verdict> | null {
+  private count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
     if (addressQuota === null) return null;
@@ -163,13 +163,13 @@ export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGT
   return header.slice(header.indexOf(' ')).trim();
 }
 
-function limit(reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
-  if (verdict === null) return undefined;
-  reply.header('ratelimit-limit', verdict.limit);
-  reply.header('ratelimit-remaining', verdict.remaining);
-  reply.header('ratelimit-reset', verdict.resetSeconds);
-  if (verdict.allowed) return undefined;
-  const { retryAfterSeconds } = verdict;
+function limit(reply: FastifyReply, quotaVerdict: QuotaVerdict | null): ApiError | undefined {
+  if (quotaVerdict === null) return undefined;
+  reply.header('ratelimit-limit', quotaVerdict.limit);
+  reply.header('ratelimit-remaining', quotaVerdict.remaining);
+  reply.header('ratelimit-reset', quotaVerdict.resetSeconds);
+  if (quotaVerdict.allowed) return undefined;
+  const { retryAfterSeconds } = quotaVerdict;
   return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 

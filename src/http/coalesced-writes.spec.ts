@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { jest } from '@jest/globals';
-import { type PendingChunk, writeSingly, type WritingConnection } from './coalesced-writes.js';
+import { coalesceSocketWrites, type PendingChunk, type WritingConnection } from './coalesced-writes.js';
 
 const text = (chunk: string): PendingChunk => ({ chunk, encoding: 'utf8' });
 const NOTHING: PendingChunk = { chunk: '', encoding: 'latin1' };
@@ -9,7 +9,7 @@ const NOTHING: PendingChunk = { chunk: '', encoding: 'latin1' };
 function connection() {
   const writev = jest.fn<NonNullable<WritingConnection['_writev']>>();
   const made = { _write: jest.fn<WritingConnection['_write']>(), _writev: writev };
-  writeSingly(made);
+  coalesceSocketWrites(made);
   return { made, writev };
 }
 
@@ -45,7 +45,7 @@ describe('writeSingly', () => {
   it('leaves a connection that gathers nothing as it was', () => {
     const plain: WritingConnection = { _write: jest.fn(), _writev: null };
 
-    writeSingly(plain);
+    coalesceSocketWrites(plain);
 
     expect(plain._writev).toBeNull();
   });
@@ -70,7 +70,7 @@ describe('writeSingly on a server', () => {
         gathered += 1;
         writev?.call(socket, chunks, done);
       };
-      writeSingly(socket);
+      coalesceSocketWrites(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });

@@ -16,7 +16,7 @@ export interface WritingConnection {
  * Lets a connection write at once what is one chunk but for empty ones. `node:http` ends each answer with an empty one
  * behind head and body, and gathering both for `writev` costs more than writing the one.
  */
-export function writeSingly(connection: WritingConnection): void {
+export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;
   connection._writev = (chunks, done) => {

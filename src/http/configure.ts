@@ -9,7 +9,7 @@ import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EdgeAdapter } from './adapter.js';
 import { auditRoutes } from './audit.interceptor.js';
-import { RequestGate } from './authentication-hook.js';
+import { AuthenticationHook } from './authentication-hook.js';
 import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
 import { registerCompression } from './compression.js';
@@ -57,7 +57,7 @@ function once<Made extends object>(make: () => Made): () => Made {
 const REQUEST_FIELDS = ['edge', 'caller', 'idempotency', 'bodyFault', 'rawBody', 'bodyText'] as const;
 
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
-  const gate = app.get(RequestGate);
+  const gate = app.get(AuthenticationHook);
   const filter = app.get(EnvelopeFilter);
   // All at once and before any request, so that requests keep one shape.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
@@ -68,13 +68,13 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
       done();
     });
   }
-  fastify.addHook('onRequest', (request, reply, done) => gate.admit(request, reply, done));
+  fastify.addHook('onRequest', (request, reply, done) => gate.authenticate(request, reply, done));
   fastify.addHook('preHandler', checkRequest);
   if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
 
   const adapter = app.getHttpAdapter() as unknown as EdgeAdapter;
   adapter.answerUnrouted = (error, request, reply) =>
-    void gate.admitUnrouted(request, reply).then(
+    void gate.authenticateUnrouted(request, reply).then(
       () => filter.answer(error, request, reply),
       (refusal: unknown) => filter.answer(refusal, request, reply),
     );

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import type { Config } from '#kernel/config/config.js';
-import { Guesses } from './credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 
 const ADDRESS = '198.51.100.7';
 
@@ -18,11 +18,11 @@ function scene(config: Partial<Config> = {}) {
     },
     { entriesMax: 10_000, nowMs: () => time.nowMs },
   );
-  const guesses = new Guesses(
+  const lookups = new CredentialLookupLimiter(
     { rateLimitKey: { count: 6000, periodMs: 60_000 }, rateLimitOrg: null, ...config } as Config,
     { nowMs: () => time.nowMs } as Clock,
   );
-  const look = (key: string, from: string | null = ADDRESS): Promise<string | null> => guesses.look(cache, key, from);
+  const look = (key: string, from: string | null = ADDRESS): Promise<string | null> => lookups.look(cache, key, from);
   /** What came of many guesses at once: how many were looked up, and how many refused. */
   const guess = async (count: number, from = ADDRESS): Promise<{ looked: number; refused: number }> => {
     const before = table.looks;

@@ -19,7 +19,7 @@ const ENTRIES_MAX = 10_000;
  * takes nothing from those who share his address and are known here. Counted by each process for itself.
  */
 @Injectable()
-export class Guesses {
+export class CredentialLookupLimiter {
   private readonly limiter: MemoryRateLimiter;
   private readonly quota: Quota | null;
   /** Hashes of credentials that were real when they were looked up, the longest unused ones first. */
@@ -33,10 +33,10 @@ export class Guesses {
 
   /** What the cache has of a credential, by its hash. Rejects with 429 for a sender who has guessed too often; `from` is his address, null where nobody guesses. */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
-    return cache.fresh(hashHex) ?? this.lookUp(cache, hashHex, from);
+    return cache.fresh(hashHex) ?? this.lookUpLimited(cache, hashHex, from);
   }
 
-  private async lookUp<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
+  private async lookUpLimited<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     const counted =
       from === null || this.quota === null || this.real.has(hashHex)
         ? null

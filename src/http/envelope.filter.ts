@@ -4,7 +4,7 @@ import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { answerOf, type ErrorAnswer, JSON_TYPE, toApiError } from './envelope.js';
-import { Answers } from './idempotency.store.js';
+import { IdempotencyStore } from './idempotency.store.js';
 import { mayHaveSucceeded } from './idempotency-key.js';
 import { isNotShipped } from './not-shipped.js';
 import { oauthAnswerOf } from './oauth-answers.js';
@@ -24,7 +24,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
-    private readonly answers: Answers,
+    private readonly idempotency: IdempotencyStore,
     private readonly config: Config,
   ) {}
 
@@ -48,7 +48,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     // Around the other routes that take a key stands the interceptor, which has looked before the handler ran.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
-      const earlier = await this.answers.find(idempotency);
+      const earlier = await this.idempotency.find(idempotency);
       if (earlier) return replay(reply, earlier);
     }
     this.send(apiError, error, request, reply);

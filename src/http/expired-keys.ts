@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
-import { Answers } from './idempotency.store.js';
+import { IdempotencyStore } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
 const STEP = 5_000;
@@ -13,7 +13,7 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
   private readonly loop: Loop;
 
   constructor(
-    private readonly answers: Answers,
+    private readonly idempotency: IdempotencyStore,
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
@@ -35,6 +35,6 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async purge(): Promise<{ restMs: number }> {
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
-    return { restMs: (await this.answers.purgeExpired(STEP)) === STEP ? 0 : EVERY_MS };
+    return { restMs: (await this.idempotency.purgeExpired(STEP)) === STEP ? 0 : EVERY_MS };
   }
 }

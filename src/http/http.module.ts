@@ -4,14 +4,14 @@ import { Clock } from '#kernel/clock.js';
 import { redisConnection } from '#kernel/concurrency/queue.js';
 import { Config } from '#kernel/config/config.js';
 import { AccessRules } from './access-rules.js';
-import { RequestGate } from './authentication-hook.js';
-import { Guesses } from './credential-lookup-limiter.js';
+import { AuthenticationHook } from './authentication-hook.js';
+import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { ExpiredKeys } from './expired-keys.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import { Answers } from './idempotency.store.js';
-import { KeysGivenBack } from './idempotency-release-retry.js';
+import { IdempotencyStore } from './idempotency.store.js';
+import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
@@ -28,15 +28,15 @@ import { ScopeGuard } from './scope.guard.js';
   controllers: [HealthController, MetricsController, PageStyleController],
   providers: [
     AccessRules,
-    Answers,
+    IdempotencyStore,
     EnvelopeFilter,
     ExpiredKeys,
-    Guesses,
+    CredentialLookupLimiter,
     IdempotencyInterceptor,
-    KeysGivenBack,
+    IdempotencyReleaseRetry,
     MetricsListener,
     OwnOriginGuard,
-    RequestGate,
+    AuthenticationHook,
     RouteQuotaInterceptor,
     RouteQuotas,
     ScopeGuard,
@@ -46,14 +46,14 @@ import { ScopeGuard } from './scope.guard.js';
   ],
   exports: [
     AccessRules,
-    Answers,
+    IdempotencyStore,
     EnvelopeFilter,
-    Guesses,
+    CredentialLookupLimiter,
     IdempotencyInterceptor,
-    KeysGivenBack,
+    IdempotencyReleaseRetry,
     OwnOriginGuard,
     RateLimiter,
-    RequestGate,
+    AuthenticationHook,
     RouteQuotaInterceptor,
     RouteQuotas,
     ScopeGuard,

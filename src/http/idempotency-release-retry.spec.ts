@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import type { Answers, Reservation } from './idempotency.store.js';
-import { KeysGivenBack } from './idempotency-release-retry.js';
+import type { IdempotencyStore, Reservation } from './idempotency.store.js';
+import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
 class TestClock extends Clock {
   ms = 0;
@@ -23,7 +23,7 @@ describe('KeysGivenBack', () => {
   let clock: TestClock;
   let released: string[];
   let isAway: boolean;
-  let keys: KeysGivenBack;
+  let keys: IdempotencyReleaseRetry;
   const pass = async (ms: number): Promise<void> => {
     clock.ms += ms;
     await jest.advanceTimersByTimeAsync(ms);
@@ -37,7 +37,7 @@ describe('KeysGivenBack', () => {
       if (isAway) throw new Error('Connection terminated');
       released.push(key);
     };
-    keys = new KeysGivenBack({ release } as unknown as Answers, clock);
+    keys = new IdempotencyReleaseRetry({ release } as unknown as IdempotencyStore, clock);
     keys.onApplicationBootstrap();
   });
 
@@ -48,8 +48,8 @@ describe('KeysGivenBack', () => {
   });
 
   it('releases, once, what could not be released, as soon as storage is there again', async () => {
-    keys.later(reservation('a'));
-    keys.later(reservation('b'));
+    keys.enqueue(reservation('a'));
+    keys.enqueue(reservation('b'));
     await pass(3_000);
     expect(released).toEqual([]);
 
@@ -61,9 +61,9 @@ describe('KeysGivenBack', () => {
   });
 
   it("leaves alone what has become somebody else's to take: a reservation older than its lease", async () => {
-    keys.later(reservation('old'));
+    keys.enqueue(reservation('old'));
     await pass(11_000);
-    keys.later(reservation('new'));
+    keys.enqueue(reservation('new'));
     await pass(1_000);
     isAway = false;
     await pass(10_000);
@@ -72,7 +72,7 @@ describe('KeysGivenBack', () => {
   });
 
   it('holds ten thousand at most', async () => {
-    for (let i = 0; i < 10_001; i += 1) keys.later(reservation(`${i}`));
+    for (let i = 0; i < 10_001; i += 1) keys.enqueue(reservation(`${i}`));
     isAway = false;
     await pass(5_000);
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
-import { Answers, LEASE_MS, type Reservation } from './idempotency.store.js';
+import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
 /** More than the requests that one process has under way; the lease of any beyond it ends by itself. */
@@ -12,18 +12,18 @@ const KEYS_MAX = 10_000;
  * to send the request again, and does, would otherwise hear until the lease ends that the first one still runs.
  */
 @Injectable()
-export class KeysGivenBack implements OnApplicationBootstrap, OnApplicationShutdown {
+export class IdempotencyReleaseRetry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
   /** And until when their leases last, by the monotonic clock. */
   private readonly waiting = new Map<Reservation, number>();
 
   constructor(
-    private readonly answers: Answers,
+    private readonly idempotency: IdempotencyStore,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
       'KeysGivenBack',
-      () => this.giveBack(),
+      () => this.releaseAll(),
       () => clock.nowMs(),
       HOUSEKEEPING,
     );
@@ -38,15 +38,15 @@ export class KeysGivenBack implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** Takes over a reservation that could not be released. */
-  later(reservation: Reservation): void {
+  enqueue(reservation: Reservation): void {
     if (this.waiting.size >= KEYS_MAX) return;
     this.waiting.set(reservation, this.clock.monotonicMs() + LEASE_MS);
     this.loop.wake();
   }
 
-  private async giveBack(): Promise<{ restMs: number }> {
+  private async releaseAll(): Promise<{ restMs: number }> {
     for (const [reservation, endsMs] of this.waiting) {
-      if (this.clock.monotonicMs() < endsMs) await this.answers.release(reservation);
+      if (this.clock.monotonicMs() < endsMs) await this.idempotency.release(reservation);
       this.waiting.delete(reservation);
     }
     return { restMs: EVERY_MS };

@@ -3,8 +3,8 @@ import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { from, lastValueFrom } from 'rxjs';
 import type { Database } from '#kernel/database/database.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import type { Answers, Reservation } from './idempotency.store.js';
-import type { KeysGivenBack } from './idempotency-release-retry.js';
+import type { IdempotencyStore, Reservation } from './idempotency.store.js';
+import type { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
 const RESERVATION: Reservation = {
   environmentId: 1,
@@ -41,9 +41,9 @@ describe('IdempotencyInterceptor', () => {
     const http = { getRequest: () => request, getResponse: () => ({ statusCode: 201, header: () => undefined }) };
     const result = new Promise<object>((resolve, reject) => ([end, fail] = [resolve, reject]));
     const interceptor = new IdempotencyInterceptor(
-      answers as unknown as Answers,
+      answers as unknown as IdempotencyStore,
       database as unknown as Database,
-      { later: () => calls.push('later') } as unknown as KeysGivenBack,
+      { later: () => calls.push('later') } as unknown as IdempotencyReleaseRetry,
     );
     const next: CallHandler = { handle: () => from(result) };
     return interceptor

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import { Database } from '#kernel/database/database.js';
 import { JSON_TYPE } from './envelope.js';
-import { Answers, LEASE_MS, type Reservation } from './idempotency.store.js';
-import { KeysGivenBack } from './idempotency-release-retry.js';
+import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
+import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
 /** Twice may fail. */
 const RENEW_MS = LEASE_MS / 3;
@@ -17,9 +17,9 @@ const RENEW_MS = LEASE_MS / 3;
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
-    private readonly answers: Answers,
+    private readonly idempotency: IdempotencyStore,
     private readonly database: Database,
-    private readonly givenBack: KeysGivenBack,
+    private readonly givenBack: IdempotencyReleaseRetry,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -27,10 +27,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     const { idempotency } = request;
     if (idempotency === null) return next.handle();
-    const reservation = await this.answers.reserve(idempotency);
+    const reservation = await this.idempotency.reserve(idempotency);
     request.idempotency = reservation;
     // A renewal that fails is like none: whoever takes over is then the one whose effect is committed.
-    const renewal = setInterval(() => void this.answers.renew(reservation).catch(() => undefined), RENEW_MS);
+    const renewal = setInterval(() => void this.idempotency.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       if (request.bodyFault !== null) throw request.bodyFault;
       return of(await this.run(reservation, next, http.getResponse<FastifyReply>()));
@@ -44,10 +44,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   /** The client is sent the very text that is stored. */
   private run(reservation: Reservation, next: CallHandler, reply: FastifyReply): Promise<string | undefined> {
-    return this.database.unit(async () => {
+    return this.database.unitOfWork(async () => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
       const body = result === undefined ? '' : JSON.stringify(result);
-      await this.database.transaction(() => this.answers.complete(reservation, { status: reply.statusCode, body }));
+      await this.database.transaction(() => this.idempotency.complete(reservation, { status: reply.statusCode, body }));
       if (body === '') return undefined;
       reply.header('content-type', JSON_TYPE);
       return body;
@@ -57,9 +57,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   /** After the roll-back. The caller is told of the first error, and doesn't wait for storage that is away to take the key back. */
   private async release(reservation: Reservation): Promise<void> {
     try {
-      await this.answers.release(reservation);
+      await this.idempotency.release(reservation);
     } catch {
-      this.givenBack.later(reservation);
+      this.givenBack.enqueue(reservation);
     }
   }
 }

@@ -82,7 +82,7 @@ const PURGE = {
 
 /** First answers to idempotency keys, in PostgreSQL only: a lost key would mean a duplicate. */
 @Injectable()
-export class Answers {
+export class IdempotencyStore {
   constructor(
     private readonly database: Database,
     private readonly config: Config,

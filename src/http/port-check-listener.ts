@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
  *
  * @throws what `listen` throws, with the port in it.
  */
-export async function tryPorts(ports: readonly (number | null)[], host: string): Promise<void> {
+export async function assertPortsFree(ports: readonly (number | null)[], host: string): Promise<void> {
   for (const port of ports) if (port !== null && port !== 0) await tryPort(port, host);
 }
 

@@ -7,7 +7,7 @@ export interface Counted {
 }
 
 /** What the `RateLimit-*` headers say: the tighter one of the buckets. */
-export interface Verdict extends Taken {
+export interface QuotaVerdict extends Taken {
   limit: number;
 }
 
@@ -17,7 +17,7 @@ export abstract class RateLimiter {
    * Takes one from every bucket, or from none when one of them is empty. `group` names what the buckets have in
    * common (the organization), so that a cluster keeps them on one node. Never throws.
    */
-  abstract count(group: string, buckets: readonly Counted[]): Verdict | Promise<Verdict>;
+  abstract count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict>;
 }
 
 /** Buckets of this process. */
@@ -33,7 +33,7 @@ export class MemoryRateLimiter extends RateLimiter {
     super();
   }
 
-  override count(_group: string, buckets: readonly Counted[]): Verdict {
+  override count(_group: string, buckets: readonly Counted[]): QuotaVerdict {
     const nowMs = this.nowMs();
     const taken = buckets.map(({ id, quota }) => take(this.bucketOf(id, quota, nowMs), quota, nowMs));
     if (taken.some(({ allowed }) => !allowed)) this.giveBack(buckets, taken);
@@ -67,7 +67,7 @@ export class MemoryRateLimiter extends RateLimiter {
 }
 
 /** The verdict of the bucket that refused, or of the one with the least left. */
-export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): Verdict {
+export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;
   for (let i = 1; i < taken.length; i++) {
     if (isTighter(taken[i] as Taken, taken[tightest] as Taken)) tightest = i;
@@ -76,7 +76,7 @@ export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): V
 }
 
 /** A verdict in the shape that the hot path writes into headers. */
-export function verdict(quota: Quota, taken: Taken): Verdict {
+export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   const { allowed, remaining, resetSeconds, retryAfterSeconds } = taken;
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }

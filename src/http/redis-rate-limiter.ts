@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
-import { type Counted, RateLimiter, tighter, type Verdict } from './rate-limiter.js';
+import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-limiter.js';
 
 /** What the script needs of a connection; `redisConnection` of the kernel makes one. */
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
@@ -53,7 +53,7 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
     this.take = (redis as unknown as { posthornTake: Script }).posthornTake.bind(redis);
   }
 
-  override count(group: string, buckets: readonly Counted[]): Verdict | Promise<Verdict> {
+  override count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict> {
     return this.nowMs() < this.restsUntilMs ? unused(buckets) : this.ask(group, buckets);
   }
 
@@ -61,7 +61,7 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
     this.redis.disconnect();
   }
 
-  private async ask(group: string, buckets: readonly Counted[]): Promise<Verdict> {
+  private async ask(group: string, buckets: readonly Counted[]): Promise<QuotaVerdict> {
     const keys = buckets.map(({ id }) => `posthorn:rate:{${group}}:${id}`);
     const quotas = buckets.flatMap(({ quota }) => [quota.count, quota.periodMs]);
     try {
@@ -82,7 +82,7 @@ function takenOf({ quota }: Counted, allowed: boolean, tokens: number): Taken {
   return take({ tokens, updatedAtMs: 0 }, quota, 0, allowed ? 0 : 1);
 }
 
-function unused(buckets: readonly Counted[]): Verdict {
+function unused(buckets: readonly Counted[]): QuotaVerdict {
   return tighter(
     buckets,
     buckets.map(({ quota }) => take(fullBucket(quota, 0), quota, 0, 0)),

@@ -5,7 +5,7 @@ import { Public, Scope } from './access.js';
 import { TakesForm } from './form-parser.js';
 import { Idempotent } from './idempotent.js';
 import { checkRoutes, listRoutes, type RouteHandler } from './routes.js';
-import { TakesUnknownFields } from './unknown-fields.js';
+import { AllowUnknownFields } from './unknown-fields.js';
 
 class BodyDto {}
 class QueryDto {}
@@ -104,7 +104,7 @@ class Bodiless {
   readForm(): void {}
 }
 
-@TakesUnknownFields()
+@AllowUnknownFields()
 @Controller('open')
 class Open {
   @Delete()

@@ -4,7 +4,7 @@ import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import type { EdgeRouteConfig } from './request.js';
 import { routeConfigOf } from './route-config.js';
-import { takesUnknownFields } from './unknown-fields.js';
+import { allowsUnknownFields } from './unknown-fields.js';
 
 /** One handler of a controller, as its decorators describe it. */
 export interface RouteHandler {
@@ -101,7 +101,7 @@ function isBodiless(controller: Type, name: string, method: string, { takesForm 
   const isLeftOut =
     Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, controller) ||
     Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, handler);
-  if (READS.has(method) || takesForm === true || isLeftOut || takesUnknownFields(controller.name)) return false;
+  if (READS.has(method) || takesForm === true || isLeftOut || allowsUnknownFields(controller.name)) return false;
   const parameters = Object.keys((Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as object);
   const documented = (Reflect.getMetadata(DECORATORS.API_PARAMETERS, handler) ?? []) as { in?: string }[];
   return (

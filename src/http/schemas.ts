@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { lostNumbers } from '#engine/unsafe-numbers.js';
+import { unsafeNumbers } from '#engine/unsafe-numbers.js';
 import { badRequest, type Fault, invalid } from '#kernel/errors.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
@@ -10,7 +10,7 @@ import { FAULTS_MAX, faultsOf } from './faults.js';
 import { type ParameterSchema, typedQuery } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
-import { takesUnknownFields } from './unknown-fields.js';
+import { allowsUnknownFields } from './unknown-fields.js';
 
 /** One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once somebody has one, to every fault. */
 interface Compiled {
@@ -188,7 +188,7 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   const schemas = schemasOf(document);
   const open = new Set<SchemaParts>(
     Object.keys(schemas)
-      .filter(takesUnknownFields)
+      .filter(allowsUnknownFields)
       .map((name) => schemas[name] ?? {}),
   );
   const seen = new Set<SchemaParts>();
@@ -297,7 +297,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
     if (faults.length > 0) throw invalid(faults);
-    const lost = compiled.numbersExcept !== null && text !== null ? lostNumbers(text, compiled.numbersExcept) : [];
+    const lost = compiled.numbersExcept !== null && text !== null ? unsafeNumbers(text, compiled.numbersExcept) : [];
     if (lost.length > 0) throw invalid(lost);
     return object;
   };

@@ -1,8 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
-import { Lookout } from './concurrency/due-work-poller.js';
-import { RightOfWay } from './concurrency/load-monitor.js';
+import { DueWorkPoller } from './concurrency/due-work-poller.js';
+import { LoadMonitor } from './concurrency/load-monitor.js';
 import { Config } from './config/config.js';
 import { Keyring } from './crypto/keyring.js';
 import { KeyringStore } from './crypto/keyring.store.js';
@@ -15,7 +15,7 @@ import { Notifications } from './database/notifications.js';
 import { RetentionGate } from './database/retention-gate.js';
 import { SeenClockStore } from './database/seen-clock.store.js';
 import { Ids } from './ids.js';
-import { VitalSigns } from './observability/liveness-checks.js';
+import { LivenessChecks } from './observability/liveness-checks.js';
 import { Metrics } from './observability/metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { Tracing } from './observability/tracing.js';
@@ -34,12 +34,12 @@ export class KernelModule {
       DatabaseTime,
       Ids,
       Keyring,
-      Lookout,
+      DueWorkPoller,
       Metrics,
       Notifications,
       Readiness,
       RetentionGate,
-      RightOfWay,
+      LoadMonitor,
       Tracing,
       Vault,
     ];
@@ -57,16 +57,16 @@ export class KernelModule {
         Ids,
         Keyring,
         KeyringStore,
-        Lookout,
+        DueWorkPoller,
         Metrics,
         Notifications,
         Readiness,
         RetentionGate,
-        RightOfWay,
+        LoadMonitor,
         SeenClockStore,
         { provide: Tracing, useFactory: () => Tracing.open(config) },
         Vault,
-        VitalSigns,
+        LivenessChecks,
       ],
       exports: provided,
     };

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailbox } from '#engine/mail/addresses.js';
-import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { DkimKey } from '#modules/domains/contract.js';
 
 /** A file that goes with a message. */
@@ -13,7 +13,7 @@ export interface ComposedAttachment {
 }
 
 /** What builds and signs messages is loaded with the first one: most installations send no email. */
-const library = madeOnce(() => import('./message-library.js'));
+const library = memoizeAsync(() => import('./message-library.js'));
 
 /** What a message consists of. There is no bcc: it is the envelope's, and never in the bytes. */
 export interface ComposedMessage {

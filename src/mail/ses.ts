@@ -1,7 +1,7 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
-import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { SesAccount } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { readSesFailure, told } from './ses-faults.js';
@@ -17,7 +17,7 @@ const EMAIL_TAG = 'posthorn_email';
  * loaded with the first email.
  */
 export class SesTransport extends MailTransport {
-  private readonly open = madeOnce(() => this.connect());
+  private readonly open = memoizeAsync(() => this.connect());
 
   constructor(
     private readonly account: SesAccount,

@@ -45,7 +45,7 @@ async function confirm(url: string, config: Config): Promise<string> {
     await followDatabase(clock, (text) => source.query(text));
     const audit = new AuditStore(database);
     await audit.ensurePartitions();
-    return await database.unit(() =>
+    return await database.unitOfWork(() =>
       database.transaction(async () => {
         const confirmed = await new SeenClockStore(database).confirm();
         if (confirmed === null) return 'Retention does not wait for a confirmation.\n';

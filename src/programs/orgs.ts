@@ -89,7 +89,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
     );
     const audit = new AuditStore(database);
     await audit.ensurePartitions();
-    return await database.unit(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
+    return await database.unitOfWork(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
   } catch (error) {
     throw UNDEFINED.has(sqlState(error) ?? '')
       ? new ConfigError(NOT_STARTED)

@@ -1,6 +1,6 @@
 import { Clock } from '#kernel/clock.js';
-import type { RightOfWay, Traffic } from '#kernel/concurrency/load-monitor.js';
-import { SlowPace } from './cpu-budget.js';
+import type { LoadMonitor, LoadSample } from '#kernel/concurrency/load-monitor.js';
+import { CpuBudget } from './cpu-budget.js';
 import { SHARE, USED } from './cpu-throttle.js';
 
 class Hands extends Clock {
@@ -11,18 +11,18 @@ class Hands extends Clock {
   override monotonicMs = (): number => this.ms;
 }
 
-const CROWDED: Traffic = { urgentPerSecond: 2_000, utilization: 0.95 };
+const CROWDED: LoadSample = { urgentPerSecond: 2_000, utilization: 0.95 };
 
 describe('the pace of slow code', () => {
-  let pace: SlowPace;
+  let pace: CpuBudget;
 
   afterEach(() => pace.onApplicationShutdown());
 
   /** A process in which this happens, and whose slow threads use so much of a second while it is looked at. */
-  function arrange(traffic: Traffic) {
+  function arrange(loadSample: LoadSample) {
     const clock = new Hands();
-    const now = { traffic };
-    pace = new SlowPace({ view: () => () => now.traffic } as unknown as RightOfWay, clock);
+    const now = { loadSample };
+    pace = new CpuBudget({ sampler: () => () => now.loadSample } as unknown as LoadMonitor, clock);
     const look = (times: number, usedMsPerSecond: number): void => {
       for (let n = 0; n < times; n += 1) {
         clock.ms += 100;
@@ -39,36 +39,36 @@ describe('the pace of slow code', () => {
       { urgentPerSecond: 2_000, utilization: 0.4 },
     ]) {
       const { look } = arrange(traffic);
-      pace.begins();
+      pace.onStart();
       look(20, 900);
       expect([pace.pace, pace.cells[SHARE]]).toEqual([Infinity, 0]);
-      pace.ends();
+      pace.onEnd();
     }
   });
 
   it('halves what was used where deliveries crowd the process, until a twentieth of a second is left, and all threads share it', () => {
     const { look } = arrange(CROWDED);
-    pace.begins();
+    pace.onStart();
     look(1, 800);
     expect([pace.pace, pace.cells[SHARE]]).toEqual([400, 400]);
     look(10, 100);
     expect([pace.pace, pace.cells[SHARE]]).toEqual([50, 50]);
-    pace.begins();
+    pace.onStart();
     expect(pace.cells[SHARE]).toBe(25);
-    pace.ends();
+    pace.onEnd();
     expect(pace.cells[SHARE]).toBe(50);
   });
 
   it('is none again soon after the crowd has gone, and what follows begins where it ended', () => {
     const { look, now } = arrange(CROWDED);
-    pace.begins();
+    pace.onStart();
     look(10, 100);
-    pace.ends();
+    pace.onEnd();
     expect(pace.pace).toBe(Infinity);
-    pace.begins();
+    pace.onStart();
     expect(pace.cells[SHARE]).toBe(50);
 
-    now.traffic = { urgentPerSecond: 0, utilization: 0.1 };
+    now.loadSample = { urgentPerSecond: 0, utilization: 0.1 };
     look(1, 50);
     expect(pace.cells[SHARE]).toBe(100);
     look(6, 50);
@@ -79,7 +79,7 @@ describe('the pace of slow code', () => {
   it('counts on where the counter of the threads begins anew', () => {
     const { look } = arrange(CROWDED);
     Atomics.store(pace.cells, USED, 2 ** 31 - 10_000);
-    pace.begins();
+    pace.onStart();
     look(1, 800);
     expect(pace.pace).toBe(400);
   });

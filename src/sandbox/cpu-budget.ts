@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { nextPace } from '#engine/background-rate.js';
+import { backgroundRate } from '#engine/background-rate.js';
 import { Clock } from '#kernel/clock.js';
-import { RightOfWay, type Traffic } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.js';
 import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
@@ -13,34 +13,34 @@ const FLOOR = 50;
 
 /** How much slow code may run in this process: all it wants, unless there are deliveries and the process has hardly time for them. */
 @Injectable()
-export class SlowPace implements OnApplicationShutdown {
+export class CpuBudget implements OnApplicationShutdown {
   /** For the threads: they look at it some hundred times a second, and rest as it says. */
   readonly cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private msPerSecond = Infinity;
   private running = 0;
   private timer: NodeJS.Timeout | undefined;
-  private traffic: () => Traffic;
+  private traffic: () => LoadSample;
   private seenMs = 0;
   private seenUsed = 0;
 
   constructor(
-    private readonly rightOfWay: RightOfWay,
+    private readonly load: LoadMonitor,
     private readonly clock: Clock,
   ) {
-    this.traffic = rightOfWay.view();
+    this.traffic = load.sampler();
   }
 
   /** A slow call begins to run. */
-  begins(): void {
+  onStart(): void {
     this.running += 1;
     if (this.running === 1) this.watch();
-    else this.tell();
+    else this.publish();
   }
 
   /** It has ended. */
-  ends(): void {
+  onEnd(): void {
     this.running -= 1;
-    if (this.running > 0) return this.tell();
+    if (this.running > 0) return this.publish();
     clearInterval(this.timer);
     this.timer = undefined;
   }
@@ -56,10 +56,10 @@ export class SlowPace implements OnApplicationShutdown {
 
   /** Only while something slow runs. What was allowed last holds for it: calls follow each other. */
   private watch(): void {
-    this.traffic = this.rightOfWay.view();
+    this.traffic = this.load.sampler();
     [this.seenMs, this.seenUsed] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
-    this.tell();
+    this.publish();
   }
 
   /** Sets the pace by what has happened since it was set last; it does so by itself ten times a second while something slow runs. */
@@ -69,16 +69,16 @@ export class SlowPace implements OnApplicationShutdown {
     // It counts in 32 bits, and begins anew.
     const usedMs = ((used - this.seenUsed) | 0) / 1000;
     [this.seenMs, this.seenUsed] = [nowMs, used];
-    this.msPerSecond = nextPace(
+    this.msPerSecond = backgroundRate(
       this.msPerSecond,
       { ...this.traffic(), tookPerSecond: Math.max(FLOOR, usedMs / seconds) },
       FLOOR,
     );
-    this.tell();
+    this.publish();
   }
 
   /** Threads that need not rest any more are woken. */
-  private tell(): void {
+  private publish(): void {
     const share = Number.isFinite(this.msPerSecond)
       ? Math.max(1, Math.min(1_000, Math.round(this.msPerSecond / this.running)))
       : 0;

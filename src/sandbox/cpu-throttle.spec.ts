@@ -1,4 +1,4 @@
-import { Rests, restsOf, SHARE, USED } from './cpu-throttle.js';
+import { CpuThrottle, cpuThrottleFor, SHARE, USED } from './cpu-throttle.js';
 
 /** A thread that runs and waits in a time of its own, with what it was allowed. */
 function arrange(share: number) {
@@ -10,12 +10,12 @@ function arrange(share: number) {
     thread.nowMs += ms;
     thread.duringWait();
   };
-  const rests = new Rests(cells, { usedMs: () => thread.usedMs, nowMs: () => thread.nowMs, wait });
+  const cpuThrottle = new CpuThrottle(cells, { usedMs: () => thread.usedMs, nowMs: () => thread.nowMs, wait });
   const run = (ms: number): void => {
     for (let ran = 0; ran < ms; ran += 1) {
       thread.nowMs += 1;
       thread.usedMs += 1;
-      rests.look();
+      cpuThrottle.look();
     }
   };
   return { cells, thread, run };
@@ -61,11 +61,11 @@ describe('rests of a slow thread', () => {
 
   it('are none where no CPU time is to be had: rests would be taken for use, and end the call', () => {
     const cells = new Int32Array(new SharedArrayBuffer(8));
-    expect([restsOf(cells, null, () => 0), restsOf(cells, '0', () => 0), restsOf(null, null, () => 0)]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([
+      cpuThrottleFor(cells, null, () => 0),
+      cpuThrottleFor(cells, '0', () => 0),
+      cpuThrottleFor(null, null, () => 0),
+    ]).toEqual([null, null, null]);
   });
 
   it('count CPU time and not what passes: what others keep waiting owes nothing for it', () => {

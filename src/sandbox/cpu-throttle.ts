@@ -10,7 +10,7 @@ const RUN_MS = 4;
 const REST_MS_MAX = 100;
 
 /** What a thread measures and waits with. */
-export interface RestTools {
+export interface ThrottleTools {
   /** The CPU time that it has used, in milliseconds. */
   usedMs: () => number;
   nowMs: () => number;
@@ -21,7 +21,7 @@ export interface RestTools {
 }
 
 /** Rests of a thread that lets others pass: after what it has run it waits, so that its share of the time is kept. */
-export class Rests {
+export class CpuThrottle {
   private usedMs: number;
   private nextMs: number;
   /** What is left to rest: a wait that ended early, as the share has changed, is made good. */
@@ -29,7 +29,7 @@ export class Rests {
 
   constructor(
     private readonly cells: Int32Array,
-    private readonly tools: RestTools,
+    private readonly tools: ThrottleTools,
   ) {
     this.usedMs = tools.usedMs();
     this.nextMs = tools.nowMs() + RUN_MS;
@@ -42,12 +42,12 @@ export class Rests {
     const used = usedMs();
     const ranMs = used - this.usedMs;
     Atomics.add(this.cells, USED, Math.round(ranMs * 1000));
-    this.rest(ranMs);
+    this.throttle(ranMs);
     this.usedMs = used;
     this.nextMs = nowMs() + RUN_MS;
   }
 
-  private rest(ranMs: number): void {
+  private throttle(ranMs: number): void {
     let share = Atomics.load(this.cells, SHARE);
     if (share > 0) this.owedMs += ranMs * (1_000 / share - 1);
     const { endMs = Infinity } = this.tools;
@@ -65,14 +65,14 @@ export class Rests {
  * Rests of the calling thread, which sleeps in them; they end with it. Null for one without cells, and where the system tells no CPU
  * time of a thread: time-outs are taken of the time that passes there, and a call would have run out of it while it rested.
  */
-export function restsOf(
+export function cpuThrottleFor(
   cells: Int32Array | null,
   thread: string | null,
   usedMs: () => number,
   deadlineMs = Infinity,
-): Rests | null {
+): CpuThrottle | null {
   if (cells === null || cpuMsOf(thread) === null) return null;
-  return new Rests(cells, {
+  return new CpuThrottle(cells, {
     usedMs,
     nowMs: () => performance.now(),
     wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms),

@@ -9,14 +9,14 @@ import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-sch
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
 
 /** What a thread is asked. Conditions, rules and schemas are the JSON that they were compiled from. */
-export type Question =
+export type EvaluationQuestion =
   | { kind: 'filters'; filters: readonly string[]; request: SentRequest; verification: Verification }
   | { kind: 'rules'; rules: string; request: SentRequest; verification: Verification }
   /** Without a value only the schema is looked at. */
   | { kind: 'schema'; schema: string; value: string | null };
 
 /** What it answers; null where the time was not enough. */
-export type Verdict =
+export type EvaluationResult =
   | { kind: 'filters'; matches: (boolean | null)[] }
   | { kind: 'rules'; first: number | null }
   | { kind: 'schema'; schemaFaults: Fault[]; valueFaults: Fault[] };
@@ -53,18 +53,18 @@ export class MeteredAllowance implements Allowance {
 }
 
 /** Answers questions, and keeps what it has compiled for the next one. */
-export class Verdicts {
+export class Evaluator {
   private readonly filters = new Kept((text) => compiledFilter(JSON.parse(text)));
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
   /** `isCut` says that the allowance was not enough. */
-  answer(question: Question, allowance: Allowance): { verdict: Verdict; isCut: boolean } {
-    const verdict = this.verdict(question, allowance);
+  answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
+    const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };
   }
 
-  private verdict(question: Question, allowance: Allowance): Verdict {
+  private evaluate(question: EvaluationQuestion, allowance: Allowance): EvaluationResult {
     switch (question.kind) {
       case 'filters': {
         const view = viewOf(question, allowance);
@@ -84,7 +84,7 @@ export class Verdicts {
     }
   }
 
-  private judged(schema: CompiledSchema | { faults: Fault[] }, value: string | null): Verdict {
+  private judged(schema: CompiledSchema | { faults: Fault[] }, value: string | null): EvaluationResult {
     if ('faults' in schema) return { kind: 'schema', schemaFaults: schema.faults, valueFaults: [] };
     return { kind: 'schema', schemaFaults: [], valueFaults: value === null ? [] : schema.validate(JSON.parse(value)) };
   }

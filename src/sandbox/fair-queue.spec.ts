@@ -1,23 +1,23 @@
 import fc from 'fast-check';
-import { FairTurns } from './fair-queue.js';
+import { FairQueue } from './fair-queue.js';
 
 const all = (): boolean => true;
 
 /** Gives out everything, one at a time, each at what it costs. */
-function drained(turns: FairTurns<string>, costMs: (item: string) => number): string[] {
+function drained(queue: FairQueue<string>, costMs: (item: string) => number): string[] {
   const taken: string[] = [];
-  for (let turn = turns.take(all); turn; turn = turns.take(all)) {
+  for (let turn = queue.take(all); turn; turn = queue.take(all)) {
     taken.push(turn.item);
-    turns.settle(turn, costMs(turn.item));
+    queue.settle(turn, costMs(turn.item));
   }
   return taken;
 }
 
-const queue = (...items: string[]): FairTurns<string> => {
-  const turns = new FairTurns<string>();
+const queue = (...items: string[]): FairQueue<string> => {
+  const queue = new FairQueue<string>();
   // 'a1x' is of organization a and its endpoint a1.
-  for (const item of items) turns.push(item.charAt(0), item.slice(0, 2), item);
-  return turns;
+  for (const item of items) queue.push(item.charAt(0), item.slice(0, 2), item);
+  return queue;
 };
 
 describe('FairTurns', () => {
@@ -98,17 +98,17 @@ describe('FairTurns', () => {
     const job = fc.record({ organization: fc.constantFrom('a', 'b', 'c'), costMs: fc.constantFrom(1, 5, 100) });
     fc.assert(
       fc.property(fc.array(job, { maxLength: 60 }), (jobs) => {
-        const turns = new FairTurns<number>();
-        jobs.forEach(({ organization }, i) => turns.push(organization, 'e', i));
+        const queue = new FairQueue<number>();
+        jobs.forEach(({ organization }, i) => queue.push(organization, 'e', i));
         const used = new Map<string, number>();
         const left = new Map<string, number>();
         for (const { organization } of jobs) left.set(organization, (left.get(organization) ?? 0) + 1);
 
         const taken: number[] = [];
-        for (let turn = turns.take(all); turn; turn = turns.take(all)) {
+        for (let turn = queue.take(all); turn; turn = queue.take(all)) {
           const { organization, costMs } = jobs[turn.item] ?? { organization: '', costMs: 0 };
           taken.push(turn.item);
-          turns.settle(turn, costMs);
+          queue.settle(turn, costMs);
           used.set(organization, (used.get(organization) ?? 0) + costMs);
           left.set(organization, (left.get(organization) ?? 0) - 1);
           const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);

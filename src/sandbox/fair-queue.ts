@@ -1,5 +1,5 @@
 /** What `take` gives out; `settle` needs it again. */
-export interface Turn<T> {
+export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
@@ -36,7 +36,7 @@ const LINES_MAX = 1_000;
  * (start-time fair queueing on two levels). Within an endpoint the order is that of arrival. Whoever uses what nobody
  * else wants owes nothing for it later, and whoever was away has saved nothing up.
  */
-export class FairTurns<T> {
+export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();
   private nowMs = 0;
   private count = 0;
@@ -66,7 +66,7 @@ export class FairTurns<T> {
   }
 
   /** The next item among those that are admitted, charged with what its like has cost lately. */
-  take(admits: Admits): Turn<T> | undefined {
+  take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;
     const { organization, endpoint, account, line } = next;
@@ -81,7 +81,7 @@ export class FairTurns<T> {
   }
 
   /** The turn is over and has cost so much. */
-  settle({ organization, endpoint, chargedMs }: Turn<T>, costMs: number): void {
+  settle({ organization, endpoint, chargedMs }: QueueTurn<T>, costMs: number): void {
     const account = this.accounts.get(organization);
     const line = account?.lines.get(endpoint);
     if (!account || !line) return;

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { CallEnd } from './call-thread.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, Lane, type LaneOptions, type LaneThread } from './lane.js';
+import { type JobEnd, type LaneOptions, type LaneThread, ThreadSlot } from './lane.js';
 
 /** A thread whose calls end when the test says so. */
 class HeldThread implements LaneThread<string, string> {
@@ -31,7 +31,7 @@ class HeldThread implements LaneThread<string, string> {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Scene {
-  lane: Lane<string, string>;
+  lane: ThreadSlot<string, string>;
   threads: HeldThread[];
   run(call: string, endpoint?: string): Promise<JobEnd<string>>;
   running(): (string | null)[];
@@ -45,17 +45,17 @@ function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
     threads.push(thread);
     return thread;
   };
-  const lane = new Lane<string, string>({
+  const threadSlot = new ThreadSlot<string, string>({
     threadsMax: 2,
     admits: (use, organization) => use.ofOrganization(organization) < 1,
     startThread,
     ...options,
   });
   return {
-    lane,
+    lane: threadSlot,
     threads,
     run: (call, endpoint = 'e') =>
-      lane.run({
+      threadSlot.run({
         call,
         organization: call.charAt(0),
         endpoint,

@@ -1,5 +1,5 @@
 import type { CallEnd, CallLimits, EndReason } from './call-thread.js';
-import { FairTurns, type Turn } from './fair-queue.js';
+import { FairQueue, type QueueTurn } from './fair-queue.js';
 
 /** A call and whose it is. */
 export interface Job<C> {
@@ -58,8 +58,8 @@ const FIRST_START_MS = 1_000;
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
 /** Threads of one kind, and the calls that wait for them. Turns are charged with the CPU time that the calls really used. */
-export class Lane<C, A> implements LaneUse {
-  private readonly turns = new FairTurns<Waiting<C, A>>();
+export class ThreadSlot<C, A> implements LaneUse {
+  private readonly queue = new FairQueue<Waiting<C, A>>();
   private readonly threads = new Set<LaneThread<C, A>>();
   private readonly idle: { thread: LaneThread<C, A>; timer: NodeJS.Timeout | undefined }[] = [];
   private readonly counts = new Map<string, number>();
@@ -73,7 +73,7 @@ export class Lane<C, A> implements LaneUse {
   constructor(private readonly options: LaneOptions<C, A>) {}
 
   get queued(): number {
-    return this.turns.size;
+    return this.queue.size;
   }
 
   get threadCount(): number {
@@ -92,8 +92,8 @@ export class Lane<C, A> implements LaneUse {
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
     const isFull =
-      this.turns.size >= QUEUE_MAX ||
-      this.turns.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX ||
+      this.queue.size >= QUEUE_MAX ||
+      this.queue.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX ||
       this.queuedBytes + bytes > QUEUE_BYTES_MAX;
     if (this.closed || isFull) return Promise.resolve(BUSY);
     return new Promise((resolve) => {
@@ -103,7 +103,7 @@ export class Lane<C, A> implements LaneUse {
         resolve,
         timer: setTimeout(() => this.giveUp(waiting), patienceMs).unref(),
       };
-      this.turns.push(organization, endpoint, waiting);
+      this.queue.push(organization, endpoint, waiting);
       this.queuedBytes += bytes;
       this.startWaiting();
     });
@@ -120,14 +120,14 @@ export class Lane<C, A> implements LaneUse {
   private startWaiting(): void {
     const admits = (organization: string, endpoint: string): boolean =>
       this.options.admits(this, organization, endpoint);
-    while (!this.closed && this.turns.has(admits)) {
+    while (!this.closed && this.queue.has(admits)) {
       const thread = this.idleThread();
-      const turn = thread && this.turns.take(admits);
+      const turn = thread && this.queue.take(admits);
       // Whoever is free first takes the next one: a new thread, or one that has ended its call meanwhile.
       if (!thread || !turn) break;
       void this.start(thread, turn);
     }
-    const isWanted = this.turns.has(admits) ? this.turns.size > this.starting : this.isStandbyWanted();
+    const isWanted = this.queue.has(admits) ? this.queue.size > this.starting : this.isStandbyWanted();
     if (isWanted && !this.closed && this.threads.size + this.starting < this.options.threadsMax)
       void this.startThread();
   }
@@ -136,12 +136,12 @@ export class Lane<C, A> implements LaneUse {
     return this.options.hasStandby === true && this.running > 0 && this.idle.length + this.starting === 0;
   }
 
-  private async start(thread: LaneThread<C, A>, turn: Turn<Waiting<C, A>>): Promise<void> {
-    const { job, resolve } = this.dismiss(turn.item);
-    this.count(turn, 1);
+  private async start(thread: LaneThread<C, A>, queueTurn: QueueTurn<Waiting<C, A>>): Promise<void> {
+    const { job, resolve } = this.dismiss(queueTurn.item);
+    this.count(queueTurn, 1);
     const end = await thread.run(job.call, job.limits);
-    this.turns.settle(turn, end.cpuMs);
-    this.count(turn, -1);
+    this.queue.settle(queueTurn, end.cpuMs);
+    this.count(queueTurn, -1);
     if (thread.isAlive) this.rest(thread);
     else this.bury(thread);
     resolve(end);
@@ -170,7 +170,7 @@ export class Lane<C, A> implements LaneUse {
 
   /** What waits ends: without any thread it would never run. */
   private dismissAll(why: EndReason | 'busy'): void {
-    for (let turn = this.turns.take(() => true); turn; turn = this.turns.take(() => true)) {
+    for (let turn = this.queue.take(() => true); turn; turn = this.queue.take(() => true)) {
       const { resolve } = this.dismiss(turn.item);
       resolve(why === 'busy' ? BUSY : { answer: null, why, cpuMs: 0 });
     }
@@ -207,7 +207,7 @@ export class Lane<C, A> implements LaneUse {
     if (this.threads.delete(thread) && !this.closed) this.restarts += 1;
   }
 
-  private count({ organization, endpoint }: Turn<Waiting<C, A>>, change: 1 | -1): void {
+  private count({ organization, endpoint }: QueueTurn<Waiting<C, A>>, change: 1 | -1): void {
     this.running += change;
     for (const key of [organization, keyOf(organization, endpoint)]) {
       const count = (this.counts.get(key) ?? 0) + change;
@@ -223,7 +223,7 @@ export class Lane<C, A> implements LaneUse {
       waiting.timer = setTimeout(() => this.giveUp(waiting), FIRST_START_MS).unref();
       return;
     }
-    this.turns.remove(waiting.job.organization, waiting.job.endpoint, waiting);
+    this.queue.remove(waiting.job.organization, waiting.job.endpoint, waiting);
     this.dismiss(waiting).resolve(BUSY);
   }
 

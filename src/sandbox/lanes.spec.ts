@@ -1,6 +1,6 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
 import type { LaneThread } from './lane.js';
-import { Lanes, type Sliced, wallMsFor } from './lanes.js';
+import { type Sliced, ThreadSlots, wallMsFor } from './lanes.js';
 
 interface Call extends Sliced {
   name: string;
@@ -38,14 +38,14 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 /** Calls are named for their organization and endpoint: `a1` is of endpoint 1 of `a`. */
 function arrange() {
   const running = new Running();
-  const lanes = new Lanes<Call, Answer>({
+  const threadSlots = new ThreadSlots<Call, Answer>({
     quickMax: 3,
     slowMax: 4,
     startThread: async (niceness) => running.thread(niceness),
   });
   const run = async (isSlow: boolean, ...names: string[]): Promise<void> => {
     for (const name of names)
-      void lanes.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
+      void threadSlots.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
     await settled();
   };
   return { running, run };

@@ -1,7 +1,7 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
-import type { SlowPace } from './cpu-budget.js';
+import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, Lane, type LaneThread, type LaneUse } from './lane.js';
+import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.js';
 
 /** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
 export interface Sliced {
@@ -23,7 +23,7 @@ export interface LanesOptions<C, A extends object> {
   /** A thread that leaves so much to everything else in the process (see nice(1)). */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
   /** Is told of calls on slow threads, which have its cells. */
-  pace?: SlowPace | undefined;
+  pace?: CpuBudget | undefined;
   /** The time by the clock that a call may take, as a multiple of its CPU time. */
   wallFactor?: number;
 }
@@ -49,9 +49,9 @@ const SLOW_ENDPOINTS_MAX = 10_000;
  * one organization never has all; what is not done there after 50 ms is begun again on a slow one, of which there are
  * more, and which the machine gives less. docs/adr/0017-slow-code-moves-aside.md
  */
-export class Lanes<C extends Sliced, A extends object> {
-  private readonly quick: Lane<C, A | 'overrun'>;
-  private readonly slow: Lane<C, A | 'overrun'>;
+export class ThreadSlots<C extends Sliced, A extends object> {
+  private readonly quick: ThreadSlot<C, A | 'overrun'>;
+  private readonly slow: ThreadSlot<C, A | 'overrun'>;
   /** Endpoints whose last call was slow, the latest last. */
   private readonly slowEndpoints = new Set<string>();
   private closed = false;
@@ -60,13 +60,13 @@ export class Lanes<C extends Sliced, A extends object> {
 
   constructor({ quickMax, slowMax, startThread, pace, wallFactor = WALL_FACTOR }: LanesOptions<C, A>) {
     this.wallFactor = wallFactor;
-    this.quick = new Lane({
+    this.quick = new ThreadSlot({
       threadsMax: quickMax,
       hasStandby: true,
       admits: (use, organization) => use.ofOrganization(organization) < quickMax - 1,
       startThread: () => startThread(0),
     });
-    this.slow = new Lane({
+    this.slow = new ThreadSlot({
       threadsMax: slowMax,
       admits: (use, organization, endpoint) => admitsSlow(use, slowMax, organization, endpoint),
       startThread: async () => paced(await startThread(SLOW_NICENESS), pace),
@@ -131,11 +131,11 @@ export class Lanes<C extends Sliced, A extends object> {
 }
 
 /** What a thread gets of the pace: quick ones do not yield. */
-export const cellsFor = (niceness: number, pace: SlowPace | undefined): Int32Array | null =>
+export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
 /** A slow thread whose calls are told to the pace. */
-function paced<C, A>(thread: LaneThread<C, A>, pace: SlowPace | undefined): LaneThread<C, A> {
+function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): LaneThread<C, A> {
   if (pace === undefined) return thread;
   return {
     ready: thread.ready,
@@ -143,11 +143,11 @@ function paced<C, A>(thread: LaneThread<C, A>, pace: SlowPace | undefined): Lane
       return thread.isAlive;
     },
     run: async (call, limits): Promise<CallEnd<A>> => {
-      pace.begins();
+      pace.onStart();
       try {
         return await thread.run(call, limits);
       } finally {
-        pace.ends();
+        pace.onEnd();
       }
     },
     stop: () => thread.stop(),

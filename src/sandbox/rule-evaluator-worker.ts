@@ -1,29 +1,29 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
-import { restsOf } from './cpu-throttle.js';
-import { MeteredAllowance, type Verdict, Verdicts } from './evaluation.js';
-import type { JudgeCall } from './rule-evaluator.js';
+import { cpuThrottleFor } from './cpu-throttle.js';
+import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation.js';
+import type { EvaluationCall } from './rule-evaluator.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
 // The entry of a worker thread (judge.ts starts it): one question at a time.
 const { niceness, cells } = workerData as { niceness: number; cells: Int32Array | null };
 const thread = ownThread();
-const verdicts = new Verdicts();
-const say = (message: ThreadMessage<Verdict | 'overrun'>): void => parentPort?.postMessage(message);
+const evaluator = new Evaluator();
+const say = (message: ThreadMessage<EvaluationResult | 'overrun'>): void => parentPort?.postMessage(message);
 
 // On Linux 0 means the calling thread, elsewhere the whole process: only there others keep what they had.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
-parentPort?.on('message', ({ question, timeoutMs, sliceMs, deadlineMs }: JudgeCall) => {
+parentPort?.on('message', ({ question, timeoutMs, sliceMs, deadlineMs }: EvaluationCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const rests = restsOf(cells, thread, meter, deadlineMs);
+  const rests = cpuThrottleFor(cells, thread, meter, deadlineMs);
   const usedMs = (): number => {
     rests?.look();
     return meter();
   };
-  const { verdict, isCut } = verdicts.answer(question, new MeteredAllowance(usedMs, timeoutMs, sliceMs));
+  const { verdict, isCut } = evaluator.answer(question, new MeteredAllowance(usedMs, timeoutMs, sliceMs));
   say({ kind: 'answered', answer: isCut && sliceMs !== null ? 'overrun' : verdict, cpuMs: meter(), isSpoiled: false });
 });
 say({ kind: 'ready' });

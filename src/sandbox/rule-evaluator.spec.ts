@@ -3,24 +3,24 @@ import { RequestView } from '#engine/conditions/request-view.js';
 import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { CallEnd } from './call-thread.js';
-import { MeteredAllowance, type Verdict, Verdicts } from './evaluation.js';
+import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation.js';
 import type { LaneThread } from './lane.js';
-import { Judge, type JudgeCall } from './rule-evaluator.js';
+import { type EvaluationCall, RuleEvaluator } from './rule-evaluator.js';
 
 const now = (): number => performance.now();
 
 /** What a thread does, in this one; `endsAfter` is how it ends where it is never done. */
-class SameThread implements LaneThread<JudgeCall, Verdict | 'overrun'> {
+class SameThread implements LaneThread<EvaluationCall, EvaluationResult | 'overrun'> {
   readonly ready = Promise.resolve(true);
   readonly isAlive = true;
-  private readonly verdicts = new Verdicts();
+  private readonly evaluator = new Evaluator();
 
   constructor(private readonly meter = now) {}
 
-  async run(given: JudgeCall): Promise<CallEnd<Verdict | 'overrun'>> {
+  async run(given: EvaluationCall): Promise<CallEnd<EvaluationResult | 'overrun'>> {
     const { question, timeoutMs, sliceMs } = structuredClone(given);
     const from = this.meter();
-    const { verdict, isCut } = this.verdicts.answer(
+    const { verdict, isCut } = this.evaluator.answer(
       question,
       new MeteredAllowance(() => this.meter() - from, timeoutMs, sliceMs),
     );
@@ -32,10 +32,10 @@ class SameThread implements LaneThread<JudgeCall, Verdict | 'overrun'> {
 
 const OWNER = { organization: 'o', endpoint: 'e' };
 
-function judgeOf(meter = now): { judge: Judge; counted: () => Promise<string> } {
+function judgeOf(meter = now): { judge: RuleEvaluator; counted: () => Promise<string> } {
   const metrics = new Metrics();
-  const judge = new Judge(metrics, undefined, async () => new SameThread(meter));
-  return { judge, counted: () => metrics.registry.getSingleMetricAsString('posthorn_judgements_total') };
+  const rules = new RuleEvaluator(metrics, undefined, async () => new SameThread(meter));
+  return { judge: rules, counted: () => metrics.registry.getSingleMetricAsString('posthorn_judgements_total') };
 }
 
 function filterOf(source: unknown): Condition {

@@ -6,13 +6,13 @@ import type { CompiledRules } from '#engine/conditions/rules.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Metrics } from '#kernel/observability/metrics.js';
 import { CallThread } from './call-thread.js';
-import type { SlowPace } from './cpu-budget.js';
-import type { Question, SentRequest, Verdict } from './evaluation.js';
-import { cellsFor, Lanes, type LanesOptions, type Owner, type Sliced } from './lanes.js';
+import type { CpuBudget } from './cpu-budget.js';
+import type { EvaluationQuestion, EvaluationResult, SentRequest } from './evaluation.js';
+import { cellsFor, type LanesOptions, type Owner, type Sliced, ThreadSlots } from './lanes.js';
 
 /** A question as a thread is asked. */
-export interface JudgeCall extends Sliced {
-  question: Question;
+export interface EvaluationCall extends Sliced {
+  question: EvaluationQuestion;
   timeoutMs: number;
 }
 
@@ -28,16 +28,23 @@ const HEAP_MB_MAX = 128;
  * Judges by tenants' conditions and schemas what is too dear for the event loop, on threads where organizations take
  * turns. Whoever asks has tried with a small allowance before. Throws 503 when there is no room.
  */
-export class Judge {
-  private readonly lanes: Lanes<JudgeCall, Verdict>;
+export class RuleEvaluator {
+  private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;
   private readonly judgements: Counter<'kind' | 'outcome'>;
 
   constructor(
     metrics: Metrics,
-    pace?: SlowPace,
-    startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace),
+    pace?: CpuBudget,
+    startThread: LanesOptions<EvaluationCall, EvaluationResult>['startThread'] = (niceness) =>
+      startedThread(niceness, pace),
   ) {
-    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace, wallFactor: WALL_FACTOR });
+    this.threadSlots = new ThreadSlots({
+      quickMax: QUICK_MAX,
+      slowMax: SLOW_MAX,
+      startThread,
+      pace,
+      wallFactor: WALL_FACTOR,
+    });
     this.judgements = metrics.counter(
       'judgements_total',
       'Conditions and schemas that were judged off the event loop: decided, undecided (the time was not enough), busy (answered 503).',
@@ -68,17 +75,17 @@ export class Judge {
   }
 
   /** For metrics. */
-  figures(): ReturnType<Lanes<JudgeCall, Verdict>['figures']> {
-    return this.lanes.figures();
+  figures(): ReturnType<ThreadSlots<EvaluationCall, EvaluationResult>['figures']> {
+    return this.threadSlots.figures();
   }
 
   close(): Promise<void> {
-    return this.lanes.close();
+    return this.threadSlots.close();
   }
 
-  private async ask(owner: Owner, question: Question): Promise<Verdict | null> {
+  private async ask(owner: Owner, question: EvaluationQuestion): Promise<EvaluationResult | null> {
     const { kind } = question;
-    const end = await this.lanes.run(owner, { question, timeoutMs: TIMEOUT_MS }, TIMEOUT_MS, bytesOf(question));
+    const end = await this.threadSlots.run(owner, { question, timeoutMs: TIMEOUT_MS }, TIMEOUT_MS, bytesOf(question));
     if (end.answer !== null) {
       this.judgements.inc({ kind, outcome: isDecided(end.answer) ? 'decided' : 'undecided' });
       return end.answer;
@@ -93,8 +100,8 @@ export class Judge {
 
 async function startedThread(
   niceness: number,
-  pace: SlowPace | undefined,
-): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
+  pace: CpuBudget | undefined,
+): Promise<CallThread<EvaluationCall, EvaluationResult | 'overrun'>> {
   return new CallThread({
     file: new URL('./rule-evaluator-worker.js', import.meta.url),
     workerData: { niceness, cells: cellsFor(niceness, pace) },
@@ -121,7 +128,7 @@ function sent({ request, body: seen, verification }: RequestView): {
   return { request: { method, url, path, query, headers, body, ip }, verification };
 }
 
-function isDecided(verdict: Verdict): boolean {
+function isDecided(verdict: EvaluationResult): boolean {
   switch (verdict.kind) {
     case 'filters':
       return !verdict.matches.includes(null);
@@ -132,7 +139,7 @@ function isDecided(verdict: Verdict): boolean {
   }
 }
 
-function bytesOf(question: Question): number {
+function bytesOf(question: EvaluationQuestion): number {
   return question.kind === 'schema'
     ? question.schema.length + (question.value?.length ?? 0)
     : question.request.body.byteLength;

@@ -1,30 +1,30 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
-import { SlowPace } from './cpu-budget.js';
-import { Judge } from './rule-evaluator.js';
+import { CpuBudget } from './cpu-budget.js';
+import { RuleEvaluator } from './rule-evaluator.js';
 import { Sandbox } from './sandbox.js';
 
 /** Threads for what tenants bring that may take long: their JavaScript, their conditions and schemas. */
 @Global()
 @Module({
   providers: [
-    SlowPace,
-    { provide: Sandbox, useFactory: (pace: SlowPace) => new Sandbox({ pace }), inject: [SlowPace] },
+    CpuBudget,
+    { provide: Sandbox, useFactory: (pace: CpuBudget) => new Sandbox({ pace }), inject: [CpuBudget] },
     {
-      provide: Judge,
-      useFactory: (metrics: Metrics, pace: SlowPace) => new Judge(metrics, pace),
-      inject: [Metrics, SlowPace],
+      provide: RuleEvaluator,
+      useFactory: (metrics: Metrics, pace: CpuBudget) => new RuleEvaluator(metrics, pace),
+      inject: [Metrics, CpuBudget],
     },
   ],
-  exports: [Sandbox, Judge, SlowPace],
+  exports: [Sandbox, RuleEvaluator, CpuBudget],
 })
 export class SandboxModule implements OnApplicationShutdown {
   constructor(
     private readonly sandbox: Sandbox,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.sandbox.close(), this.judge.close()]);
+    await Promise.all([this.sandbox.close(), this.rules.close()]);
   }
 }

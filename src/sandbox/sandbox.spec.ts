@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from '@swc/core';
-import type { SlowPace } from './cpu-budget.js';
+import type { CpuBudget } from './cpu-budget.js';
 import { SHARE, USED } from './cpu-throttle.js';
 import type { SandboxOutcome } from './outcome.js';
 import { Sandbox, type SandboxCall } from './sandbox.js';
@@ -207,7 +207,7 @@ describe('slow code that must let others pass', () => {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
     const told = { cells, begun: 0 };
-    const pace = { cells, begins: () => (told.begun += 1), ends: () => (told.begun -= 1) } as unknown as SlowPace;
+    const pace = { cells, begins: () => (told.begun += 1), ends: () => (told.begun -= 1) } as unknown as CpuBudget;
     sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
     return told;
   }

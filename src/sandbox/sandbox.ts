@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { CallThread } from './call-thread.js';
-import type { SlowPace } from './cpu-budget.js';
+import type { CpuBudget } from './cpu-budget.js';
 import type { GuestCall } from './guest.js';
 import type { JobEnd } from './lane.js';
-import { cellsFor, Lanes, type Owner } from './lanes.js';
+import { cellsFor, type Owner, ThreadSlots } from './lanes.js';
 import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 
 export interface SandboxOptions {
@@ -13,7 +13,7 @@ export interface SandboxOptions {
   /** The compiled worker.ts: beside this file in a build, elsewhere only for unit tests, which run without one. */
   workerFile?: URL;
   /** What slow code yields by. */
-  pace?: SlowPace;
+  pace?: CpuBudget;
 }
 
 /** A call of somebody's JavaScript. */
@@ -46,13 +46,13 @@ const CHECK_TIMEOUT_MS = 1_000;
  * 64 MB per call, no I/O. Whatever the code does costs its own call and nothing else.
  */
 export class Sandbox {
-  private readonly lanes: Lanes<GuestCall, SandboxOutcome>;
+  private readonly threadSlots: ThreadSlots<GuestCall, SandboxOutcome>;
   private engine: Promise<WebAssembly.Module> | undefined;
   private closed = false;
 
   constructor(options: SandboxOptions = {}) {
     const file = options.workerFile ?? new URL('./worker.js', import.meta.url);
-    this.lanes = new Lanes({
+    this.threadSlots = new ThreadSlots({
       quickMax: Math.max(2, options.workers ?? WORKERS_DEFAULT),
       slowMax: SLOW_MAX,
       pace: options.pace,
@@ -92,21 +92,21 @@ export class Sandbox {
   }
 
   /** For metrics. `slow` of the running ones are on slow threads; `restarts` counts threads that had to be replaced. */
-  figures(): ReturnType<Lanes<GuestCall, SandboxOutcome>['figures']> {
-    return this.lanes.figures();
+  figures(): ReturnType<ThreadSlots<GuestCall, SandboxOutcome>['figures']> {
+    return this.threadSlots.figures();
   }
 
   /** Ends what runs and what waits; every later call is `busy`. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.lanes.close();
+    await this.threadSlots.close();
   }
 
   private async submit(owner: Owner, call: Omit<GuestCall, 'sliceMs'>): Promise<SandboxOutcome> {
     if (Buffer.byteLength(call.code) > CODE_BYTES_MAX) {
       return failure('invalid_code', `The code is longer than ${CODE_BYTES_MAX} bytes.`);
     }
-    const end = await this.lanes.run(owner, call, call.timeoutMs, bytesOf(call.args ?? []) + call.code.length);
+    const end = await this.threadSlots.run(owner, call, call.timeoutMs, bytesOf(call.args ?? []) + call.code.length);
     return this.closed && end.answer === null ? failure('busy', 'The service is shutting down.') : outcomeOf(end);
   }
 }

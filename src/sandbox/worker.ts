@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
-import { restsOf } from './cpu-throttle.js';
+import { cpuThrottleFor } from './cpu-throttle.js';
 import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
@@ -27,7 +27,7 @@ await runGuest(
 parentPort?.on('message', (call: GuestCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const rests = restsOf(cells, thread, meter, call.deadlineMs);
+  const rests = cpuThrottleFor(cells, thread, meter, call.deadlineMs);
   void runGuest(engine, call, meter, rests === null ? undefined : () => rests.look()).then(({ outcome, isSpoiled }) =>
     say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }),
   );

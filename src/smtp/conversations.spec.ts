@@ -35,7 +35,7 @@ describe('the connections of a listener', () => {
       return progress;
     };
     const [drip, fast, stalled, complete, storing] = [of('d'), of('fa'), of('sta'), of('done'), of('store')];
-    const keeping = conversations.of('store');
+    const keeping = conversations.find('store');
     if (keeping) keeping.isStoring = true;
     storing.isOpen = true;
 

@@ -69,7 +69,7 @@ export class Conversations {
     return conversation;
   }
 
-  of(id: string): Conversation | null {
+  find(id: string): Conversation | null {
     return this.open.get(id) ?? null;
   }
 

@@ -240,7 +240,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
 
   private dismissIdle(server: BoundedServer): void {
     for (const { id, session } of [...server.connections]) {
-      const conversation = this.conversations.of(id);
+      const conversation = this.conversations.find(id);
       const isBusy =
         conversation !== null &&
         (conversation.arriving !== null || conversation.isStoring || session.envelope?.mailFrom);
@@ -249,7 +249,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private conversationOf({ id }: SMTPServerSession): Conversation | null {
-    return this.conversations.of(id);
+    return this.conversations.find(id);
   }
 }
 

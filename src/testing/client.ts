@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An answer of the API. */
-export interface Answer {
+export interface ApiAnswer {
   status: number;
   /** The parsed body; null when it is no JSON. */
   json: Record<string, unknown> | null;
@@ -21,7 +21,7 @@ const WITHIN_MS = 20_000;
 export class Client {
   constructor(private readonly access: Access) {}
 
-  async call(method: string, path: string, body?: unknown): Promise<Answer> {
+  async call(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
     const response = await fetch(this.access.url + path, {
       method,
       headers: {

@@ -1,6 +1,6 @@
 /** What an extension tests itself with: `import { … } from 'posthorn/testing'`, in any runner. Not part of the service. */
 export { Client, until } from './client.js';
-export type { Access, Answer } from './client.js';
+export type { Access, ApiAnswer } from './client.js';
 export type { ConformanceCheck } from './conformance-check.js';
 export { destinationConformance } from './destination-conformance.js';
 export type { DestinationConformance } from './destination-conformance.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Access, type Answer, Client } from './client.js';
+import { type Access, type ApiAnswer, Client } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene } from './destination-scene.js';
 import type { DestinationDraft } from './destination-under-test.js';
@@ -65,7 +65,7 @@ async function refusesSignIn(scene: DestinationScene): Promise<void> {
 
 async function hidesCredentials(scene: DestinationScene): Promise<void> {
   const client = await scene.client();
-  const answers: Answer[] = [await client.call('POST', '/v1/destinations', scene.body())];
+  const answers: ApiAnswer[] = [await client.call('POST', '/v1/destinations', scene.body())];
   const id = answers[0]?.json?.['id'] as string;
   answers.push(
     await client.call('GET', `/v1/destinations/${id}`),

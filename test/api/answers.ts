@@ -24,28 +24,31 @@ export const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** Expects the specification's envelope, whole and with nothing else, with the type that belongs to the status. */
-export function expectRefusal(answer: ApiAnswer, status: number): void {
-  expect({ status: answer.status, text: answer.text }).toEqual({ status, text: expect.stringMatching(/^\{"error":/) });
-  const { type, message, request_id: requestId, details, ...unknown } = answer.json.error;
+export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
+  expect({ status: apiAnswer.status, text: apiAnswer.text }).toEqual({
+    status,
+    text: expect.stringMatching(/^\{"error":/),
+  });
+  const { type, message, request_id: requestId, details, ...unknown } = apiAnswer.json.error;
   expect(unknown).toEqual({});
-  expect(Object.keys(answer.json)).toEqual(['error']);
+  expect(Object.keys(apiAnswer.json)).toEqual(['error']);
   expect(type).toBe(TYPES[status]);
   expect(message).toMatch(/^\S.*[^\s]$/s);
   expect(message).not.toMatch(/node_modules|\bat .*\.[jt]s:\d|QueryFailedError|syntax error at|relation "/);
   expect(requestId).toMatch(REQUEST_ID);
-  expect(answer.headers.get('x-request-id')).toBe(requestId);
+  expect(apiAnswer.headers.get('x-request-id')).toBe(requestId);
   expect(details).toEqual(expect.objectContaining({}));
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(apiAnswer.headers.get('content-type')).toBe('application/json; charset=utf-8');
 }
 
 /** Expects 422 of one check, `fields` among its faults, and returns all their paths. */
 export function expectInvalid(
-  answer: ApiAnswer,
+  apiAnswer: ApiAnswer,
   check: 'schema' | 'credentials' | 'connectivity',
   ...paths: string[]
 ): string[] {
-  expectRefusal(answer, 422);
-  const { details } = answer.json.error;
+  expectRefusal(apiAnswer, 422);
+  const { details } = apiAnswer.json.error;
   expect(details.check).toBe(check);
   const found = ((details.fields ?? []) as { path: string; message: string }[]).map(({ path }) => path);
   expect(found).toEqual(expect.arrayContaining(paths));

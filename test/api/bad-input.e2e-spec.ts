@@ -54,13 +54,13 @@ describe('bad input on /v1/send', () => {
     return answer;
   }
 
-  async function deliveryOf(answer: ApiAnswer): Promise<ReceivedRequest> {
-    expect({ status: answer.status, text: answer.text }).toEqual({
+  async function deliveryOf(apiAnswer: ApiAnswer): Promise<ReceivedRequest> {
+    expect({ status: apiAnswer.status, text: apiAnswer.text }).toEqual({
       status: 202,
       text: expect.stringMatching(/^\{"message_id":"msg_\w{26}"\}$/),
     });
-    await eventIn(server, answer.json.message_id, 'delivered');
-    return target.posts().find(({ headers }) => headers['webhook-id'] === answer.json.message_id) as ReceivedRequest;
+    await eventIn(server, apiAnswer.json.message_id, 'delivered');
+    return target.posts().find(({ headers }) => headers['webhook-id'] === apiAnswer.json.message_id) as ReceivedRequest;
   }
 
   describe('202: delivered in the very bytes of the request', () => {

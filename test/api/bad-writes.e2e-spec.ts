@@ -175,13 +175,13 @@ describe('bad input on every write', () => {
   }
 
   /** A refusal is an envelope of 4xx; anything else was taken. What broke is told with what broke it. */
-  function faultOf(answer: ApiAnswer, what: string): string[] {
-    if (answer.status < 300) return [];
+  function faultOf(apiAnswer: ApiAnswer, what: string): string[] {
+    if (apiAnswer.status < 300) return [];
     try {
-      expectRefusal(answer, answer.status);
-      return answer.status < 500 ? [] : [`${what}: ${answer.text}`];
+      expectRefusal(apiAnswer, apiAnswer.status);
+      return apiAnswer.status < 500 ? [] : [`${what}: ${apiAnswer.text}`];
     } catch (error) {
-      return [`${what}: ${answer.status} ${answer.text} ${String(error)}`];
+      return [`${what}: ${apiAnswer.status} ${apiAnswer.text} ${String(error)}`];
     }
   }
 

@@ -67,9 +67,9 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
   const disable = async (destination: string): Promise<void> =>
     void expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-  const expectDisabled = (answer: ApiAnswer): void => {
-    expectRefusal(answer, 409);
-    expect(answer.json.error.details).toEqual({ reason: 'disabled' });
+  const expectDisabled = (apiAnswer: ApiAnswer): void => {
+    expectRefusal(apiAnswer, 409);
+    expect(apiAnswer.json.error.details).toEqual({ reason: 'disabled' });
   };
 
   describe('the answer is committed with what was made', () => {

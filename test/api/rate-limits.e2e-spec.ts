@@ -17,13 +17,13 @@ const PER_HOUR = 3_600;
 
 const quotaOf = ({ headers }: ApiAnswer): number[] =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)));
-const remainingOf = (answer: ApiAnswer): number => quotaOf(answer)[1] ?? NaN;
+const remainingOf = (apiAnswer: ApiAnswer): number => quotaOf(apiAnswer)[1] ?? NaN;
 
-function expectTooMany(answer: ApiAnswer): void {
-  expectRefusal(answer, 429);
-  expectRateLimitHeaders(answer.headers);
-  const [, remaining, reset] = quotaOf(answer);
-  const retryAfter = answer.headers.get('retry-after');
+function expectTooMany(apiAnswer: ApiAnswer): void {
+  expectRefusal(apiAnswer, 429);
+  expectRateLimitHeaders(apiAnswer.headers);
+  const [, remaining, reset] = quotaOf(apiAnswer);
+  const retryAfter = apiAnswer.headers.get('retry-after');
   expect(remaining).toBe(0);
   expect(reset).toBeGreaterThanOrEqual(1);
   expect(retryAfter).toMatch(/^\d+$/);

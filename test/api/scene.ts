@@ -102,9 +102,9 @@ export function uuidOf(wireId: string): string {
 }
 
 /** Fails with what the API said instead. */
-export function expectStatus(answer: ApiAnswer, status: number): ApiAnswer {
-  if (answer.status !== status) throw new Error(`Expected ${status}, got ${answer.status}: ${answer.text}`);
-  return answer;
+export function expectStatus(apiAnswer: ApiAnswer, status: number): ApiAnswer {
+  if (apiAnswer.status !== status) throw new Error(`Expected ${status}, got ${apiAnswer.status}: ${apiAnswer.text}`);
+  return apiAnswer;
 }
 
 /** Makes an https destination and returns its id. */

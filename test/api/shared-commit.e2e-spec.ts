@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { dataSource } from '../../src/bootstrap/data-source.js';
 import type { Config } from '../../src/kernel/config/config.js';
-import { Database, type Ride, type Statement } from '../../src/kernel/database/database.js';
+import { Database, type PiggybackStatement, type Statement } from '../../src/kernel/database/database.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;
@@ -25,13 +25,13 @@ const seat = (name: string): Statement => ({ name, text: 'insert into seats (id)
 const seats = async (): Promise<{ id: number; xid: string }[]> =>
   (await direct.query('select id, xid from seats order by id')).rows;
 
-/** A statement that is taken along; `arrived` has its rows. */
-function ride(statement: Statement, values: unknown[]): Ride & { rows: unknown[] | null } {
+/** A statement that is taken along; `onCommitted` has its rows. */
+function ride(statement: Statement, values: unknown[]): PiggybackStatement & { rows: unknown[] | null } {
   const taken = {
     statement,
     values,
     rows: null as unknown[] | null,
-    arrived: (rows: unknown[]) => void (taken.rows = rows),
+    onCommitted: (rows: unknown[]) => void (taken.rows = rows),
   };
   return taken;
 }
@@ -54,7 +54,7 @@ describe.each([
   it('both hold, by one commit, and each has its rows', async () => {
     const along = ride(seat('along'), [2]);
 
-    const rows = await kernel.hot(seat('own'), [1], along);
+    const rows = await kernel.queryPrepared(seat('own'), [1], along);
 
     expect([rows, along.rows]).toEqual([[{ id: 1 }], [{ id: 2 }]]);
     const held = await seats();
@@ -72,13 +72,13 @@ describe.each([
       const name = which.length;
       const taken = ride(seat(`along_${name}`), [along]);
 
-      await expect(kernel.hot(seat(`own_${name}`), [own], taken)).rejects.toMatchObject({ code: '23505' });
+      await expect(kernel.queryPrepared(seat(`own_${name}`), [own], taken)).rejects.toMatchObject({ code: '23505' });
       expect([taken.rows, (await seats()).map(({ id }) => id)]).toEqual([null, [7]]);
 
-      await kernel.hot(seat(`own_${name}`), [3]);
-      await kernel.hot(seat(`along_${name}`), [4]);
+      await kernel.queryPrepared(seat(`own_${name}`), [3]);
+      await kernel.queryPrepared(seat(`along_${name}`), [4]);
       const again = ride(seat(`along_${name}`), [6]);
-      await kernel.hot(seat(`own_${name}`), [5], again);
+      await kernel.queryPrepared(seat(`own_${name}`), [5], again);
       expect([again.rows, (await seats()).map(({ id }) => id)]).toEqual([[{ id: 6 }], [3, 4, 5, 6, 7]]);
     },
   );
@@ -90,7 +90,7 @@ describe.each([
     try {
       const taken = ride({ name: 'leave', text: 'delete from seats where id = $1::int' }, [7]);
 
-      await expect(kernel.hot(seat('own'), [1], taken)).rejects.toMatchObject({ code: '55P03' });
+      await expect(kernel.queryPrepared(seat('own'), [1], taken)).rejects.toMatchObject({ code: '55P03' });
       expect((await seats()).map(({ id }) => id)).toEqual([7]);
     } finally {
       await direct.query('rollback');
@@ -98,9 +98,9 @@ describe.each([
   });
 
   it('a statement alone waits for locks as ever, also after it has taken one along', async () => {
-    await kernel.hot(seat('own'), [1], ride(seat('along'), [2]));
+    await kernel.queryPrepared(seat('own'), [1], ride(seat('along'), [2]));
 
-    const [row] = await kernel.hot<{ lock_timeout: string }>(
+    const [row] = await kernel.queryPrepared<{ lock_timeout: string }>(
       { name: 'limit', text: `select current_setting('lock_timeout') as lock_timeout` },
       [],
     );

@@ -144,7 +144,10 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   it('nobody who listens costs no statement, and 200 who do cost one for all of them', async () => {
     const asked: Statement[] = [];
     const counting = {
-      read: (statement: Statement, values: unknown[]) => (asked.push(statement), kernel.read(statement, values)),
+      read: (statement: Statement, values: unknown[]) => (
+        asked.push(statement),
+        kernel.readPrepared(statement, values)
+      ),
     } as unknown as Database;
     const caller = { keyId: 'k', scope: 'read', tenant: { organizationId: 1, environmentId: 1 } } as unknown as Caller;
     const authenticator = { authenticate: async () => caller } as unknown as Authenticator;

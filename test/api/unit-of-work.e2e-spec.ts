@@ -27,7 +27,7 @@ describe('a unit of work', () => {
 
   it('that ends while its transaction begins gives the connection back, and writes nothing', async () => {
     let begun: Promise<unknown> = Promise.resolve();
-    const unit = kernel.unit(async () => {
+    const unit = kernel.unitOfWork(async () => {
       begun = kernel.transaction(() => kernel.query(SEAT, [1]));
       throw new Error('Something else failed.');
     });

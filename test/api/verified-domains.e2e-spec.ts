@@ -143,7 +143,7 @@ describe('domains for mail', () => {
     let converted: Promise<number> = Promise.resolve(0);
     let isDone = false;
 
-    await database.unit(() =>
+    await database.unitOfWork(() =>
       database.transaction(async () => {
         expect(await receiving.ofEnvironment(environment, uuidOf(id))).not.toBeNull();
         converted = scene.server.api('PATCH', `/v1/domains/${id}`, { kind: 'email-send' }).then((answer) => {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { dataSource } from '../../src/bootstrap/data-source.js';
-import { Lookout } from '../../src/kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '../../src/kernel/concurrency/due-work-poller.js';
 import type { Config } from '../../src/kernel/config/config.js';
 import type { Vault } from '../../src/kernel/crypto/vault.js';
 import { Database } from '../../src/kernel/database/database.js';
@@ -96,7 +96,7 @@ afterAll(async () => {
 
 /** What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on each day. */
 async function lookAll(db: Database): Promise<void> {
-  const lookout = new Lookout(db, { nowMs: () => 0, monotonicMs: () => 0 });
+  const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });
   const watched = [
     DUE_IN_MS,
     PARKED_IN_MS,
@@ -107,9 +107,9 @@ async function lookAll(db: Database): Promise<void> {
     CHECK_IN_MS,
     FORGOTTEN_IN_MS,
   ];
-  for (const [n, inMs] of watched.entries()) lookout.attend({ name: `w${n}`, inMs, wake: () => undefined });
-  await lookout.onApplicationShutdown();
-  await lookout.look();
+  for (const [n, inMs] of watched.entries()) dueWork.register({ name: `w${n}`, inMs, wake: () => undefined });
+  await dueWork.onApplicationShutdown();
+  await dueWork.poll();
 }
 
 /** What a store asks of the database: the last statement of what `ask` calls. */
@@ -509,7 +509,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   );
 
   it('what waits for a target: by its indexes, whatever waits for others', async () => {
-    const made = await plan(await asked((db) => new WaitingStore(db).of(ENVIRONMENT, TARGET, null)));
+    const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
     // A page for each of its own that is looked at, in one index or both; the 150,000 of others cost nothing.
     const own = await clients.ordinary.query(

@@ -122,18 +122,18 @@ export class Conformance {
   }
 
   /** The faults of one call: of its body when it went through, of its status, headers and body in any case. */
-  faults(method: string, url: string, body: unknown, answer: ApiAnswer): string[] {
+  faults(method: string, url: string, body: unknown, apiAnswer: ApiAnswer): string[] {
     const route = this.find(method, url);
-    const name = `${route.operation.operationId} ${answer.status}`;
-    const documented = route.operation.responses[answer.status];
+    const name = `${route.operation.operationId} ${apiAnswer.status}`;
+    const documented = route.operation.responses[apiAnswer.status];
     if (!documented) return [`${name} is not documented`];
     this.compared.add(name);
     // Forms are sent as text.
     const sent =
-      answer.status < 300 && body !== undefined && typeof body !== 'string'
+      apiAnswer.status < 300 && body !== undefined && typeof body !== 'string'
         ? this.check(route, ['requestBody'], body)
         : [];
-    return [...sent, ...this.answerFaults(route, answer)].map((fault) => `${name}: ${fault}`);
+    return [...sent, ...this.answerFaults(route, apiAnswer)].map((fault) => `${name}: ${fault}`);
   }
 
   /** Faults of an example under its own schema. */
@@ -148,12 +148,14 @@ export class Conformance {
     return validate(value) ? [] : said(validate);
   }
 
-  private answerFaults(route: Route, answer: ApiAnswer): string[] {
-    const response = responseOf(this.document, route.operation.responses[answer.status] as Response);
-    if (!response.content) return answer.text === '' ? [] : ['has a body, which is not documented'];
-    const type = answer.headers.get('content-type');
+  private answerFaults(route: Route, apiAnswer: ApiAnswer): string[] {
+    const response = responseOf(this.document, route.operation.responses[apiAnswer.status] as Response);
+    if (!response.content) return apiAnswer.text === '' ? [] : ['has a body, which is not documented'];
+    const type = apiAnswer.headers.get('content-type');
     const missing =
-      answer.status < 300 ? Object.keys(response.headers ?? {}).filter((header) => !answer.headers.has(header)) : [];
+      apiAnswer.status < 300
+        ? Object.keys(response.headers ?? {}).filter((header) => !apiAnswer.headers.has(header))
+        : [];
     // What is no JSON is bytes: its type is all that a document says of it.
     if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
       return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
@@ -162,7 +164,7 @@ export class Conformance {
     return [
       ...(type === 'application/json; charset=utf-8' ? [] : [`has the content type ${type}`]),
       ...missing.map((header) => `lacks the header ${header}`),
-      ...this.check(route, ['responses', String(answer.status)], answer.json),
+      ...this.check(route, ['responses', String(apiAnswer.status)], apiAnswer.json),
     ];
   }
 

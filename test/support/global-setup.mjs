@@ -52,9 +52,12 @@ async function makeStarted(template) {
   await client.query('CREATE DATABASE posthorn_started TEMPLATE posthorn_template');
   await client.end();
   const [{ prepareQueues }, { dataSource }, { Database }, { PartitionsStore }] = await Promise.all(
-    ['kernel/concurrency/queue.js', 'bootstrap/data-source.js', 'kernel/database/database.js', 'modules/ledger/partitions.store.js'].map(
-      (file) => import(new URL(file, dist)),
-    ),
+    [
+      'kernel/concurrency/queue.js',
+      'bootstrap/data-source.js',
+      'kernel/database/database.js',
+      'modules/ledger/partitions.store.js',
+    ].map((file) => import(new URL(file, dist))),
   );
   await prepareQueues({ redisUrl: null, databaseDirectUrl: url });
   const database = new Database(await dataSource(url, 2).initialize(), { databaseUrl: url, isPooled: false });

@@ -1,6 +1,6 @@
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import type { EgressAgent } from '#egress/agent.js';
-import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import { Batcher } from './batcher.js';
 import { queueClient } from './client.js';
@@ -35,7 +35,7 @@ export class Queue {
     readonly settings: QueueSettings,
     agent: EgressAgent,
   ) {
-    this.open = madeOnce(() => queueClient(settings, agent));
+    this.open = memoizeAsync(() => queueClient(settings, agent));
     const limits = { entriesMax: ENTRIES_MAX, bytesMax: BYTES_MAX, lingerMs: LINGER_MS, isOrdered: settings.isFifo };
     this.batcher = new Batcher(limits, (batch) => this.send(batch));
   }

@@ -15,7 +15,7 @@ export class Queues {
   constructor(private readonly agent: EgressAgent) {}
 
   /** Null when the settings have faults. Other settings than before make another queue; what is under way in the old one ends there. */
-  of(target: Target): Queue | null {
+  forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);
     const queue = known?.target === target ? known.queue : queueFor(target, known?.queue, this.agent);

@@ -27,7 +27,7 @@ export function addSessionCommands(program: Command): void {
       const url = serviceOf(command.optsWithGlobals<Globals>());
       const session = options.withKey ? await givenSession(url) : await grantedSession(url, options.scope, terminal);
       const sessions = new Sessions();
-      const earlier = sessions.of(url);
+      const earlier = sessions.find(url);
       sessions.keep(url, session);
       if (earlier !== null && earlier.is_granted && earlier.api_key !== session.api_key)
         await revokeEarlier(url, earlier, terminal);
@@ -48,7 +48,7 @@ export function addSessionCommands(program: Command): void {
       const terminal = terminalOf(command);
       const sessions = new Sessions();
       const url = serviceOf(command.optsWithGlobals<Globals>());
-      const session = sessions.of(url);
+      const session = sessions.find(url);
       if (session === null) throw new CommandFailure(`You are not signed in at ${url}.`, EXIT.unauthenticated);
       // Forgotten first: whatever becomes of the rest, it is not used from here any more.
       sessions.forget(url);
@@ -74,7 +74,7 @@ export function addSessionCommands(program: Command): void {
       const { url, apiKey, source } = accessOf(globals);
       const organization = await clientOf(globals).get('/v1/org');
       const environment = environmentOf(apiKey ?? '');
-      const session = source === 'login' ? new Sessions().of(url) : null;
+      const session = source === 'login' ? new Sessions().find(url) : null;
       const shown = {
         url,
         organization: organization.name,
@@ -108,7 +108,7 @@ async function givenSession(url: string): Promise<Session> {
 
 /** Returns a key that a person grants in the browser. */
 async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
-  const grant = await DeviceGrant.of(url);
+  const grant = await DeviceGrant.request(url);
   const { clientId, code } = await grant.begin(asked, hostname());
   terminal.progress(
     `Open ${code.verification_uri_complete ?? code.verification_uri} and compare the code: ${code.user_code}\nWaiting for your approval …`,
@@ -135,7 +135,7 @@ async function revokeEarlier(url: string, earlier: Session, terminal: Terminal):
 }
 
 async function revoke(url: string, { api_key: key, client_id: clientId }: Session): Promise<void> {
-  await (await DeviceGrant.of(url)).revoke(key, clientId);
+  await (await DeviceGrant.request(url)).revoke(key, clientId);
 }
 
 const environmentOf = (key: string): string => (key.startsWith('ek_test_') ? 'test' : 'live');

@@ -5,7 +5,7 @@ import type { RequestView } from './request-view.js';
 import { compileTemplate, type Encoding, type Template } from './template.js';
 
 /** A compiled `respond`. */
-export interface Answer {
+export interface AnswerTemplate {
   of(view: RequestView): SynchronousAnswer;
 }
 
@@ -56,7 +56,7 @@ const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', '
 const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
 
 /** Compiles `{status, body, headers}`, all of them optional; null after a fault. */
-export function compileAnswer(value: unknown, at: string, faults: Faults): Answer | null {
+export function compileAnswer(value: unknown, at: string, faults: Faults): AnswerTemplate | null {
   const before = faults.list.length;
   const respond = faults.object(value, at, ['status', 'body', 'headers']);
   if (respond === null) return null;

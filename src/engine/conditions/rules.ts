@@ -1,5 +1,5 @@
 import type { SynchronousAnswer } from '../inbound/request.js';
-import { type Answer, compileAnswer } from './answer.js';
+import { type AnswerTemplate, compileAnswer } from './answer.js';
 import { compileCondition, type Condition } from './condition.js';
 import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
@@ -37,7 +37,7 @@ export function compileRules(value: unknown, at: string): { rules: CompiledRules
 
 interface Rule {
   when: Condition;
-  respond: Answer;
+  respond: AnswerTemplate;
 }
 
 function compileList(value: unknown, at: string, faults: Faults): Rule[] {

@@ -5,11 +5,11 @@ import {
   type DomainKind,
   foreignMx,
   judge,
+  type ObservedRecords,
   plainText,
   type PlatformNames,
   type RecordRole,
   recordsOf,
-  type Seen,
 } from './dns-records.js';
 
 const KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA1'.repeat(8);
@@ -35,10 +35,14 @@ function wanted(role: RecordRole, kind: DomainKind = 'email', platform = PLATFOR
   return record;
 }
 
-const verdictOf = (role: RecordRole, seen: Seen, kind?: DomainKind, platform = PLATFORM): string =>
-  judge(wanted(role, kind, platform), seen, platform.dkim).verdict;
-const errorOf = (role: RecordRole, seen: Seen, kind?: DomainKind): string | null =>
-  judge(wanted(role, kind), seen, PLATFORM.dkim).error;
+const verdictOf = (
+  role: RecordRole,
+  observedRecords: ObservedRecords,
+  kind?: DomainKind,
+  platform = PLATFORM,
+): string => judge(wanted(role, kind, platform), observedRecords, platform.dkim).verdict;
+const errorOf = (role: RecordRole, observedRecords: ObservedRecords, kind?: DomainKind): string | null =>
+  judge(wanted(role, kind), observedRecords, PLATFORM.dkim).error;
 
 describe('recordsOf', () => {
   const lines = (kind: DomainKind, platform = PLATFORM): string[] =>
@@ -114,7 +118,7 @@ describe('a key', () => {
   const text = `v=DKIM1; k=rsa; p=${KEY}`;
   const none = found<string>();
 
-  it.each<[string, string, Seen]>([
+  it.each<[string, string, ObservedRecords]>([
     ['is right by its CNAME', 'right', { cname: found(target), txt: found(text) }],
     [
       'is right by its CNAME in any case, with a dot, though nothing is behind it yet',
@@ -154,7 +158,7 @@ describe('a key', () => {
     expect(verdictOf('dkim', seen)).toBe(verdict);
   });
 
-  it.each<[string, string, Seen]>([
+  it.each<[string, string, ObservedRecords]>([
     ['right', 'right', { txt: found(text) }],
     ['quoted in strings', 'right', { txt: found(`"${text.slice(0, 250)}" "${text.slice(250)}"`) }],
     ['with escaped semicolons', 'right', { txt: found(text.replaceAll(';', '\\;')) }],
@@ -170,7 +174,7 @@ describe('an MX', () => {
   const ours = { exchange: 'mx.posthorn.example', priority: 10 };
   const theirs = { exchange: 'aspmx.l.google.example', priority: 5 };
 
-  it.each<[string, string, Seen]>([
+  it.each<[string, string, ObservedRecords]>([
     ['is right alone', 'right', { mx: found(ours) }],
     [
       'is right in any case, with a dot and any number',
@@ -201,12 +205,12 @@ describe('an MX', () => {
 
 describe('a CNAME of a webhook domain', () => {
   const at = (
-    cname: Seen['cname'],
-    addresses: Seen['addresses'],
-    ourAddresses: Seen['ourAddresses'] = found('192.0.2.1', '2001:db8::1'),
-  ): Seen => ({ cname, addresses, ourAddresses });
+    cname: ObservedRecords['cname'],
+    addresses: ObservedRecords['addresses'],
+    ourAddresses: ObservedRecords['ourAddresses'] = found('192.0.2.1', '2001:db8::1'),
+  ): ObservedRecords => ({ cname, addresses, ourAddresses });
 
-  it.each<[string, string, Seen]>([
+  it.each<[string, string, ObservedRecords]>([
     ['is right', 'right', at(found('posthorn.example'), found('192.0.2.1'))],
     ['is right at an apex that has our addresses', 'right', at(found(), found('192.0.2.1'))],
     ['is wrong with an address that is not ours among them', 'wrong', at(found(), found('192.0.2.1', '198.51.100.1'))],

@@ -46,7 +46,7 @@ export interface SeenMx {
 }
 
 /** What was seen at a record's name, as far as it was asked. */
-export interface Seen {
+export interface ObservedRecords {
   /** Each with its strings joined. */
   txt?: DnsAnswer<string>;
   cname?: DnsAnswer<string>;
@@ -119,28 +119,28 @@ export function dkimText(publicKey: string): string {
 }
 
 /** The names to be asked about a record, beside its own. */
-export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof Seen)[] {
+export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof ObservedRecords)[] {
   if (role === 'dkim') return type === 'CNAME' ? ['cname', 'txt'] : ['txt'];
   if (role === 'cname') return ['cname', 'addresses', 'ourAddresses'];
   return type === 'MX' ? ['mx'] : ['txt'];
 }
 
 /** Judges what was seen at a record's name. */
-export function judge(wanted: DnsRecord, seen: Seen, dkim: readonly DkimPublicKey[]): Judgement {
+export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim: readonly DkimPublicKey[]): Judgement {
   switch (wanted.record) {
     case 'ownership':
-      return judgeOwnership(wanted, seen);
+      return judgeOwnership(wanted, observedRecords);
     case 'dkim':
-      return judgeDkim(wanted, seen, dkim);
+      return judgeDkim(wanted, observedRecords, dkim);
     case 'mail_from':
     case 'mx':
-      return judgeMx(wanted, seen);
+      return judgeMx(wanted, observedRecords);
     case 'spf':
-      return judgeSpf(wanted, seen);
+      return judgeSpf(wanted, observedRecords);
     case 'cname':
-      return judgeCname(wanted, seen);
+      return judgeCname(wanted, observedRecords);
     case 'dmarc':
-      return judgeDmarc(wanted, seen);
+      return judgeDmarc(wanted, observedRecords);
   }
 }
 
@@ -163,7 +163,7 @@ export function plainText(text: string): string {
 
 const RIGHT: Judgement = { verdict: 'right', error: null };
 
-function judgeOwnership({ name, value }: DnsRecord, { txt }: Seen): Judgement {
+function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const plain = texts.map(plainText);
     if (plain.some((text) => text.toLowerCase() === value.toLowerCase())) return RIGHT;
@@ -177,7 +177,11 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: Seen): Judgement {
 }
 
 /** A CNAME to our key; or, where a provider flattens CNAMEs or has none there, the one key record with our key in it. */
-function judgeDkim({ name, type, value }: DnsRecord, { cname, txt }: Seen, keys: readonly DkimPublicKey[]): Judgement {
+function judgeDkim(
+  { name, type, value }: DnsRecord,
+  { cname, txt }: ObservedRecords,
+  keys: readonly DkimPublicKey[],
+): Judgement {
   const selector = name.slice(0, name.indexOf('.'));
   const key = keys.find((each) => each.selector === selector)?.publicKey;
   const texts = txt !== undefined && 'found' in txt ? txt.found.map(plainText).filter(isDkim) : [];
@@ -210,7 +214,7 @@ function judgeDkim({ name, type, value }: DnsRecord, { cname, txt }: Seen, keys:
   );
 }
 
-function judgeMx({ name, value }: DnsRecord, { mx }: Seen): Judgement {
+function judgeMx({ name, value }: DnsRecord, { mx }: ObservedRecords): Judgement {
   return answered(mx, name, 'MX', (exchanges) => {
     const ours = exchanges.filter(({ exchange }) => plainName(exchange) === value);
     const others = foreignMx(exchanges, value);
@@ -231,7 +235,7 @@ function judgeMx({ name, value }: DnsRecord, { mx }: Seen): Judgement {
   });
 }
 
-function judgeSpf({ name, value }: DnsRecord, { txt }: Seen): Judgement {
+function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v=spf1(?: |$)/i.test(text));
     if (policies.length > 1)
@@ -252,7 +256,7 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: Seen): Judgement {
 }
 
 /** An apex can have no CNAME: providers put the addresses of its target there instead. */
-function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: Seen): Judgement {
+function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;
   const there = addresses !== undefined && 'found' in addresses ? addresses.found : [];
@@ -279,7 +283,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
 }
 
 /** Any policy will do: it is the domain's own. */
-function judgeDmarc({ name, value }: DnsRecord, { txt }: Seen): Judgement {
+function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
     if (policies.length === 0)

@@ -12,7 +12,6 @@ export function faultPage({ type, message }: ApiError, requestId: string): Page 
         : 'That is not possible';
   return {
     title,
-    body: html`<p class="fault" role="alert">${message}</p>
-      <p class="quiet">Request <code>${requestId}</code></p>`,
+    body: html`<p class="fault" role="alert">${message}</p><p class="quiet">Request <code>${requestId}</code></p>`,
   };
 }

@@ -5,7 +5,7 @@ export class Html {
   static readonly empty = new Html('');
 
   /** Markup as it is written here, with everything that is put into it escaped. */
-  static of(parts: readonly string[], values: readonly HtmlValue[]): Html {
+  static from(parts: readonly string[], values: readonly HtmlValue[]): Html {
     return new Html(parts.map((part, i) => part + (i < values.length ? textOf(values[i] as HtmlValue) : '')).join(''));
   }
 
@@ -19,7 +19,7 @@ export type HtmlValue = string | number | null | Html | readonly HtmlValue[];
 
 /** A template whose values are escaped: for content and for attributes in double quotes, nowhere else. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
-  return Html.of(parts, values);
+  return Html.from(parts, values);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

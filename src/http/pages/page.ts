@@ -48,22 +48,23 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
 /** The whole document around a page. */
 export function documentOf({ title, body }: Page, basePath = ''): Html {
   return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · Posthorn</title>
-        <link rel="stylesheet" href="${basePath}${STYLE_PATH}" />
-      </head>
-      <body>
-        <header><span class="brand">Posthorn</span></header>
-        <main>
-          <h1>${title}</h1>
-          ${body}
-        </main>
-      </body>
-    </html> `;
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Posthorn</title>
+<link rel="stylesheet" href="${basePath}${STYLE_PATH}">
+</head>
+<body>
+<header><span class="brand">Posthorn</span></header>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
 }
 
 /** Answers with a page. */

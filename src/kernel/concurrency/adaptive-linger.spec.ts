@@ -1,12 +1,12 @@
-import { Company } from './adaptive-linger.js';
+import { AdaptiveLinger } from './adaptive-linger.js';
 
-const LIMITS = { waitMsMax: 6, togetherMs: 8, enough: 8 };
+const LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
 /** Someone came every `gapMs`, the last one at 1,000 ms. */
-function visited(gapMs: number, count = 20): Company {
-  const company = new Company(LIMITS);
-  for (let n = count - 1; n >= 0; n -= 1) company.came(1_000 - n * gapMs);
-  return company;
+function visited(gapMs: number, count = 20): AdaptiveLinger {
+  const linger = new AdaptiveLinger(LIMITS);
+  for (let n = count - 1; n >= 0; n -= 1) linger.recordArrival(1_000 - n * gapMs);
+  return linger;
 }
 
 describe('Company', () => {
@@ -27,9 +27,9 @@ describe('Company', () => {
     { what: '400 a second, and then nobody for a while', gapMs: 2.5, writeMs: 0, afterMs: 500, patienceMs: 0 },
   ])('$what: waits for $patienceMs ms', ({ gapMs, writeMs, afterMs, patienceMs }) => {
     const company = visited(gapMs);
-    for (let n = 0; n < 200; n += 1) company.wrote(writeMs);
+    for (let n = 0; n < 200; n += 1) company.recordWrite(writeMs);
 
-    expect(company.patienceMs(1_000 + afterMs)).toBeCloseTo(patienceMs, 3);
+    expect(company.lingerMs(1_000 + afterMs)).toBeCloseTo(patienceMs, 3);
   });
 
   it.each([
@@ -47,31 +47,31 @@ describe('Company', () => {
   it('takes two that came close to each other for chance', () => {
     const company = visited(2.5);
 
-    company.left(1);
-    expect(company.patienceMs(1_000)).toBe(6);
-    company.left(3);
-    company.left(1);
-    expect(company.patienceMs(1_000)).toBe(6);
+    company.recordDeparture(1);
+    expect(company.lingerMs(1_000)).toBe(6);
+    company.recordDeparture(3);
+    company.recordDeparture(1);
+    expect(company.lingerMs(1_000)).toBe(6);
 
-    company.left(1);
-    expect(company.patienceMs(1_000)).toBe(0);
+    company.recordDeparture(1);
+    expect(company.lingerMs(1_000)).toBe(0);
   });
 
   it('waits for nobody before it has seen enough of them', () => {
-    expect(visited(1, 7).patienceMs(1_000)).toBe(0);
-    expect(visited(1, 8).patienceMs(1_000)).toBe(6);
+    expect(visited(1, 7).lingerMs(1_000)).toBe(0);
+    expect(visited(1, 8).lingerMs(1_000)).toBe(6);
   });
 
   it.each([{ clients: 1 }, { clients: 4 }])(
     'waits ever less often where $clients come again only after the answer',
     ({ clients }) => {
-      const company = new Company(LIMITS);
+      const linger = new AdaptiveLinger(LIMITS);
       let waits = 0;
       for (let n = 0; n < 1_000; n += 1) {
-        for (let client = 0; client < clients; client += 1) company.came(n * 3 + client / 4);
-        if (company.patienceMs(n * 3) === 0) continue;
+        for (let client = 0; client < clients; client += 1) linger.recordArrival(n * 3 + client / 4);
+        if (linger.lingerMs(n * 3) === 0) continue;
         waits += 1;
-        company.left((clients - 1) / 4);
+        linger.recordDeparture((clients - 1) / 4);
       }
 
       expect(waits).toBeLessThan(25);
@@ -81,14 +81,14 @@ describe('Company', () => {
   it('waits again at once when a wait was not in vain', () => {
     const company = visited(2.5);
     for (let n = 0; n < 3; n += 1) {
-      while (company.patienceMs(1_000) === 0);
-      company.left(0);
+      while (company.lingerMs(1_000) === 0);
+      company.recordDeparture(0);
     }
-    expect(company.patienceMs(1_000)).toBe(0);
+    expect(company.lingerMs(1_000)).toBe(0);
 
-    while (company.patienceMs(1_000) === 0);
-    company.left(2.5);
+    while (company.lingerMs(1_000) === 0);
+    company.recordDeparture(2.5);
 
-    expect(company.patienceMs(1_000)).toBe(6);
+    expect(company.lingerMs(1_000)).toBe(6);
   });
 });

@@ -8,13 +8,13 @@ const IN_VAIN = 2;
 const AT_ONCE_MAX = 64;
 
 /** What a group waits for. */
-export interface CompanyLimits {
+export interface LingerLimits {
   /** Longest wait of the first of a group. */
   waitMsMax: number;
   /** Waiting and writing together: where writing is slow, what comes meanwhile is company enough. */
-  togetherMs: number;
+  lingerAndWriteMs: number;
   /** A group of so many waits for no more. */
-  enough: number;
+  batchSize: number;
 }
 
 /**
@@ -24,53 +24,53 @@ export interface CompanyLimits {
  *
  * Values in, values out: times are milliseconds of one monotonic clock.
  */
-export class Company {
-  private readonly cameMs: number[] = [];
+export class AdaptiveLinger {
+  private readonly arrivalsMs: number[] = [];
   private writeMs = 0;
-  private inVain = 0;
-  private leaveAtOnce = 0;
+  private emptyWaits = 0;
+  private skipsLeft = 0;
 
-  constructor(private readonly limits: CompanyLimits) {}
+  constructor(private readonly limits: LingerLimits) {}
 
   /** How many are enough. */
-  get enough(): number {
-    return this.limits.enough;
+  get batchSize(): number {
+    return this.limits.batchSize;
   }
 
   /** Somebody comes. */
-  came(atMs: number): void {
-    this.cameMs.push(atMs);
-    if (this.cameMs.length > SEEN) this.cameMs.shift();
+  recordArrival(atMs: number): void {
+    this.arrivalsMs.push(atMs);
+    if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
   /** How long the first of a group may wait; 0 where nobody is to be expected. Asked once for each group. */
-  patienceMs(nowMs: number): number {
-    if (this.cameMs.length < SEEN) return 0;
-    const waitMs = Math.min(this.limits.waitMsMax, this.limits.togetherMs - this.writeMs);
+  lingerMs(nowMs: number): number {
+    if (this.arrivalsMs.length < SEEN) return 0;
+    const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);
     if (waitMs < this.gapMs(nowMs)) return 0;
-    if (this.leaveAtOnce === 0) return waitMs;
-    this.leaveAtOnce -= 1;
+    if (this.skipsLeft === 0) return waitMs;
+    this.skipsLeft -= 1;
     return 0;
   }
 
   /** Whether the next one is not to be expected before what is left of a wait is over: then nobody is waited for. */
   isComplete(restMs: number): boolean {
-    return restMs < this.gapMs(this.cameMs.at(-1) ?? 0);
+    return restMs < this.gapMs(this.arrivalsMs.at(-1) ?? 0);
   }
 
   /** A group that had waited leaves; its last one came so long after its first. */
-  left(spreadMs: number): void {
-    this.inVain = spreadMs > TOGETHER_MS ? 0 : this.inVain + 1;
-    this.leaveAtOnce = this.inVain < IN_VAIN ? 0 : Math.min(2 ** (this.inVain - IN_VAIN + 1), AT_ONCE_MAX);
+  recordDeparture(spreadMs: number): void {
+    this.emptyWaits = spreadMs > TOGETHER_MS ? 0 : this.emptyWaits + 1;
+    this.skipsLeft = this.emptyWaits < IN_VAIN ? 0 : Math.min(2 ** (this.emptyWaits - IN_VAIN + 1), AT_ONCE_MAX);
   }
 
   /** How long a group was written. */
-  wrote(ms: number): void {
+  recordWrite(ms: number): void {
     this.writeMs += (ms - this.writeMs) / SEEN;
   }
 
   /** How far apart they came until then. */
   private gapMs(untilMs: number): number {
-    return (untilMs - (this.cameMs[0] ?? 0)) / (SEEN - 1);
+    return (untilMs - (this.arrivalsMs[0] ?? 0)) / (SEEN - 1);
   }
 }

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Lookout } from './due-work-poller.js';
+import { DueWorkPoller } from './due-work-poller.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -14,35 +14,38 @@ afterEach(() => {
 
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-/** A lookout over a storage that answers what the test says; `woken` has the names of loops that were, and when. */
+/** A dueWork over a storage that answers what the test says; `woken` has the names of loops that were, and when. */
 function arrange(answer: () => Record<string, number | null> | Error, names: readonly string[] = ['due', 'mail']) {
   const asked: string[] = [];
   const woken: string[] = [];
   const startedMs = performance.now();
-  const hot = async <R>({ text }: { text: string }): Promise<R[]> => {
+  const queryPrepared = async <R>({ text }: { text: string }): Promise<R[]> => {
     asked.push(text);
     const seen = answer();
     if (seen instanceof Error) throw seen;
     return [seen] as R[];
   };
-  const lookout = new Lookout({ hot }, { nowMs: () => Date.now(), monotonicMs: () => performance.now() });
+  const dueWork = new DueWorkPoller(
+    { queryPrepared },
+    { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+  );
   for (const name of names)
-    lookout.attend({
+    dueWork.register({
       name,
       inMs: `select ${name}`,
       wake: () => void woken.push(`${name} ${Math.round(performance.now() - startedMs)}`),
     });
-  return { lookout, asked, woken };
+  return { dueWork, asked, woken };
 }
 
 describe('Lookout', () => {
   it('asks for everything in one statement, once a second', async () => {
-    const { lookout, asked } = arrange(() => ({ due: null, mail: null }));
+    const { dueWork, asked } = arrange(() => ({ due: null, mail: null }));
 
     await pass(2_500);
 
     expect(asked).toEqual(Array(3).fill('select (select due)::float8 as "due", (select mail)::float8 as "mail"'));
-    await lookout.onApplicationShutdown();
+    await dueWork.onApplicationShutdown();
   });
 
   it.each([
@@ -53,60 +56,64 @@ describe('Lookout', () => {
     { what: 'of several', seen: { due: 10, mail: 0 }, woken: ['mail 0', 'due 11'] },
     { what: 'that is not there', seen: { due: null, mail: null }, woken: [] },
   ])('wakes for something $what', async ({ seen, woken: expected }) => {
-    const { lookout, woken } = arrange(() => seen);
+    const { dueWork, woken } = arrange(() => seen);
 
     await pass(999);
 
     expect(woken).toEqual(expected);
-    await lookout.onApplicationShutdown();
+    await dueWork.onApplicationShutdown();
   });
 
   it('wakes for what this process expects by itself, once for the first of many, and for nobody who does not wait', async () => {
-    const { lookout, woken } = arrange(() => ({ due: null, mail: null }));
+    const { dueWork, woken } = arrange(() => ({ due: null, mail: null }));
     await pass(100);
 
-    for (const inMs of [300, 100, 200, 5_000]) lookout.expect('due', inMs);
-    lookout.expect('parked', 0);
+    for (const inMs of [300, 100, 200, 5_000]) dueWork.schedule('due', inMs);
+    dueWork.schedule('parked', 0);
     await pass(800);
 
     expect(woken).toEqual(['due 201']);
-    await lookout.onApplicationShutdown();
+    await dueWork.onApplicationShutdown();
   });
 
   it('has loops rest while it looks, and poll as before while looks fail or do not end', async () => {
     let answer: Record<string, number | null> | Error = new Error('away');
-    const { lookout, woken } = arrange(() => answer);
+    const { dueWork, woken } = arrange(() => answer);
 
-    expect(lookout.restMs(200)).toBe(200);
+    expect(dueWork.restMs(200)).toBe(200);
     await pass(0);
-    expect(lookout.restMs(200)).toBe(200);
+    expect(dueWork.restMs(200)).toBe(200);
     answer = { due: null, mail: null };
     await pass(1_000);
-    expect(lookout.restMs(200)).toBe(30_000);
+    expect(dueWork.restMs(200)).toBe(30_000);
     woken.length = 0;
     answer = new Error('away');
     await pass(1_000);
 
-    expect(lookout.restMs(200)).toBe(200);
+    expect(dueWork.restMs(200)).toBe(200);
     expect(woken.map((each) => each.split(' ')[0])).toEqual(['due', 'mail']);
-    await lookout.onApplicationShutdown();
+    await dueWork.onApplicationShutdown();
   });
 
   it('is believed for three seconds after its last good look', async () => {
     let isHanging = false;
-    const hot = <R>(): Promise<R[]> => (isHanging ? new Promise(() => undefined) : Promise.resolve([{} as R]));
-    const lookout = new Lookout({ hot }, { nowMs: () => Date.now(), monotonicMs: () => performance.now() });
-    lookout.attend({ name: 'due', inMs: 'select 0', wake: () => undefined });
+    const queryPrepared = <R>(): Promise<R[]> =>
+      isHanging ? new Promise(() => undefined) : Promise.resolve([{} as R]);
+    const dueWork = new DueWorkPoller(
+      { queryPrepared },
+      { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+    );
+    dueWork.register({ name: 'due', inMs: 'select 0', wake: () => undefined });
     await pass(0);
     isHanging = true;
 
     await pass(2_999);
-    expect(lookout.restMs(200)).toBe(30_000);
+    expect(dueWork.restMs(200)).toBe(30_000);
     await pass(1);
 
-    expect(lookout.restMs(200)).toBe(200);
+    expect(dueWork.restMs(200)).toBe(200);
     // The look that hangs is given up by the loop's own deadline.
-    void lookout.onApplicationShutdown();
+    void dueWork.onApplicationShutdown();
     await pass(80_000);
   });
 });

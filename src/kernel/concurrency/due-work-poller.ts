@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { Database } from '../database/database.js';
-import { Loop, type Rest } from './loop.js';
+import { Loop, type LoopDelay } from './loop.js';
 
 const LOOK_MS = 1_000;
 /** What was seen longer ago says nothing: two looks have failed, or take too long. */
@@ -12,7 +12,7 @@ const DEADLINE_MS = 4_000;
 const ATTENDED_MS = 30_000;
 
 /** Something that a loop does when it is there. */
-export interface Watch {
+export interface DueWork {
   /** A word, for `expect` and as a column. */
   name: string;
   /** An SQL expression: in how many milliseconds there is something to do, null for never; one step of an index. */
@@ -27,8 +27,8 @@ export interface Watch {
  * It is a convenience, and nothing relies on it: while looks fail every loop polls by itself, as often as it would without.
  */
 @Injectable()
-export class Lookout implements OnApplicationShutdown {
-  private readonly watches: Watch[] = [];
+export class DueWorkPoller implements OnApplicationShutdown {
+  private readonly watches: DueWork[] = [];
   /** By name when its loop is woken, by the monotonic clock. */
   private readonly alarms = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   private readonly loop: Loop;
@@ -36,19 +36,19 @@ export class Lookout implements OnApplicationShutdown {
   private isFailing = false;
 
   constructor(
-    @Inject(Database) private readonly database: Pick<Database, 'hot'>,
+    @Inject(Database) private readonly database: Pick<Database, 'queryPrepared'>,
     @Inject(Clock) private readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>,
   ) {
     this.loop = new Loop(
       'Lookout',
-      () => this.look(),
+      () => this.poll(),
       () => this.clock.nowMs(),
     );
   }
 
   /** Wakes whoever waits for this, from the next look on. */
-  attend(watch: Watch): void {
-    this.watches.push(watch);
+  register(dueWork: DueWork): void {
+    this.watches.push(dueWork);
     this.loop.start();
   }
 
@@ -58,7 +58,7 @@ export class Lookout implements OnApplicationShutdown {
   }
 
   /** There will be something to do, as this process knows by itself. Nothing where nobody waits for it. */
-  expect(name: string, inMs: number): void {
+  schedule(name: string, inMs: number): void {
     const watch = this.watches.find((each) => each.name === name);
     if (watch && inMs <= LOOK_MS) this.wakeIn(watch, inMs);
   }
@@ -70,7 +70,7 @@ export class Lookout implements OnApplicationShutdown {
   }
 
   /** One turn of the loop. */
-  async look(): Promise<Rest> {
+  async poll(): Promise<LoopDelay> {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
     // Watches are only added: so many of them are always the same text.
@@ -80,7 +80,7 @@ export class Lookout implements OnApplicationShutdown {
       deadlineMs: DEADLINE_MS,
     };
     try {
-      const [seen] = await this.database.hot<Record<string, number | null>>(statement, []);
+      const [seen] = await this.database.queryPrepared<Record<string, number | null>>(statement, []);
       this.seenMs = this.clock.monotonicMs();
       this.isFailing = false;
       for (const watch of watches) {
@@ -102,20 +102,20 @@ export class Lookout implements OnApplicationShutdown {
     for (const { wake } of this.watches) wake();
   }
 
-  private wakeIn(watch: Watch, inMs: number): void {
-    if (inMs <= 0) return watch.wake();
+  private wakeIn(dueWork: DueWork, inMs: number): void {
+    if (inMs <= 0) return dueWork.wake();
     const atMs = this.clock.monotonicMs() + inMs;
-    const alarm = this.alarms.get(watch.name);
+    const alarm = this.alarms.get(dueWork.name);
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
     // A timer may be a little early, and then nothing would be due yet.
     const timer = setTimeout(
       () => {
-        this.alarms.delete(watch.name);
-        watch.wake();
+        this.alarms.delete(dueWork.name);
+        dueWork.wake();
       },
       Math.ceil(inMs) + 1,
     );
-    this.alarms.set(watch.name, { atMs, timer });
+    this.alarms.set(dueWork.name, { atMs, timer });
   }
 }

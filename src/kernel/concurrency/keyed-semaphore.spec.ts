@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Places } from './keyed-semaphore.js';
+import { KeyedSemaphore } from './keyed-semaphore.js';
 
 /** Work that ends when it is told to. */
 function held(): { work: () => Promise<string>; end: () => void; begun: () => boolean } {
@@ -11,10 +11,10 @@ function held(): { work: () => Promise<string>; end: () => void; begun: () => bo
 
 describe('Places', () => {
   it('gives a place that becomes free to whoever waits longest, and counts by key', async () => {
-    const places = new Places(1);
+    const keyedSemaphore = new KeyedSemaphore(1);
     const [first, second, third] = [held(), held(), held()];
-    const ends = [first, second, third].map(({ work }) => places.run('a', 1_000, work));
-    expect(await places.run('b', 1_000, () => Promise.resolve('other'))).toBe('other');
+    const ends = [first, second, third].map(({ work }) => keyedSemaphore.run('a', 1_000, work));
+    expect(await keyedSemaphore.run('b', 1_000, () => Promise.resolve('other'))).toBe('other');
     expect([second.begun(), third.begun()]).toEqual([false, false]);
 
     first.end();
@@ -29,26 +29,26 @@ describe('Places', () => {
   it('is over for what finds no place in its time, and for nobody else', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     try {
-      const places = new Places(1);
+      const keyedSemaphore = new KeyedSemaphore(1);
       const first = held();
-      const one = places.run('a', 1_000, first.work);
-      const late = places.run('a', 1_000, () => Promise.resolve('never'));
+      const one = keyedSemaphore.run('a', 1_000, first.work);
+      const late = keyedSemaphore.run('a', 1_000, () => Promise.resolve('never'));
 
       await jest.advanceTimersByTimeAsync(1_000);
 
       expect(await late).toBeNull();
       first.end();
       expect(await one).toBe('done');
-      expect(await places.run('a', 1_000, () => Promise.resolve('again'))).toBe('again');
+      expect(await keyedSemaphore.run('a', 1_000, () => Promise.resolve('again'))).toBe('again');
     } finally {
       jest.useRealTimers();
     }
   });
 
   it('gives a place back when the work fails', async () => {
-    const places = new Places(1);
-    await expect(places.run('a', 1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const keyedSemaphore = new KeyedSemaphore(1);
+    await expect(keyedSemaphore.run('a', 1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
 
-    expect(await places.run('a', 1_000, () => Promise.resolve('yes'))).toBe('yes');
+    expect(await keyedSemaphore.run('a', 1_000, () => Promise.resolve('yes'))).toBe('yes');
   });
 });

@@ -5,7 +5,7 @@ const PLACES_PER_KEY = 100;
  * URL, or what holds much memory. What finds no place waits for one, in the order of arrival and within its own time: a host
  * that hangs holds so many connections, and everything has its try all the same.
  */
-export class Places {
+export class KeyedSemaphore {
   private readonly taken = new Map<string, number>();
   private readonly waiting = new Map<string, Set<() => void>>();
 
@@ -16,15 +16,15 @@ export class Places {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;
     if (taken < this.perKeyMax) this.taken.set(key, taken + 1);
-    else if (!(await this.place(key, timeoutMs))) return null;
+    else if (!(await this.acquire(key, timeoutMs))) return null;
     try {
       return await work(Math.max(1, timeoutMs - (performance.now() - fromMs)));
     } finally {
-      this.leave(key);
+      this.release(key);
     }
   }
 
-  private place(key: string, timeoutMs: number): Promise<boolean> {
+  private acquire(key: string, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const line = this.waiting.get(key) ?? new Set();
       this.waiting.set(key, line);
@@ -41,7 +41,7 @@ export class Places {
   }
 
   /** Whoever leaves hands the place on. */
-  private leave(key: string): void {
+  private release(key: string): void {
     const line = this.waiting.get(key);
     const [next] = line ?? [];
     if (next) {

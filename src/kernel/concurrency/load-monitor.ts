@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
 
 /** How much this process had to do that comes first, and how busy it was. */
-export interface Traffic {
+export interface LoadSample {
   /** Deliveries begun per second. */
   urgentPerSecond: number;
   /** Part of the time in which its main loop had something to do: 1 where it never rested. */
@@ -11,16 +11,16 @@ export interface Traffic {
 
 /** Deliveries are counted here, for work that lets them pass. Counting costs nothing; who yields looks when he likes. */
 @Injectable()
-export class RightOfWay {
+export class LoadMonitor {
   private begun = 0;
 
   /** One more delivery begins. */
-  deliveryBegins(): void {
+  recordDelivery(): void {
     this.begun += 1;
   }
 
   /** What happened since the view began, each time it is asked. A view of one's own for everybody who looks. */
-  view(): () => Traffic {
+  sampler(): () => LoadSample {
     let [begun, atMs, load] = [this.begun, performance.now(), performance.eventLoopUtilization()];
     return () => {
       const [nowBegun, nowMs, nowLoad] = [this.begun, performance.now(), performance.eventLoopUtilization()];

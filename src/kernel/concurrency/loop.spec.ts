@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { HOUSEKEEPING, Loop, type Rest } from './loop.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from './loop.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 /** A loop whose turns are counted; `turn` is what the next ones do. */
-function arrange(turn: () => Promise<Rest> = async () => ({ restMs: 1_000 })) {
+function arrange(turn: () => Promise<LoopDelay> = async () => ({ restMs: 1_000 })) {
   const seen = { turns: 0, nowMs: 5_000 };
   const loop = new Loop(
     'Test',
@@ -95,8 +95,8 @@ describe('Loop', () => {
 
   it('survives what is thrown without being an Error, and what is thrown before the first await', async () => {
     const failures = [
-      (): Promise<Rest> => Promise.reject('text'),
-      (): Promise<Rest> => {
+      (): Promise<LoopDelay> => Promise.reject('text'),
+      (): Promise<LoopDelay> => {
         throw new Error('at once');
       },
     ];
@@ -207,7 +207,7 @@ describe('Loop', () => {
   it('gives a turn up that does not end, and takes the next one', async () => {
     let hangs = true;
     const { loop, seen } = arrange(() =>
-      hangs ? new Promise<Rest>(() => undefined) : Promise.resolve({ restMs: 60_000 }),
+      hangs ? new Promise<LoopDelay>(() => undefined) : Promise.resolve({ restMs: 60_000 }),
     );
 
     loop.start();
@@ -260,7 +260,7 @@ describe('Loop', () => {
   });
 
   it('is never late where it is housekeeping, and never once it is stopped', async () => {
-    const failing = (): Promise<Rest> => Promise.reject(new Error('no'));
+    const failing = (): Promise<LoopDelay> => Promise.reject(new Error('no'));
     const housekeeping = new Loop('Test', failing, () => 0, HOUSEKEEPING);
     const stopped = arrange(failing).loop;
 

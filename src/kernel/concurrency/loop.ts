@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 
 /** What one turn of a loop says about the next: how long to rest before it. */
-export interface Rest {
+export interface LoopDelay {
   restMs: number;
 }
 
@@ -45,7 +45,7 @@ export class Loop {
 
   constructor(
     readonly name: string,
-    private readonly turn: () => Promise<Rest>,
+    private readonly turn: () => Promise<LoopDelay>,
     private readonly nowMs: () => number,
     private readonly limits: LoopLimits = LIMITS,
   ) {
@@ -117,7 +117,7 @@ export class Loop {
     this.schedule(this.again ? 0 : restMs);
   }
 
-  private async inTime(turn: Promise<Rest>): Promise<Rest> {
+  private async inTime(turn: Promise<LoopDelay>): Promise<LoopDelay> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Queue } from 'bullmq';
-import { hearQueues } from './queue-errors.queue.js';
+import { handleQueueErrors } from './queue-errors.queue.js';
 
 type Ending = Queue & { onApplicationShutdown: (signal?: string) => Promise<void> };
 
@@ -36,7 +36,7 @@ describe('queues at the end of a process', () => {
           ],
         ]),
     };
-    hearQueues(app as unknown as INestApplicationContext);
+    handleQueueErrors(app as unknown as INestApplicationContext);
     return { queue, left: () => left };
   }
 

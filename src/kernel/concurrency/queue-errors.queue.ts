@@ -15,7 +15,7 @@ const LEAVE_MS = 500;
  * And at the end each is left when its goodbye is not answered: behind a connection that died in silence BullMQ waits for ever,
  * and the process would be ended from outside.
  */
-export function hearQueues(app: INestApplicationContext): void {
+export function handleQueueErrors(app: INestApplicationContext): void {
   for (const { providers } of app.get(ModulesContainer).values()) {
     for (const { instance } of providers.values()) {
       if (!(instance instanceof Queue)) continue;

@@ -15,7 +15,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Config } from '../config/config.js';
 import { Connection, connectionOptions } from '../database/connection.js';
-import { isUnreachable, patiently } from '../database/retry-until-available.js';
+import { isUnreachable, retryUntilAvailable } from '../database/retry-until-available.js';
 
 /** Half of what a worker's lock on a job lasts. */
 const DEADLINE_MS = 15_000;
@@ -53,7 +53,7 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
 /** Makes the queues' tables, where they live in PostgreSQL; once, before there are queues. */
 export async function prepareQueues(config: Config): Promise<void> {
   if (config.redisUrl) return;
-  await patiently(async () => {
+  await retryUntilAvailable(async () => {
     const client = new Connection(
       connectionOptions({ url: config.databaseDirectUrl, name: 'posthorn-queues', deadlineMs: Infinity }),
     );

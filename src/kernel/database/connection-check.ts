@@ -3,7 +3,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { Connection, connectionOptions } from './connection.js';
 import { sqlState } from './database.js';
 import { PLANNED_SETTINGS } from './planned-pool.js';
-import { patiently } from './retry-until-available.js';
+import { retryUntilAvailable } from './retry-until-available.js';
 
 const DEADLINE_MS = 5_000;
 const HEARD_MS_MAX = 5_000;
@@ -14,8 +14,8 @@ const HEARD_MS_MAX = 5_000;
  *
  * @throws ConfigError with one sentence for the operator.
  */
-export async function checkWays(config: Config): Promise<void> {
-  await patiently(() => check(config));
+export async function checkDatabaseConnections(config: Config): Promise<void> {
+  await retryUntilAvailable(() => check(config));
 }
 
 async function check(config: Config): Promise<void> {

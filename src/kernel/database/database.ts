@@ -15,11 +15,11 @@ export interface Statement {
 }
 
 /** A statement that another one takes along into its commit. */
-export interface Ride {
+export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
   /** Both are committed; with the rows of this one. */
-  arrived(rows: unknown[]): void;
+  onCommitted(rows: unknown[]): void;
 }
 
 /**
@@ -58,9 +58,9 @@ const VITAL_DEADLINE_MS = 35_000;
 @Injectable()
 export class Database {
   private readonly units = new AsyncLocalStorage<Unit>();
-  private readonly hotPool: PlannedPool;
+  private readonly preparedPool: PlannedPool;
   private readonly readPool: PlannedPool;
-  private readonly vitalPool: pg.Pool;
+  private readonly heartbeatPool: pg.Pool;
   private readonly isPooled: boolean;
   private unitsOpen = 0;
 
@@ -69,9 +69,9 @@ export class Database {
     config: Config,
   ) {
     this.isPooled = config.isPooled;
-    this.hotPool = new PlannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS, config.isPooled);
+    this.preparedPool = new PlannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS, config.isPooled);
     this.readPool = new PlannedPool(config.databaseUrl, 'posthorn-reads', READ_CONNECTIONS, config.isPooled);
-    this.vitalPool = new pg.Pool({
+    this.heartbeatPool = new pg.Pool({
       ...connectionOptions({
         url: config.databaseUrl,
         name: 'posthorn-vital',
@@ -81,7 +81,7 @@ export class Database {
       max: VITAL_CONNECTIONS,
       idleTimeoutMillis: 0,
     });
-    this.vitalPool.on('error', () => undefined);
+    this.heartbeatPool.on('error', () => undefined);
   }
 
   /** Rows of one statement, inside the current transaction when there is one. */
@@ -99,28 +99,33 @@ export class Database {
    * Rows of a hot statement: outside of any transaction, planned for tables of any size. With a ride both hold, or neither does: the
    * error of either is thrown, also when the ride would have had to wait for a lock. `within`: in the caller's transaction instead.
    */
-  async hot<R>(statement: Statement, values: unknown[], ride: Ride | 'within' | null = null): Promise<R[]> {
-    if (ride === 'within') return this.query<R>(statement, values);
-    if (ride === null) return (await this.hotPool.query(this.prepared(statement, values))).rows as R[];
+  async queryPrepared<R>(
+    statement: Statement,
+    values: unknown[],
+    piggybackStatement: PiggybackStatement | 'within' | null = null,
+  ): Promise<R[]> {
+    if (piggybackStatement === 'within') return this.query<R>(statement, values);
+    if (piggybackStatement === null)
+      return (await this.preparedPool.query(this.prepared(statement, values))).rows as R[];
     const statements = [
       this.prepared(statement, values),
       this.prepared(SHORT_RIDE, []),
-      this.prepared(ride.statement, [...ride.values]),
+      this.prepared(piggybackStatement.statement, [...piggybackStatement.values]),
     ];
-    const [own, , taken] = await this.hotPool.together(statements);
-    ride.arrived(taken?.rows ?? []);
+    const [own, , taken] = await this.preparedPool.together(statements);
+    piggybackStatement.onCommitted(taken?.rows ?? []);
     return (own?.rows ?? []) as R[];
   }
 
   /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
-  async read<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+  async readPrepared<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.readPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
   /** Rows of a statement by which this process lives or dies: on connections that nothing else of it can use up. */
-  async vital<R>(statement: Statement, values: unknown[]): Promise<R[]> {
-    const result = await this.vitalPool.query(this.prepared(statement, values));
+  async heartbeatQuery<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+    const result = await this.heartbeatPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
@@ -132,13 +137,13 @@ export class Database {
   /** Runs `work` in one transaction; inside a transaction it joins that one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
-    if (!unit) return this.unit(() => this.transaction(work));
+    if (!unit) return this.unitOfWork(() => this.transaction(work));
     if (!unit.runner) await (unit.opening ??= this.open(unit).finally(() => (unit.opening = null)));
     return work();
   }
 
   /** Runs `work`; what its transactions wrote is committed when it ends, or rolled back when it throws. */
-  async unit<T>(work: () => Promise<T>): Promise<T> {
+  async unitOfWork<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = { runner: null, opening: null, afterCommit: [], afterEnd: [], companion: null, ended: false };
     this.unitsOpen += 1;
     try {
@@ -160,8 +165,8 @@ export class Database {
   }
 
   /** Runs `work` in the current unit of work, or in one of its own when there is none. */
-  joined<T>(work: () => Promise<T>): Promise<T> {
-    return this.current() ? work() : this.unit(work);
+  inCurrentUnit<T>(work: () => Promise<T>): Promise<T> {
+    return this.current() ? work() : this.unitOfWork(work);
   }
 
   /**
@@ -170,7 +175,7 @@ export class Database {
    * before it commits; otherwise `work` runs it itself, by the function that it is given. It runs once.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
-    return this.joined(async () => {
+    return this.inCurrentUnit(async () => {
       const unit = this.units.getStore() as Unit;
       unit.companion = companion;
       return work(() => this.settle(unit));
@@ -218,9 +223,9 @@ export class Database {
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
-      ['ledger', this.hotPool.pool],
+      ['ledger', this.preparedPool.pool],
       ['reads', this.readPool.pool],
-      ['vital', this.vitalPool],
+      ['vital', this.heartbeatPool],
     ].map(([pool, p]) => ({
       pool: pool as string,
       total: (p as pg.Pool).totalCount,
@@ -231,7 +236,7 @@ export class Database {
 
   /** Closes every connection; the last thing that a process does. */
   async close(): Promise<void> {
-    await Promise.all([this.hotPool.pool.end(), this.readPool.pool.end(), this.vitalPool.end()]);
+    await Promise.all([this.preparedPool.pool.end(), this.readPool.pool.end(), this.heartbeatPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { Company } from '../concurrency/adaptive-linger.js';
+import { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.js';
 
 /** A group that was handed to `write`, and the two ways in which its write can end. */
@@ -324,7 +324,8 @@ describe('GroupCommit that waits for company', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  const arrangeWithCompany = () => arrange({ company: new Company({ waitMsMax: 6, togetherMs: 8, enough: 3 }) });
+  const arrangeWithCompany = () =>
+    arrange({ company: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
 
   /** Brings one every 2 ms, written at once, until a wait would pay. */
   async function busy(seen: ReturnType<typeof arrangeWithCompany>): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Company } from '../concurrency/adaptive-linger.js';
+import type { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 
 /** One thing that waits for the next commit. */
 interface Waiting<T, R> {
@@ -27,7 +27,7 @@ export interface GroupCommitOptions<T, R> {
   /** Least time between the starts of two groups: a busy service commits less often, an idle one still at once. */
   gapMs: number;
   /** Whether others are worth a wait beyond that; left out, nobody waits for them. */
-  company?: Company;
+  company?: AdaptiveLinger;
 }
 
 /** What is written with something else: in one of two ways it ends, and the first one counts. */
@@ -72,7 +72,7 @@ export class GroupCommit<T, R> {
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       const sinceMs = performance.now();
-      this.options.company?.came(sinceMs);
+      this.options.company?.recordArrival(sinceMs);
       this.waiting.push({ item, sinceMs, resolve, reject });
       this.weight += this.options.weigh(item);
       this.schedule(sinceMs);
@@ -122,7 +122,8 @@ export class GroupCommit<T, R> {
     if (this.writing) return;
     const { lingerMs, gapMs, itemsMax, company } = this.options;
     if (this.timer) {
-      if (this.waiting.length < itemsMax && this.waiting.length !== company?.enough && !this.isComplete(nowMs)) return;
+      if (this.waiting.length < itemsMax && this.waiting.length !== company?.batchSize && !this.isComplete(nowMs))
+        return;
       clearTimeout(this.timer);
     }
     const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - nowMs, this.companyMs(nowMs));
@@ -139,8 +140,8 @@ export class GroupCommit<T, R> {
   private companyMs(nowMs: number): number {
     const { company } = this.options;
     const [first] = this.waiting;
-    if (!company || !first || this.waiting.length >= company.enough) return 0;
-    this.patienceMs ??= company.patienceMs(nowMs);
+    if (!company || !first || this.waiting.length >= company.batchSize) return 0;
+    this.patienceMs ??= company.lingerMs(nowMs);
     return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
   }
 
@@ -148,7 +149,7 @@ export class GroupCommit<T, R> {
   private isComplete(nowMs: number): boolean {
     const { company } = this.options;
     const [first] = this.waiting;
-    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.enough)
+    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.batchSize)
       return false;
     return company.isComplete(first.sinceMs + this.patienceMs - nowMs);
   }
@@ -160,10 +161,10 @@ export class GroupCommit<T, R> {
     this.startedAtMs = performance.now();
     const group = this.nextGroup();
     if (group.length === 0) return this.settled();
-    if ((this.patienceMs ?? 0) > 0) company?.left((group.at(-1)?.sinceMs ?? 0) - (group[0]?.sinceMs ?? 0));
+    if ((this.patienceMs ?? 0) > 0) company?.recordDeparture((group.at(-1)?.sinceMs ?? 0) - (group[0]?.sinceMs ?? 0));
     this.patienceMs = null;
     void this.write(group).finally(() => {
-      company?.wrote(performance.now() - this.startedAtMs);
+      company?.recordWrite(performance.now() - this.startedAtMs);
       this.settled();
     });
   }

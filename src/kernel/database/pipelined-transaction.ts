@@ -24,7 +24,7 @@ type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
  * (PostgreSQL's protocol, "Pipelining"), so all of them hold or none does, and no `begin` and `commit` are paid. For `Pool.query`,
  * which resolves to their results once they are committed, and rejects with the error of the first that failed.
  */
-export class OneCommit {
+export class PipelinedTransaction {
   /** Set by node-postgres. */
   callback: Callback | undefined;
   private readonly parts: readonly Part[];

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { connectionOptions } from './connection.js';
-import { OneCommit } from './pipelined-transaction.js';
+import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
  * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
@@ -59,7 +59,7 @@ export class PlannedPool {
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
     return (await this.pool.query(
-      new OneCommit(statements) as unknown as pg.QueryConfig,
+      new PipelinedTransaction(statements) as unknown as pg.QueryConfig,
     )) as unknown as pg.QueryResult[];
   }
 

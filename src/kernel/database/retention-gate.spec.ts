@@ -3,7 +3,7 @@ import type { SeenClock } from '../clock-leap.js';
 import type { Metrics } from '../observability/metrics.js';
 import { Readiness } from '../observability/readiness.js';
 import { RetentionGate } from './retention-gate.js';
-import type { Look } from './seen-clock.store.js';
+import type { ClockObservation } from './seen-clock.store.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -18,10 +18,10 @@ class World {
 
   process(): { gate: RetentionGate; readiness: Readiness } {
     const readiness = new Readiness();
-    const look = (): Look => ({ seen: { ...this.row }, nowMs: this.nowMs });
+    const look = (): ClockObservation => ({ seen: { ...this.row }, nowMs: this.nowMs });
     const store = {
       read: async () => look(),
-      change: async (next: (look: Look) => SeenClock) => {
+      change: async (next: (clockObservation: ClockObservation) => SeenClock) => {
         this.writes += 1;
         this.row = next(look());
         return look();

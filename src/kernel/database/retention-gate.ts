@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { LEAP_WAIT_MS, lookAtClock, type SeenClock } from '../clock-leap.js';
-import { HOUSEKEEPING, Loop, type Rest } from '../concurrency/loop.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '../concurrency/loop.js';
 import { Metrics } from '../observability/metrics.js';
 import { Readiness } from '../observability/readiness.js';
 import { DatabaseTime } from './database-time.js';
-import { type Look, SeenClockStore } from './seen-clock.store.js';
+import { type ClockObservation, SeenClockStore } from './seen-clock.store.js';
 
 const EVERY_MS = 60_000;
 /** How long a loop waits before it asks a closed gate again. */
@@ -23,7 +23,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
   private readonly logger = new Logger('Retention');
   private readonly loop: Loop;
   /** The last reading of this process, and the stopwatch time at which it was taken. */
-  private last: (Look & { atMs: number }) | null = null;
+  private last: (ClockObservation & { atMs: number }) | null = null;
 
   constructor(
     @Inject(SeenClockStore) private readonly store: Pick<SeenClockStore, 'read' | 'change'>,
@@ -76,17 +76,17 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     await this.isOpen();
     return { restMs: EVERY_MS };
   }
 
-  private next({ seen, nowMs }: Look): SeenClock {
+  private next({ seen, nowMs }: ClockObservation): SeenClock {
     const own = this.last && { nowMs: this.last.nowMs, elapsedMs: this.clock.monotonicMs() - this.last.atMs };
     return lookAtClock(seen, nowMs, own);
   }
 
-  private note({ seen, nowMs }: Look): void {
+  private note({ seen, nowMs }: ClockObservation): void {
     const before = this.last?.seen ?? null;
     this.last = { seen, nowMs, atMs: this.clock.monotonicMs() };
     const wasClosed = before !== null && before.leaptFromMs !== null;

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { isStorageAway, sqlState } from './database.js';
-import { isUnreachable, patiently } from './retry-until-available.js';
+import { isUnreachable, retryUntilAvailable } from './retry-until-available.js';
 
 const coded = (code: string): Error => Object.assign(new Error('no'), { code });
 
@@ -48,7 +48,7 @@ describe('patiently', () => {
   function arrange(errorAt: (startedMs: number) => Error | null) {
     const seen = { waits: 0, outcome: 'waiting' };
     const begunMs = performance.now();
-    patiently(
+    retryUntilAvailable(
       async () => {
         const error = errorAt(performance.now() - begunMs);
         if (error) throw error;

@@ -47,7 +47,7 @@ export function isUnreachable(error: unknown): boolean {
  * Work of a start that may be done again, until PostgreSQL is there for it: half a minute for one that is silent, and as
  * long as it takes for one that says that it starts or stops. `onWait` is told once.
  */
-export async function patiently<T>(
+export async function retryUntilAvailable<T>(
   work: () => Promise<T>,
   onWait: (error: Error) => void = () => undefined,
 ): Promise<T> {

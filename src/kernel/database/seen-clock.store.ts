@@ -3,7 +3,7 @@ import type { SeenClock } from '../clock-leap.js';
 import { Database, type Statement } from './database.js';
 
 /** The row, and what the clock shows now. */
-export interface Look {
+export interface ClockObservation {
   seen: SeenClock;
   nowMs: number;
 }
@@ -45,7 +45,7 @@ export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   /** Stores the current time if there is no reading yet. */
-  async read(): Promise<Look> {
+  async read(): Promise<ClockObservation> {
     const [row] = await this.database.query<Row>(READ);
     if (row !== undefined) return lookOf(row);
     await this.database.query(BEGIN);
@@ -53,8 +53,8 @@ export class SeenClockStore {
   }
 
   /** Replaces what was seen by what `next` makes of it, one process at a time. Returns what is stored then. */
-  change(next: (look: Look) => SeenClock): Promise<Look> {
-    return this.database.unit(() =>
+  change(next: (clockObservation: ClockObservation) => SeenClock): Promise<ClockObservation> {
+    return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.database.query(LOCK);
         const { seenAtMs, leaptFromMs, waitedMs } = next(await this.read());
@@ -71,6 +71,11 @@ export class SeenClockStore {
   }
 }
 
-function lookOf({ seen_ms: seenAtMs, leapt_from_ms: leaptFromMs, waited_ms: waitedMs, now_ms: nowMs }: Row): Look {
+function lookOf({
+  seen_ms: seenAtMs,
+  leapt_from_ms: leaptFromMs,
+  waited_ms: waitedMs,
+  now_ms: nowMs,
+}: Row): ClockObservation {
   return { seen: { seenAtMs, leaptFromMs, waitedMs }, nowMs };
 }

@@ -5,7 +5,7 @@
  * and whoever was there does not go back. For a statement that is a transaction by itself: then the snapshot is older than the look at who
  * runs, and a process that takes over the place of an ended one cannot be mistaken for it.
  */
-export const SETTLED_BELOW = `(
+export const TRANSACTION_HORIZON = `(
   select coalesce(min(x::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
   from pg_snapshot_xip(pg_current_snapshot()) x
   where x::xid not in (

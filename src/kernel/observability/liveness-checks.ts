@@ -7,7 +7,7 @@ import { Readiness } from './readiness.js';
 
 /** Whether what goes on beside requests goes on: the loops, and hearing of changes. */
 @Injectable()
-export class VitalSigns {
+export class LivenessChecks {
   constructor(metrics: Metrics, readiness: Readiness, notifications: Notifications, clock: Clock) {
     const heardAgeMs = (): number => clock.nowMs() - notifications.heardUntilMs();
     readiness.register('loops', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { Places } from '../concurrency/keyed-semaphore.js';
+import { KeyedSemaphore } from '../concurrency/keyed-semaphore.js';
 import { VERSION } from '../version.js';
 
 /** Gauges of prom-client under names that counters have; `nodejs_active_resources` says the same by type. */
@@ -20,7 +20,7 @@ export class Metrics {
   private ofAll: (() => Promise<string>) | null = null;
 
   private watching: Promise<void> | null = null;
-  private readonly turns = new Places(1);
+  private readonly turns = new KeyedSemaphore(1);
 
   constructor() {
     const info = { version: VERSION, node: process.version };

@@ -47,7 +47,7 @@ function direct(
   return new DirectTransport(
     new Dialer({ policy: () => egress } as EgressGate, names),
     records,
-    { of: async () => policy },
+    { findByDomain: async () => policy },
     {
       ownName: 'mail.posthorn.example',
       port,

@@ -51,7 +51,7 @@ export class DirectTransport extends MailTransport {
   constructor(
     private readonly dialer: Dialer,
     private readonly records: MailRecords,
-    private readonly policies: Pick<MtaStsPolicies, 'of'>,
+    private readonly policies: Pick<MtaStsPolicies, 'findByDomain'>,
     private readonly options: DirectOptions,
   ) {
     super();
@@ -79,7 +79,7 @@ export class DirectTransport extends MailTransport {
     try {
       const [found, policy] = await Promise.all([
         mailHosts(this.records, domain, this.options.random),
-        this.policies.of(domain),
+        this.policies.findByDomain(domain),
       ]);
       if ('outcome' in found) return settled(recipients, found);
       const { report, isThrottled } = await this.toHosts(

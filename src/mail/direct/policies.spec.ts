@@ -26,7 +26,7 @@ class Domain {
   }
 
   async mode(): Promise<string | null> {
-    return (await this.policies.of('x.example'))?.mode ?? null;
+    return (await this.policies.findByDomain('x.example'))?.mode ?? null;
   }
 
   private exchange({ url }: EgressRequest): EgressAnswer {

@@ -31,7 +31,7 @@ export class MtaStsPolicies {
   ) {}
 
   /** What holds for a domain now; null for nothing. Never throws. */
-  async of(domain: string): Promise<MtaStsPolicy | null> {
+  async findByDomain(domain: string): Promise<MtaStsPolicy | null> {
     const announced = await this.records.txt(`_mta-sts.${domain}`, domain);
     const id = 'found' in announced ? announcedPolicy(announced.found) : null;
     const nowMs = this.monotonicMs();

@@ -12,7 +12,7 @@ export class ApiPath {
   private constructor(readonly text: string) {}
 
   /** Throws 400 for a value that is no segment: an empty one, `.` and `..`. */
-  static of(parts: readonly string[], segments: readonly string[]): ApiPath {
+  static from(parts: readonly string[], segments: readonly string[]): ApiPath {
     const encoded = segments.map((segment) => {
       if (segment === '' || segment === '.' || segment === '..' || segment.length > 512)
         throw badRequest('An id must not be empty.');
@@ -23,7 +23,7 @@ export class ApiPath {
 }
 
 /** A path of the API, as in ``apiPath`/v1/events/${id}` ``. */
-export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.of(parts, segments);
+export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.from(parts, segments);
 
 /** Bytes of the API as text, as far as they were asked for. */
 export interface TextPart {

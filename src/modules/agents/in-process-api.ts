@@ -10,7 +10,7 @@ const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;
 
 /** Who calls, as far as the API has to know it. */
-export interface Origin {
+export interface CallOrigin {
   authorization: string;
   /** The client's address, for quotas and the audit. */
   address: string;
@@ -38,7 +38,7 @@ export class Refused extends Error {
 export class InProcessApi implements ApiWriter {
   constructor(
     private readonly fastify: FastifyInstance,
-    private readonly origin: Origin,
+    private readonly callOrigin: CallOrigin,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -102,7 +102,7 @@ export class InProcessApi implements ApiWriter {
     idempotencyKey?: string,
   ): Promise<{ body: Buffer; contentType: string }> {
     this.signal.throwIfAborted();
-    const { authorization, address, host, userAgent } = this.origin;
+    const { authorization, address, host, userAgent } = this.callOrigin;
     const answer = await this.fastify.inject({
       method,
       url,

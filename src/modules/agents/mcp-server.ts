@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
-import { madeOnce } from '#kernel/concurrency/memoize-async.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import { type Caller, grants } from '#kernel/tenant.js';
 import { VERSION } from '#kernel/version.js';
 import { InProcessApi } from './in-process-api.js';
@@ -31,7 +31,7 @@ type Protocol = typeof import('./mcp-protocol.js');
 export class McpServer implements OnModuleDestroy {
   private readonly logger = new Logger('Agents');
   private readonly callers = new WeakMap<object, FastifyRequest>();
-  private readonly open = madeOnce(async () => {
+  private readonly open = memoizeAsync(async () => {
     const protocol = await import('./mcp-protocol.js');
     this.handler = protocol.createMcpHandler(({ authInfo }) => this.serverFor(protocol, authInfo as object), {
       // There is nothing to listen to: the tools of a process never change.

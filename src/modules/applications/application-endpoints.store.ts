@@ -97,7 +97,7 @@ export class ApplicationEndpointsStore {
     patterns: readonly string[],
     beforeId: Id | null,
   ): Promise<{ ids: Id[]; floor: Id | null }> {
-    const rows = await this.database.read<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [
+    const rows = await this.database.readPrepared<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [
       environmentId,
       beforeId,
       [...patterns],

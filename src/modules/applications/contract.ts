@@ -71,5 +71,5 @@ export abstract class ApplicationRemovals {
 /** How endpoints are. */
 export abstract class EndpointConditions {
   /** Throws 404 for an endpoint that is gone by now. */
-  abstract of(environmentId: number, endpointId: Id): Promise<EndpointCondition>;
+  abstract find(environmentId: number, endpointId: Id): Promise<EndpointCondition>;
 }

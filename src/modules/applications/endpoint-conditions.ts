@@ -10,7 +10,7 @@ export class StoredEndpointConditions extends EndpointConditions {
     super();
   }
 
-  override async of(environmentId: number, endpointId: Id): Promise<EndpointCondition> {
+  override async find(environmentId: number, endpointId: Id): Promise<EndpointCondition> {
     const view = await this.endpoints.find(environmentId, endpointId);
     return { ...statusOf(view), circuit: view.owned && view.owned.circuit };
   }

@@ -6,7 +6,7 @@ import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 import { type DestinationUser, DestinationUsers } from '#modules/destinations/destination-users.contract.js';
 import { type EventAim, EventSources } from '#modules/events/event-sources.contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { ApplicationReference } from './application-reference.js';
 import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscriber } from './contract.js';
 import { LiveApplications } from './live-applications.js';
@@ -21,7 +21,7 @@ export class KnownApplications extends Applications {
     private readonly reference: ApplicationReference,
     private readonly ids: Ids,
     private readonly environments: Environments,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
     sources: EventSources,
     users: DestinationUsers,
   ) {
@@ -49,7 +49,7 @@ export class KnownApplications extends Applications {
     if (found === null) throw notFound('application');
     const judge = async (filters: readonly Condition[], on: RequestView): Promise<(boolean | null)[]> => {
       const { organizationId } = await this.environments.get(environmentId);
-      return this.judge.filters({ organization: organizationId, endpoint: found.id }, filters, on);
+      return this.rules.filters({ organization: organizationId, endpoint: found.id }, filters, on);
     };
     return { applicationId: found.id, subscribers: await found.matching(traits, judge) };
   }

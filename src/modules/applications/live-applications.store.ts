@@ -67,20 +67,20 @@ export class LiveApplicationsStore {
   constructor(private readonly database: Database) {}
 
   async exists(environmentId: number, id: Id): Promise<boolean> {
-    return (await this.database.hot(EXISTS, [environmentId, id])).length > 0;
+    return (await this.database.queryPrepared(EXISTS, [environmentId, id])).length > 0;
   }
 
   async byUid(environmentId: number, uid: string): Promise<Id | null> {
-    const [row] = await this.database.hot<{ id: Id }>(BY_UID, [environmentId, uid]);
+    const [row] = await this.database.queryPrepared<{ id: Id }>(BY_UID, [environmentId, uid]);
     return row?.id ?? null;
   }
 
   endpoints(environmentId: number, applicationId: Id): Promise<SubscribedRow[]> {
-    return this.database.hot(ENDPOINTS, [environmentId, applicationId]);
+    return this.database.queryPrepared(ENDPOINTS, [environmentId, applicationId]);
   }
 
   async endpoint(environmentId: number, id: Id): Promise<ApplicationEndpoint | null> {
-    const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT, [environmentId, id]);
+    const [row] = await this.database.queryPrepared<ApplicationEndpoint>(ENDPOINT, [environmentId, id]);
     return row ?? null;
   }
 
@@ -91,7 +91,12 @@ export class LiveApplicationsStore {
     id: Id | null,
     uid: string,
   ): Promise<ApplicationEndpoint | null> {
-    const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT_OF, [environmentId, applicationId, id, uid]);
+    const [row] = await this.database.queryPrepared<ApplicationEndpoint>(ENDPOINT_OF, [
+      environmentId,
+      applicationId,
+      id,
+      uid,
+    ]);
     return row ?? null;
   }
 
@@ -102,6 +107,6 @@ export class LiveApplicationsStore {
 
   /** Makes the application unless there is one by now. */
   async create(environmentId: number, id: Id, uid: string): Promise<void> {
-    await this.database.hot(CREATE, [environmentId, id, uid]);
+    await this.database.queryPrepared(CREATE, [environmentId, id, uid]);
   }
 }

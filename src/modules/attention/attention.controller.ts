@@ -21,6 +21,6 @@ export class AttentionController {
   })
   @ApiOkResponse({ type: AttentionItem, description: 'What is broken; nothing when all is well.' })
   async getAttention(@CurrentTenant() tenant: Tenant): Promise<AttentionItem> {
-    return presentAttention(await this.attention.of(tenant));
+    return presentAttention(await this.attention.list(tenant));
   }
 }

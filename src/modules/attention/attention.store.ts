@@ -146,36 +146,36 @@ export class AttentionStore {
   constructor(private readonly database: Database) {}
 
   disabled(environmentId: number): Promise<TroubledTarget[]> {
-    return this.database.read(DISABLED, [environmentId, ROWS_MAX]);
+    return this.database.readPrepared(DISABLED, [environmentId, ROWS_MAX]);
   }
 
   disabledSubscriptions(environmentId: number): Promise<TroubledTarget[]> {
-    return this.database.read(DISABLED_SUBSCRIPTIONS, [environmentId, ROWS_MAX]);
+    return this.database.readPrepared(DISABLED_SUBSCRIPTIONS, [environmentId, ROWS_MAX]);
   }
 
   openCircuits(environmentId: number): Promise<TroubledTarget[]> {
-    return this.database.read(OPEN_CIRCUITS, [environmentId, ROWS_MAX]);
+    return this.database.readPrepared(OPEN_CIRCUITS, [environmentId, ROWS_MAX]);
   }
 
   deadLetters(environmentId: number): Promise<TroubledTarget[]> {
-    return this.database.read(DEAD_LETTERS, [environmentId, ROWS_MAX]);
+    return this.database.readPrepared(DEAD_LETTERS, [environmentId, ROWS_MAX]);
   }
 
   /** Since a time; `since` is the id of the first event that was looked at. */
   unverified(environmentId: number, sinceMs: number): Promise<(Omit<TroubledEndpoint, 'since'> & { firstId: Id })[]> {
-    return this.database.read(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
+    return this.database.readPrepared(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
   }
 
   async overdue(environmentId: number): Promise<Overdue | null> {
-    const [row] = await this.database.read<Overdue>(OVERDUE, [environmentId, DUE_MAX]);
+    const [row] = await this.database.readPrepared<Overdue>(OVERDUE, [environmentId, DUE_MAX]);
     return row ?? null;
   }
 
   lostDomains(environmentId: number): Promise<LostDomain[]> {
-    return this.database.read(LOST_DOMAINS, [environmentId, ROWS_MAX, DOMAINS_MAX]);
+    return this.database.readPrepared(LOST_DOMAINS, [environmentId, ROWS_MAX, DOMAINS_MAX]);
   }
 
   failedJobs(environmentId: number): Promise<FailedJob[]> {
-    return this.database.read(FAILED_JOBS, [environmentId, ROWS_MAX, JOBS_MAX]);
+    return this.database.readPrepared(FAILED_JOBS, [environmentId, ROWS_MAX, JOBS_MAX]);
   }
 }

@@ -46,7 +46,7 @@ export class AttentionList {
   ) {}
 
   /** One kind after the other, the worst first. */
-  async of({ environmentId }: Tenant): Promise<Attention> {
+  async list({ environmentId }: Tenant): Promise<Attention> {
     const kinds = await Promise.all([
       this.overdue(environmentId),
       this.openCircuits(environmentId),

@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
-import { patiently } from '#kernel/database/retry-until-available.js';
+import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { AuditStore } from './audit.store.js';
 
 const EVERY_MS = 6 * 3_600_000;
@@ -30,7 +30,7 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
 
   async onApplicationBootstrap(): Promise<void> {
     // Before anything is served: inside of a transaction it would be too late to make a month.
-    await patiently(() => this.store.ensurePartitions());
+    await retryUntilAvailable(() => this.store.ensurePartitions());
     this.loop.start();
   }
 

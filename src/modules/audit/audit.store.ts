@@ -140,7 +140,7 @@ export class AuditStore {
 
   /** Makes the partitions of this month and of those around it. Several processes may do it at once. */
   async ensurePartitions(): Promise<void> {
-    await this.database.unit(() =>
+    await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.database.query(LOCK);
         for (const { first_day, next_day, name } of await this.database.query<{

@@ -18,7 +18,7 @@ export interface Provisioned extends Membership {
 /** Members as the sign-in asks for them. */
 export abstract class Memberships {
   /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
-  abstract of(email: string): Promise<Membership[]>;
+  abstract findByEmail(email: string): Promise<Membership[]>;
 
   /** Returns the memberships that an identity provider may open: those in its own organization, or all for the installation's (`organizationSlug` null). */
   abstract openedBy(organizationSlug: string | null, email: string): Promise<Membership[]>;

@@ -13,7 +13,7 @@ import type { Requests } from '#modules/events/requests.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { Attempt } from './attempt.js';
 import type { HeldCancellations } from './held-cancellations.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
@@ -104,7 +104,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
   } as unknown as HeldCancellations;
   const presence = {
     mayStart: (claimant: string) => claimant === DELIVERY.claimedBy && world.isLeased,
-  } as unknown as WorkerPresence;
+  } as unknown as WorkerHeartbeat;
   return {
     attempt: new Attempt(
       targets,

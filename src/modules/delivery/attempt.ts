@@ -14,7 +14,7 @@ import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** Longer than any webhook takes. */
 const LINGERING_MS = 30_000;
@@ -40,7 +40,7 @@ export class Attempt {
     private readonly requests: Requests,
     private readonly cancellations: HeldCancellations,
     private readonly vault: Vault,
-    private readonly presence: WorkerPresence,
+    private readonly presence: WorkerHeartbeat,
   ) {}
 
   /**

@@ -5,7 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { Loop } from '#kernel/concurrency/loop.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { patiently } from '#kernel/database/retry-until-available.js';
+import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import type { Id } from '#kernel/ids.js';
 import { Circuits } from '#modules/destinations/contract.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
@@ -69,7 +69,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await patiently(() => this.refresh());
+    await retryUntilAvailable(() => this.refresh());
     this.loop.start();
   }
 

@@ -3,9 +3,9 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { Readiness } from '#kernel/observability/readiness.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { Dispatcher } from './dispatcher.js';
-import { DeliveryLane } from './local-scheduler.js';
-import { Pump } from './parked-delivery-releaser.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { LocalScheduler } from './local-scheduler.js';
+import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** What operators watch of a worker. */
 @Injectable()
@@ -13,11 +13,11 @@ export class DeliveryMetrics {
   constructor(
     metrics: Metrics,
     readiness: Readiness,
-    lane: DeliveryLane,
+    lane: LocalScheduler,
     circuits: CircuitWatch,
     dispatcher: Dispatcher,
-    pump: Pump,
-    presence: WorkerPresence,
+    releaser: ParkedDeliveryReleaser,
+    presence: WorkerHeartbeat,
   ) {
     metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) =>
       gauge.set(lane.figures().running),
@@ -35,7 +35,7 @@ export class DeliveryMetrics {
       gauge.set(circuits.openCount()),
     );
     metrics.gauge('loop_last_turn_timestamp_seconds', 'When a loop last made progress.', ['loop'], (gauge) => {
-      for (const { name, lastTurnAtMs } of [dispatcher.loop, pump.loop]) {
+      for (const { name, lastTurnAtMs } of [dispatcher.loop, releaser.loop]) {
         if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);
       }
     });

@@ -2,7 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Config } from '#kernel/config/config.js';
-import { Outlet } from '#modules/ledger/local-scheduler.contract.js';
+import { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
@@ -16,15 +16,15 @@ import { Gates } from './gates.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { DeliveryLifecycle } from './lifecycle.js';
 import { DeliveryListeners } from './listeners.js';
-import { DeliveryLane } from './local-scheduler.js';
-import { Pump } from './parked-delivery-releaser.js';
+import { LocalScheduler } from './local-scheduler.js';
+import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { QueuedTargets } from './queued-targets.js';
-import { Permits } from './rate-limit-tokens.js';
-import { PermitsStore } from './rate-limit-tokens.store.js';
+import { RateLimitTokens } from './rate-limit-tokens.js';
+import { RateLimitTokensStore } from './rate-limit-tokens.store.js';
 import { WakeProcessor } from './wake.processor.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { DeliveryWorker } from './worker.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** In the `api` role: only the queue that wakes workers elsewhere. */
 @Module({
@@ -33,12 +33,12 @@ import { WorkerPresence } from './worker-heartbeat.js';
 })
 export class HandoverModule implements OnModuleInit {
   constructor(
-    @Inject(Outlet) private readonly outlet: Outlet,
+    @Inject(DeliverySinks) private readonly handoff: DeliverySinks,
     @Inject(WakeQueue) private readonly queue: WakeQueue,
   ) {}
 
   onModuleInit(): void {
-    this.outlet.attachHandover(this.queue);
+    this.handoff.attachWakeQueue(this.queue);
   }
 }
 
@@ -55,7 +55,7 @@ export class HandoverModule implements OnModuleInit {
   providers: [
     Attempt,
     CircuitWatch,
-    DeliveryLane,
+    LocalScheduler,
     DeliveryLifecycle,
     DeliveryLog,
     DeliveryListeners,
@@ -63,13 +63,13 @@ export class HandoverModule implements OnModuleInit {
     DeliveryWorker,
     Dispatcher,
     Gates,
-    Permits,
-    PermitsStore,
-    Pump,
+    RateLimitTokens,
+    RateLimitTokensStore,
+    ParkedDeliveryReleaser,
     QueuedTargets,
     WakeProcessor,
     HeldCancellations,
-    WorkerPresence,
+    WorkerHeartbeat,
   ],
 })
 export class WorkerModule {}

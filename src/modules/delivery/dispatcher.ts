@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import { Loop } from '#kernel/concurrency/loop.js';
 import type { Id } from '#kernel/ids.js';
 import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Gates } from './gates.js';
-import { DeliveryLane } from './local-scheduler.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { LocalScheduler } from './local-scheduler.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 500;
 const SWEEP_MS = 200;
@@ -26,10 +26,10 @@ export class Dispatcher {
 
   constructor(
     private readonly claims: Claims,
-    private readonly lane: DeliveryLane,
+    private readonly lane: LocalScheduler,
     private readonly gates: Gates,
-    private readonly presence: WorkerPresence,
-    private readonly lookout: Lookout,
+    private readonly presence: WorkerHeartbeat,
+    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
@@ -44,15 +44,17 @@ export class Dispatcher {
     const claimant = this.presence.claimant();
     const room = this.lane.room();
     if (claimant === null || room === 0) return;
-    await this.gates.pass(await this.presence.asked(claimant, this.claims.these(claimant, keys.slice(0, room))));
+    await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
   /** While some fill every place, what is due of the others is claimed past them: their turn comes with the next place that is free. */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
-    const crowding = this.lane.crowding();
+    const crowding = this.lane.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };
     const startedMs = this.clock.monotonicMs();
-    await this.gates.pass(await this.presence.asked(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)));
+    await this.gates.pass(
+      await this.presence.trackClaim(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)),
+    );
     // It looks at all that the others have due: the more that is, the less often.
     return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
@@ -62,10 +64,10 @@ export class Dispatcher {
     const limit = Math.min(this.lane.room(), CLAIM_MAX);
     if (claimant === null) return { restMs: SWEEP_MS };
     if (limit === 0) return this.beside(claimant);
-    const claimed = await this.presence.asked(claimant, this.claims.due(claimant, limit));
+    const claimed = await this.presence.trackClaim(claimant, this.claims.due(claimant, limit));
     await this.gates.pass(claimed);
     if (claimed.length === limit) return { restMs: 0 };
     // Where some were due, others are soon.
-    return { restMs: claimed.length > 0 ? SWEEP_MS : this.lookout.restMs(SWEEP_MS) };
+    return { restMs: claimed.length > 0 ? SWEEP_MS : this.dueWork.restMs(SWEEP_MS) };
   }
 }

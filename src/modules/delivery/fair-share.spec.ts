@@ -1,8 +1,8 @@
-import { Shares } from './fair-share.js';
+import { FairShare } from './fair-share.js';
 
 /** Environments 1 and 2 are of one organization, 3 and 4 of another, and so on. */
 async function arrange(...known: number[]) {
-  const shares = new Shares<string>(async (environmentId) => `organization ${Math.ceil(environmentId / 2)}`);
+  const shares = new FairShare<string>(async (environmentId) => `organization ${Math.ceil(environmentId / 2)}`);
   for (const environmentId of known) {
     shares.hold(environmentId, 1);
     shares.hold(environmentId, -1);
@@ -11,7 +11,7 @@ async function arrange(...known: number[]) {
   return shares;
 }
 
-const turns = (shares: Shares<string>, mayRetry = true): string[] => {
+const turns = (shares: FairShare<string>, mayRetry = true): string[] => {
   const order: string[] = [];
   for (
     let waiter = shares.next({ isFull: false, mayRetry });
@@ -66,7 +66,7 @@ describe('whose turn it is', () => {
     shares.wait(1, 'a', 'first');
     expect(shares.isAnyWaiting()).toBe(true);
 
-    shares.waitNoMore(1, 'a');
+    shares.removeWaiter(1, 'a');
 
     expect(shares.isAnyWaiting()).toBe(false);
     expect(turns(shares)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 
 /** What one environment has of the room of this process. */
-interface Share {
+interface EnvironmentShare {
   environmentId: number;
   /** Its own number until its organization is known: it counts as one by itself. */
   organization: Id;
@@ -31,7 +31,7 @@ interface Waiting<Waiter> {
 }
 
 /** Which places are free. */
-export interface Places {
+export interface SlotLimits {
   /** Only those beyond the ceiling: for who runs no more than its part. */
   isFull: boolean;
   mayRetry: boolean;
@@ -42,8 +42,8 @@ export interface Places {
  * may have all of it; where others wait, places go to who has least. Giving a place to the next one costs as much as there are
  * environments that wait, however many of their targets do.
  */
-export class Shares<Waiter> {
-  private readonly shares = new Map<number, Share>();
+export class FairShare<Waiter> {
+  private readonly fairShare = new Map<number, EnvironmentShare>();
   private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
   /** The sums of the shares, kept up with every change. */
@@ -64,19 +64,19 @@ export class Shares<Waiter> {
 
   /** Deliveries that wait for nothing but this machine's time: more, or fewer. */
   makeReady(environmentId: number, change: number): void {
-    const share = this.shares.get(environmentId) ?? this.begin(environmentId);
+    const share = this.fairShare.get(environmentId) ?? this.begin(environmentId);
     share.ready += change;
     this.endIfEmpty(share);
   }
 
   /** How many of those there are of the environment. */
   ready(environmentId: number): number {
-    return this.shares.get(environmentId)?.ready ?? 0;
+    return this.fairShare.get(environmentId)?.ready ?? 0;
   }
 
   /** Attempts of the environment that are under way. */
   running(environmentId: number): number {
-    return this.shares.get(environmentId)?.running ?? 0;
+    return this.fairShare.get(environmentId)?.running ?? 0;
   }
 
   /** Waits at the end; who waits already keeps its place. */
@@ -88,7 +88,7 @@ export class Shares<Waiter> {
     waiting[kind].add(waiter);
   }
 
-  waitNoMore(environmentId: number, waiter: Waiter): void {
+  removeWaiter(environmentId: number, waiter: Waiter): void {
     const waiting = this.waiting.get(environmentId);
     if (!waiting) return;
     waiting.first.delete(waiter);
@@ -104,7 +104,7 @@ export class Shares<Waiter> {
    * Takes out whose turn it is: of the organization with the fewest attempts under way, of its environment with the fewest, who
    * waits longest. Null when nobody waits for a place of those that are free.
    */
-  next({ isFull, mayRetry }: Places): Waiter | null {
+  next({ isFull, mayRetry }: SlotLimits): Waiter | null {
     let best: {
       environmentId: number;
       waiting: Waiting<Waiter>;
@@ -114,7 +114,7 @@ export class Shares<Waiter> {
     for (const [environmentId, waiting] of this.waiting) {
       if (waiting.first.size === 0 && !mayRetry) continue;
       if (isFull && this.isAboveShare(environmentId, 'running')) continue;
-      const share = this.shares.get(environmentId);
+      const share = this.fairShare.get(environmentId);
       const [ofOrganization, ofEnvironment] = share ? [this.sum(share).running, share.running] : [0, 0];
       if (
         best &&
@@ -129,87 +129,87 @@ export class Shares<Waiter> {
     const isRetry = mayRetry && waiting.retry.size > 0 && (waiting.first.size === 0 || waiting.retryIsNext);
     waiting.retryIsNext = !isRetry;
     const [waiter] = (isRetry ? waiting.retry : waiting.first) as Iterable<Waiter> as [Waiter];
-    this.waitNoMore(environmentId, waiter);
+    this.removeWaiter(environmentId, waiter);
     return waiter;
   }
 
   /** Whether an environment holds more than its part, or runs more: an equal one of its organization's, which is an equal one of all. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
-    const share = this.shares.get(environmentId);
+    const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
   }
 
   /** The environments that hold more than their part. */
   aboveShare(): number[] {
-    return [...this.shares.values()]
+    return [...this.fairShare.values()]
       .filter((share) => this.isAbove(share, 'held'))
       .map(({ environmentId }) => environmentId);
   }
 
-  private isAbove(share: Share, figure: Figure): boolean {
-    const { [figure]: own, environments } = this.sum(share);
+  private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
+    const { [figure]: own, environments } = this.sum(environmentShare);
     // One that is not here yet would have a part as well.
-    return own > this.all[figure] / (this.sums.size + 1) && share[figure] > own / (environments + 1);
+    return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 
   private change(environmentId: number, figure: Figure, change: number): void {
-    const share = this.shares.get(environmentId) ?? this.begin(environmentId);
+    const share = this.fairShare.get(environmentId) ?? this.begin(environmentId);
     share[figure] += change;
     this.all[figure] += change;
     this.sum(share)[figure] += change;
     this.endIfEmpty(share);
   }
 
-  private begin(environmentId: number): Share {
-    const share: Share = {
+  private begin(environmentId: number): EnvironmentShare {
+    const environmentShare: EnvironmentShare = {
       environmentId,
       organization: this.organizations.get(environmentId) ?? nameless(environmentId),
       running: 0,
       held: 0,
       ready: 0,
     };
-    this.shares.set(environmentId, share);
-    this.sum(share).environments += 1;
-    if (!this.organizations.has(environmentId)) this.learn(environmentId);
-    return share;
+    this.fairShare.set(environmentId, environmentShare);
+    this.sum(environmentShare).environments += 1;
+    if (!this.organizations.has(environmentId)) this.loadOrganization(environmentId);
+    return environmentShare;
   }
 
-  private endIfEmpty(share: Share): void {
-    if (share.running > 0 || share.held > 0 || share.ready > 0) return;
-    this.shares.delete(share.environmentId);
-    this.leave(share);
+  private endIfEmpty(environmentShare: EnvironmentShare): void {
+    if (environmentShare.running > 0 || environmentShare.held > 0 || environmentShare.ready > 0) return;
+    this.fairShare.delete(environmentShare.environmentId);
+    this.leave(environmentShare);
   }
 
-  private sum({ organization }: Share): Sum {
+  private sum({ organization }: EnvironmentShare): Sum {
     let sum = this.sums.get(organization);
     if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, environments: 0 }));
     return sum;
   }
 
   /** Takes a share out of its organization's sum. */
-  private leave(share: Share): void {
-    const sum = this.sum(share);
-    sum.running -= share.running;
-    sum.held -= share.held;
+  private leave(environmentShare: EnvironmentShare): void {
+    const sum = this.sum(environmentShare);
+    sum.running -= environmentShare.running;
+    sum.held -= environmentShare.held;
     sum.environments -= 1;
-    if (sum.environments === 0) this.sums.delete(share.organization);
+    if (sum.environments === 0) this.sums.delete(environmentShare.organization);
   }
 
-  private belong(share: Share, organization: Id): void {
-    this.leave(share);
-    share.organization = organization;
-    const sum = this.sum(share);
-    sum.running += share.running;
-    sum.held += share.held;
+  private assignOrganization(environmentShare: EnvironmentShare, organization: Id): void {
+    this.leave(environmentShare);
+    environmentShare.organization = organization;
+    const sum = this.sum(environmentShare);
+    sum.running += environmentShare.running;
+    sum.held += environmentShare.held;
     sum.environments += 1;
   }
 
-  private learn(environmentId: number): void {
+  private loadOrganization(environmentId: number): void {
     this.find(environmentId).then(
       (organization) => {
         this.organizations.set(environmentId, organization);
-        const share = this.shares.get(environmentId);
-        if (share) this.belong(share, organization);
+        const share = this.fairShare.get(environmentId);
+        if (share) this.assignOrganization(share, organization);
       },
       // It is asked again when the environment comes back.
       () => undefined,

@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
 import { type ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane } from './local-scheduler.js';
+import { LocalScheduler } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';
-import { Permits } from './rate-limit-tokens.js';
+import { RateLimitTokens } from './rate-limit-tokens.js';
 
 /** Decides what of a claim may run now. */
 @Injectable()
 export class Gates {
   constructor(
     private readonly claims: Claims,
-    private readonly lane: DeliveryLane,
+    private readonly lane: LocalScheduler,
     private readonly circuits: CircuitWatch,
-    private readonly permits: Permits,
+    private readonly rateLimits: RateLimitTokens,
     private readonly targets: Targets,
     private readonly queued: QueuedTargets,
   ) {}
@@ -45,7 +45,7 @@ export class Gates {
   async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
     // One target that can't be loaded must not hold up the others: its attempt finds out and is put off.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
-    if (target) this.lane.bound(environmentId, targetId, target.concurrency);
+    if (target) this.lane.setCeiling(environmentId, targetId, target.concurrency);
     return target?.ratePerSecond ?? null;
   }
 
@@ -56,6 +56,6 @@ export class Gates {
     if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
     // Earlier ones of its replay wait there. What was never sent has no order to keep.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
-    return rate === null || this.permits.spend(environmentId, targetId, rate, 1) > 0;
+    return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;
   }
 }

@@ -3,7 +3,7 @@ import type { Notifications } from '#kernel/database/notifications.js';
 import type { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
-import type { DeliveryLane } from './local-scheduler.js';
+import type { LocalScheduler } from './local-scheduler.js';
 
 const [TARGET, OTHER] = ['0190f0a0-0000-0000-0000-000000000001', '0190f0a0-0000-0000-0000-000000000002'];
 const DELIVERY = {
@@ -41,7 +41,7 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
     on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.tell = listener),
   };
   const cancelled = new HeldCancellations(
-    lane as unknown as DeliveryLane,
+    lane as unknown as LocalScheduler,
     claims as unknown as Claims,
     cancellations as unknown as Cancellations,
     notifications as unknown as Notifications,

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
 import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
-import { DeliveryLane } from './local-scheduler.js';
+import { LocalScheduler } from './local-scheduler.js';
 
 /** Longer than a claim is on its way from the table into the lane. */
 const WATCHED_MS = 30_000;
@@ -20,7 +20,7 @@ export class HeldCancellations {
   private readonly watched = new Map<string, NodeJS.Timeout>();
 
   constructor(
-    private readonly lane: DeliveryLane,
+    private readonly lane: LocalScheduler,
     private readonly claims: Claims,
     private readonly cancellations: Cancellations,
     private readonly notifications: Notifications,

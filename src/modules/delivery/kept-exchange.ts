@@ -1,4 +1,4 @@
-import { kept } from '#engine/redacted-exchange.js';
+import { storableExchange } from '#engine/redacted-exchange.js';
 import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
@@ -21,7 +21,12 @@ export function keptExchange(
   const url = `${protocol}//${host}${pathname}${search}`;
   const isHidden = (name: string): boolean => isSensitive(name.toLowerCase()) || secretHeaders?.has(name) === true;
   return JSON.stringify(
-    kept({ method, url, headers: texts(headers), answered: answered && texts(answered) }, own, isHidden, HIDDEN),
+    storableExchange(
+      { method, url, headers: texts(headers), answered: answered && texts(answered) },
+      own,
+      isHidden,
+      HIDDEN,
+    ),
   );
 }
 

@@ -3,10 +3,10 @@ import { Config } from '#kernel/config/config.js';
 import { Claims } from '#modules/ledger/claims.contract.js';
 import { Dispatcher } from './dispatcher.js';
 import { HeldCancellations } from './held-cancellations.js';
-import { DeliveryLane } from './local-scheduler.js';
-import { Pump } from './parked-delivery-releaser.js';
+import { LocalScheduler } from './local-scheduler.js';
+import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** Starts the worker, and drains it: nothing new starts, what runs ends and is recorded, the rest is handed back. */
 @Injectable()
@@ -15,9 +15,9 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     private readonly worker: DeliveryWorker,
     private readonly cancellations: HeldCancellations,
     private readonly dispatcher: Dispatcher,
-    private readonly pump: Pump,
-    private readonly presence: WorkerPresence,
-    private readonly lane: DeliveryLane,
+    private readonly releaser: ParkedDeliveryReleaser,
+    private readonly presence: WorkerHeartbeat,
+    private readonly lane: LocalScheduler,
     private readonly claims: Claims,
     private readonly config: Config,
   ) {}
@@ -31,19 +31,19 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     if (this.config.reconcile) {
       this.claims.attend(
         () => this.dispatcher.loop.wake(),
-        () => this.pump.stir(),
+        () => this.releaser.wake(),
       );
       this.dispatcher.loop.start();
-      this.pump.loop.start();
+      this.releaser.loop.start();
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     const waiting = this.lane.close();
-    await Promise.all([this.dispatcher.loop.stop(), this.pump.loop.stop()]);
+    await Promise.all([this.dispatcher.loop.stop(), this.releaser.loop.stop()]);
     // Not waited for: leaving gives back the same, and an absent storage must not hold up the exit.
     void this.claims.release(waiting, false).catch(() => undefined);
     await this.worker.idle();
-    await this.presence.leave().catch(() => undefined);
+    await this.presence.stop().catch(() => undefined);
   }
 }

@@ -1,30 +1,34 @@
 import { SystemClock } from '#kernel/clock.js';
-import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane, type Turn } from './local-scheduler.js';
-import type { Permits } from './rate-limit-tokens.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
+import type { RateLimitTokens } from './rate-limit-tokens.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const AT_ONCE_AT_FIRST = 32;
 
 describe('attempts that take minutes', () => {
   it('leave their places in the window to others of their target, and end as any', () => {
-    const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
+    const presence = {
+      claimant: () => 'worker',
+      mayStart: () => true,
+      knows: () => true,
+    } as unknown as WorkerHeartbeat;
     const environments = { get: async () => ({ organizationId: 'organization' }) } as unknown as Environments;
-    const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
-    const lane = new DeliveryLane(
+    const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
+    const lane = new LocalScheduler(
       { deliveryConcurrency: 100 } as Config,
       { isClosed: () => true } as unknown as CircuitWatch,
-      {} as Permits,
+      {} as RateLimitTokens,
       presence,
       environments,
       new SystemClock(),
-      rightOfWay,
+      load,
     );
-    const running: Turn[] = [];
+    const running: DeliveryTurn[] = [];
     lane.connect(
       (turn) => running.push(turn),
       () => undefined,
@@ -45,12 +49,12 @@ describe('attempts that take minutes', () => {
     accept(40);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST);
 
-    for (const turn of running.slice(0, 5)) lane.linger(turn);
+    for (const turn of running.slice(0, 5)) lane.onLinger(turn);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST + 5);
 
     for (let turn = running.shift(); turn !== undefined; turn = running.shift()) {
-      lane.answered(turn, 'failed');
-      lane.done(turn);
+      lane.recordAnswer(turn, 'failed');
+      lane.releaseSlot(turn);
     }
     expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
     accept(40);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
-import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency-window.js';
+import { type ConcurrencyWindow, hasRoom, initialWindow, onSettle, onStart } from '#engine/concurrency-window.js';
 import type { Outcome } from '#engine/outcome.js';
 import { type Answering, isQuick, noteAnswer, turnsOver, unanswered } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
-import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane, type Turn } from './local-scheduler.js';
-import type { Permits } from './rate-limit-tokens.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
+import type { RateLimitTokens } from './rate-limit-tokens.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
 /** Far more looks at the configuration than any single call needs: whoever takes more is going round in circles. */
@@ -62,7 +62,7 @@ class StoppedClock extends Clock {
   override random = (): number => 0;
 }
 
-const BUSY = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
+const BUSY = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
 
 /** A payload as long as this, without its bytes. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
@@ -84,12 +84,12 @@ const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 
 
 /** The lane beside the plainest account of what it should hold. */
 class Model {
-  readonly lane: DeliveryLane;
+  readonly lane: LocalScheduler;
   readonly reserved: NewEvent[] = [];
   readonly waiting = new Map<string, ClaimedDelivery>();
-  readonly running: Turn[] = [];
-  readonly answered: Turn[] = [];
-  private readonly windows = new Map<string, Window>(TARGETS.map((each) => [each, initialWindow()]));
+  readonly running: DeliveryTurn[] = [];
+  readonly answered: DeliveryTurn[] = [];
+  private readonly windows = new Map<string, ConcurrencyWindow>(TARGETS.map((each) => [each, initialWindow()]));
   private readonly answering = new Map<string, Answering>(TARGETS.map((each) => [each, unanswered()]));
   private readonly open = new Set<string>();
   private permits = 20;
@@ -101,9 +101,13 @@ class Model {
     const circuits = {
       isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId),
     } as CircuitWatch;
-    const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as Permits;
-    const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
-    this.lane = new DeliveryLane(
+    const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as RateLimitTokens;
+    const presence = {
+      claimant: () => 'worker',
+      mayStart: () => true,
+      knows: () => true,
+    } as unknown as WorkerHeartbeat;
+    this.lane = new LocalScheduler(
       this.config(),
       circuits,
       permits,
@@ -124,9 +128,9 @@ class Model {
     if (each.do === 'accept') this.accept(claimed(event(each.target, each.size), each.attempts), each.probe);
     else if (each.do === 'admit') this.admit(event(each.target, each.size, each.rate));
     else if (each.do === 'take') this.commit(each.pick);
-    else if (each.do === 'giveBack') this.lane.giveBack(chosen(this.reserved, each.pick));
+    else if (each.do === 'giveBack') this.lane.releaseSlots(chosen(this.reserved, each.pick));
     else if (each.do === 'answered') this.answer(each.pick, each.outcome);
-    else if (each.do === 'done') for (const turn of chosen(this.answered, each.pick)) this.lane.done(turn);
+    else if (each.do === 'done') for (const turn of chosen(this.answered, each.pick)) this.lane.releaseSlot(turn);
     else if (each.do === 'evict') this.evicted(this.lane.evict(1, each.target));
     else this.flip(each.target);
     this.compare();
@@ -139,9 +143,9 @@ class Model {
       this.evicted(this.lane.close());
       this.isClosed = true;
     }
-    while (this.reserved.length > 0) this.lane.giveBack(chosen(this.reserved, 0));
+    while (this.reserved.length > 0) this.lane.releaseSlots(chosen(this.reserved, 0));
     while (this.running.length > 0) this.answer(0, 'failed');
-    while (this.answered.length > 0) this.lane.done(this.answered.pop() as Turn);
+    while (this.answered.length > 0) this.lane.releaseSlot(this.answered.pop() as DeliveryTurn);
     this.compare();
   }
 
@@ -165,7 +169,7 @@ class Model {
 
   private admit(accepted: NewEvent): void {
     const isOpen = this.open.has(accepted.targetId);
-    const admission = this.lane.admit(accepted);
+    const admission = this.lane.reserve(accepted);
     if (isOpen) expect(admission).toBe('park');
     if (admission === 'run') this.reserved.push(accepted);
   }
@@ -174,16 +178,16 @@ class Model {
     for (const accepted of chosen(this.reserved, index)) {
       const taken = claimed(accepted);
       this.waiting.set(taken.eventId, taken);
-      this.lane.take([taken]);
+      this.lane.enqueue([taken]);
     }
   }
 
-  private starts(turn: Turn): void {
-    expect(this.waiting.delete(turn.delivery.eventId)).toBe(true);
-    const window = this.windows.get(turn.delivery.targetId) as Window;
-    expect(admits(window)).toBe(true);
-    started(window);
-    this.running.push(turn);
+  private starts(deliveryTurn: DeliveryTurn): void {
+    expect(this.waiting.delete(deliveryTurn.delivery.eventId)).toBe(true);
+    const window = this.windows.get(deliveryTurn.delivery.targetId) as ConcurrencyWindow;
+    expect(hasRoom(window)).toBe(true);
+    onStart(window);
+    this.running.push(deliveryTurn);
     expect(this.running.length).toBeLessThanOrEqual(this.concurrency);
     const retries = this.running.filter((each) => each.delivery.attempts > 0).length;
     expect(retries).toBeLessThanOrEqual(Math.ceil(this.concurrency / 2));
@@ -191,7 +195,7 @@ class Model {
 
   private answer(index: number, outcome: Outcome | null): void {
     for (const turn of chosen(this.running, index)) {
-      settled(this.windows.get(turn.delivery.targetId) as Window, outcome ?? 'failed');
+      onSettle(this.windows.get(turn.delivery.targetId) as ConcurrencyWindow, outcome ?? 'failed');
       noteAnswer(
         this.answering.get(turn.delivery.targetId) as Answering,
         { tookMs: 0, isSuccess: outcome === 'success' },
@@ -199,7 +203,7 @@ class Model {
       );
       this.answers += 1;
       this.answered.push(turn);
-      this.lane.answered(turn, outcome);
+      this.lane.recordAnswer(turn, outcome);
     }
   }
 
@@ -224,7 +228,8 @@ class Model {
     // All of them came this moment, which is half a second long.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
     const ofUs = TARGETS.filter(
-      (each) => admits(this.windows.get(each) as Window) || isQuick(this.answering.get(each) as Answering, 0),
+      (each) =>
+        hasRoom(this.windows.get(each) as ConcurrencyWindow) || isQuick(this.answering.get(each) as Answering, 0),
     );
     return [...this.waiting.values()].filter(
       ({ attempts, targetId }) => attempts === 0 && (ofUs as readonly string[]).includes(targetId),
@@ -263,9 +268,9 @@ describe('the lane under any sequence of events', () => {
         const { lane } = model;
         expect(model.waiting.size).toBe(0);
         expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
-        expect(lane.admit(event('fresh', BYTES_MAX - 1))).toBe('run');
-        expect(lane.admit(event('fresh', 1))).toBe('run');
-        expect(lane.admit(event('fresh'))).toBe('leave');
+        expect(lane.reserve(event('fresh', BYTES_MAX - 1))).toBe('run');
+        expect(lane.reserve(event('fresh', 1))).toBe('run');
+        expect(lane.reserve(event('fresh'))).toBe('leave');
       }),
       { numRuns: 100 },
     );

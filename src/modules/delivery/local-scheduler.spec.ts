@@ -1,14 +1,14 @@
 import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
-import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane, type Turn } from './local-scheduler.js';
-import type { Permits } from './rate-limit-tokens.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
+import type { RateLimitTokens } from './rate-limit-tokens.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
 /** Far more looks at the configuration than any single call needs: whoever takes more is going round in circles. */
@@ -35,23 +35,23 @@ function arrange(concurrency = 4) {
     isClosed: (_environmentId: number, targetId: string) => !world.open.has(targetId),
   } as CircuitWatch;
   const permits = {
-    spend: (_environmentId: number, _targetId: string, _perSecond: number, wanted: number) => {
+    consume: (_environmentId: number, _targetId: string, _perSecond: number, wanted: number) => {
       const spent = Math.min(world.permits, wanted);
       world.permits -= spent;
       return spent;
     },
-  } as Permits;
+  } as RateLimitTokens;
   const presence = {
     claimant: () => (world.present ? 'worker' : null),
     mayStart: () => !world.inDoubt,
     knows: (claimant: string) => !world.dead.has(claimant),
-  } as unknown as WorkerPresence;
+  } as unknown as WorkerHeartbeat;
   const environments = {
     get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }),
   } as unknown as Environments;
-  const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
-  const lane = new DeliveryLane(config, circuits, permits, presence, environments, new SystemClock(), rightOfWay);
-  const running: Turn[] = [];
+  const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
+  const lane = new LocalScheduler(config, circuits, permits, presence, environments, new SystemClock(), load);
+  const running: DeliveryTurn[] = [];
   lane.connect(
     (turn) => running.push(turn),
     () => undefined,
@@ -62,8 +62,8 @@ function arrange(concurrency = 4) {
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
     const [turn] = running.splice(at, at < 0 ? 0 : 1);
     if (!turn) throw new Error(`Nothing runs against ${targetId}.`);
-    lane.answered(turn, outcome);
-    lane.done(turn);
+    lane.recordAnswer(turn, outcome);
+    lane.releaseSlot(turn);
   };
   const against = (targetId: string): number => running.filter(({ delivery }) => delivery.targetId === targetId).length;
   return { lane, world, running, end, against };
@@ -103,10 +103,10 @@ describe('what the lane lets in', () => {
     const { lane, running } = arrange();
     const accepted = event('a');
 
-    expect(lane.admit(accepted)).toBe('run');
+    expect(lane.reserve(accepted)).toBe('run');
     expect(running).toHaveLength(0);
     expect(lane.figures()).toMatchObject({ running: 0, held: 1 });
-    lane.take([claimed(accepted)]);
+    lane.enqueue([claimed(accepted)]);
 
     expect(running.map((turn) => turn.delivery.eventId)).toEqual([accepted.id]);
     expect(running[0]?.probe).toBe(false);
@@ -115,9 +115,9 @@ describe('what the lane lets in', () => {
   it('frees the place when the commit fails', () => {
     const { lane } = arrange();
     const accepted = event('a');
-    lane.admit(accepted);
+    lane.reserve(accepted);
 
-    lane.giveBack([accepted]);
+    lane.releaseSlots([accepted]);
 
     expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
   });
@@ -126,8 +126,8 @@ describe('what the lane lets in', () => {
     const { lane, world } = arrange();
     world.open.add('a');
 
-    expect(lane.admit(event('a'))).toBe('park');
-    expect(lane.admit(event('b'))).toBe('run');
+    expect(lane.reserve(event('a'))).toBe('park');
+    expect(lane.reserve(event('b'))).toBe('run');
     expect(lane.figures().held).toBe(1);
   });
 
@@ -135,8 +135,8 @@ describe('what the lane lets in', () => {
     const { lane, world } = arrange();
     world.permits = 2;
 
-    expect(lane.admit(event('b'))).toBe('run');
-    expect([1, 2, 3].map(() => lane.admit(event('a', { ratePerSecond: 10 })))).toEqual(['run', 'run', 'park']);
+    expect(lane.reserve(event('b'))).toBe('run');
+    expect([1, 2, 3].map(() => lane.reserve(event('a', { ratePerSecond: 10 })))).toEqual(['run', 'run', 'park']);
     expect(lane.figures().held).toBe(3);
   });
 
@@ -145,7 +145,7 @@ describe('what the lane lets in', () => {
     world.permits = 1;
     world.open.add('a');
 
-    lane.admit(event('a', { ratePerSecond: 10 }));
+    lane.reserve(event('a', { ratePerSecond: 10 }));
 
     expect(world.permits).toBe(1);
   });
@@ -153,25 +153,25 @@ describe('what the lane lets in', () => {
   it('holds 2000 of one target and parks the next, and 8000 in all and leaves the next', () => {
     const { lane } = arrange();
     const admitted = ['a', 'b', 'c', 'd'].map((target) =>
-      Array.from({ length: 2_000 }, () => lane.admit(event(target))),
+      Array.from({ length: 2_000 }, () => lane.reserve(event(target))),
     );
 
     expect(new Set(admitted.flat())).toEqual(new Set(['run']));
-    expect(lane.admit(event('a'))).toBe('leave');
+    expect(lane.reserve(event('a'))).toBe('leave');
     expect(lane.room()).toBe(0);
     expect(lane.roomFor(1, 'e')).toBe(0);
-    lane.giveBack([event('b')]);
-    expect(lane.admit(event('a'))).toBe('park');
-    expect(lane.admit(event('e'))).toBe('run');
+    lane.releaseSlots([event('b')]);
+    expect(lane.reserve(event('a'))).toBe('park');
+    expect(lane.reserve(event('e'))).toBe('run');
   });
 
   it('leaves what comes once 128 MB are held, and claims nothing more', () => {
     const { lane } = arrange();
-    lane.admit(event('a', { payload: payloadOf(BYTES_MAX - 1) }));
+    lane.reserve(event('a', { payload: payloadOf(BYTES_MAX - 1) }));
 
     expect(lane.room()).toBe(4);
-    expect(lane.admit(event('b', { payload: payloadOf(1) }))).toBe('run');
-    expect(lane.admit(event('c'))).toBe('leave');
+    expect(lane.reserve(event('b', { payload: payloadOf(1) }))).toBe('run');
+    expect(lane.reserve(event('c'))).toBe('leave');
     expect(lane.room()).toBe(0);
   });
 
@@ -193,7 +193,7 @@ describe('what the lane lets in', () => {
       () => (told += 1),
     );
 
-    lane.left();
+    lane.onUnclaimed();
 
     expect(told).toBe(1);
   });
@@ -222,12 +222,12 @@ describe('what the lane starts', () => {
     const deliveries = many(34, 'a');
     for (const each of deliveries) lane.accept(each);
 
-    lane.answered(running[0] as Turn, 'success');
+    lane.recordAnswer(running[0] as DeliveryTurn, 'success');
 
     expect(running.map((turn) => turn.delivery)).toEqual(deliveries.slice(0, running.length));
     expect(running.length).toBeGreaterThan(32);
     expect(lane.figures().held).toBe(34);
-    lane.done(running[0] as Turn);
+    lane.releaseSlot(running[0] as DeliveryTurn);
     expect(lane.figures().held).toBe(33);
   });
 
@@ -247,9 +247,9 @@ describe('what the lane starts', () => {
     const { lane, end, against } = arrange(1_000);
     const arriving = Array.from({ length: 5 }, () => event('a', { concurrency: 2 }));
 
-    expect(arriving.map((each) => lane.admit(each))).toEqual(Array.from({ length: 5 }, () => 'run'));
-    lane.take(arriving.map(claimed));
-    lane.bound(1, 'b', 3);
+    expect(arriving.map((each) => lane.reserve(each))).toEqual(Array.from({ length: 5 }, () => 'run'));
+    lane.enqueue(arriving.map(claimed));
+    lane.setCeiling(1, 'b', 3);
     for (const each of [...many(10, 'a'), ...many(10, 'b')]) lane.accept(each);
     end('a');
     end('b');
@@ -261,10 +261,10 @@ describe('what the lane starts', () => {
     const { lane, end, against } = arrange(1_000);
     for (const each of many(40, 'a')) lane.accept(each);
 
-    lane.bound(1, 'a', 2);
+    lane.setCeiling(1, 'a', 2);
     for (let i = 0; i < 31; i += 1) end('a');
     expect(against('a')).toBe(2);
-    lane.bound(1, 'a', null);
+    lane.setCeiling(1, 'a', null);
     end('a');
     end('a');
 
@@ -274,7 +274,7 @@ describe('what the lane starts', () => {
   it('remembers nothing of a target that is allowed what all are', () => {
     const { lane } = arrange();
 
-    lane.bound(1, 'a', null);
+    lane.setCeiling(1, 'a', null);
 
     expect(lane.figures().targets).toBe(0);
   });
@@ -368,12 +368,12 @@ describe('what the lane gives back', () => {
   it('closes: returns what had not started, starts and admits nothing more', () => {
     const { lane, running, end } = arrange(2);
     const reserved = event('a');
-    lane.admit(reserved);
+    lane.reserve(reserved);
     const deliveries = [...many(3, 'a'), ...many(3, 'b')];
     for (const each of deliveries) lane.accept(each);
 
     const waiting = lane.close();
-    lane.take([claimed(reserved)]);
+    lane.enqueue([claimed(reserved)]);
     end('a');
 
     expect(waiting).toEqual(deliveries.slice(2));
@@ -398,7 +398,7 @@ describe('what the lane holds while its claims are in doubt', () => {
     world.inDoubt = false;
     lane.resume();
     expect(running).toHaveLength(2);
-    while (running.length > 0) end((running[0] as Turn).delivery.targetId);
+    while (running.length > 0) end((running[0] as DeliveryTurn).delivery.targetId);
     expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
   });
 
@@ -409,7 +409,7 @@ describe('what the lane holds while its claims are in doubt', () => {
     lane.accept(held('a', 'alive'));
     lane.accept(held('b', 'dead'));
 
-    lane.drop('dead');
+    lane.dropClaim('dead');
 
     expect(lane.figures()).toMatchObject({ running: 1, held: 2 });
     end('a');
@@ -469,10 +469,10 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     const { lane } = arrange(4);
     for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `hanging ${i}`));
 
-    expect(lane.crowding()).toEqual([1]);
+    expect(lane.crowdedEnvironments()).toEqual([1]);
     expect([lane.room(), lane.room(1), lane.room(3)]).toEqual([0, 0, 100]);
-    expect(lane.admit(event('hanging 9', { environmentId: 1 }))).toBe('leave');
-    expect(lane.admit(event('healthy', { environmentId: 3 }))).toBe('run');
+    expect(lane.reserve(event('hanging 9', { environmentId: 1 }))).toBe('leave');
+    expect(lane.reserve(event('healthy', { environmentId: 3 }))).toBe('run');
   });
 
   it('names who holds all there is room for also while places are free', () => {
@@ -480,7 +480,7 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `slow ${i % 4}`));
 
     expect(running).toHaveLength(128);
-    expect(lane.crowding()).toEqual([1]);
+    expect(lane.crowdedEnvironments()).toEqual([1]);
     expect([lane.room(1), lane.room(3)]).toEqual([0, 100]);
   });
 

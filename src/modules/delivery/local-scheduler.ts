@@ -1,25 +1,33 @@
 import { Injectable } from '@nestjs/common';
-import { admits, bounded, initialWindow, lingers, settled, started, type Window } from '#engine/concurrency-window.js';
+import {
+  type ConcurrencyWindow,
+  hasRoom,
+  initialWindow,
+  onLinger,
+  onSettle,
+  onStart,
+  setCeiling,
+} from '#engine/concurrency-window.js';
 import type { Outcome } from '#engine/outcome.js';
 import { type Answering, type Pressure, unanswered } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
-import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import { Config } from '#kernel/config/config.js';
 import type { Id } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
-import type { Admission, Lane } from '#modules/ledger/local-scheduler.contract.js';
+import type { Admission, Scheduler } from '#modules/ledger/local-scheduler.contract.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
-import { Shares } from './fair-share.js';
+import { FairShare } from './fair-share.js';
 import { HeldBytes } from './held-bytes.js';
-import { Permits } from './rate-limit-tokens.js';
+import { RateLimitTokens } from './rate-limit-tokens.js';
 import { LanePressure } from './scheduler-pressure.js';
-import { isHeard, SilentTargets } from './timeout-isolation.js';
-import { type Holder, WorkerPresence } from './worker-heartbeat.js';
+import { hasResponded, TimeoutIsolation } from './timeout-isolation.js';
+import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** A delivery that waits for its turn in this process. */
-export interface Turn {
+export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
   /** When its attempt began, by the monotonic clock; absent before. */
@@ -34,9 +42,9 @@ export interface Turn {
 interface TargetLane {
   environmentId: number;
   targetId: Id;
-  window: Window;
+  window: ConcurrencyWindow;
   /** First attempts and retries apart, so that neither stands in the other's way. */
-  waiting: { first: Turn[]; retry: Turn[] };
+  waiting: { first: DeliveryTurn[]; retry: DeliveryTurn[] };
   /** Where both wait they take turns. */
   retryIsNext: boolean;
   /** Places kept for events whose commit is under way. */
@@ -67,12 +75,12 @@ const ROOM_FOR_OTHERS = 100;
  * all places up to the ceiling; some beyond it are for the others. Who is not known to answer may have to wait for less than that.
  */
 @Injectable()
-export class DeliveryLane implements Lane, Holder {
+export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly targets = new Map<string, TargetLane>();
   /** Who has which part of the room here; and the targets with deliveries that only the common ceiling holds back. */
-  private readonly shares: Shares<TargetLane>;
+  private readonly shares: FairShare<TargetLane>;
   private readonly pressing: LanePressure;
-  private readonly silent: SilentTargets<TargetLane>;
+  private readonly silent: TimeoutIsolation<TargetLane>;
   /** Deliveries held by the name that they were claimed under. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
@@ -82,29 +90,29 @@ export class DeliveryLane implements Lane, Holder {
   private closed = false;
   /** Something that was admitted did not start because its claim may be lost. */
   private isStalled = false;
-  private runTurn: (turn: Turn) => void = () => undefined;
+  private runTurn: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   private onLeft: () => void = () => undefined;
 
   constructor(
     private readonly config: Config,
     private readonly circuits: CircuitWatch,
-    private readonly permits: Permits,
-    private readonly presence: WorkerPresence,
+    private readonly rateLimits: RateLimitTokens,
+    private readonly presence: WorkerHeartbeat,
     environments: Environments,
     private readonly clock: Clock,
-    rightOfWay: RightOfWay,
+    load: LoadMonitor,
   ) {
-    this.shares = new Shares(async (environmentId) => (await environments.get(environmentId)).organizationId);
-    const look = rightOfWay.view();
+    this.shares = new FairShare(async (environmentId) => (await environments.get(environmentId)).organizationId);
+    const look = load.sampler();
     this.pressing = new LanePressure(this.shares, {
       nowMs: () => clock.monotonicMs(),
       utilization: () => look().utilization,
     });
-    this.silent = new SilentTargets(() => clock.monotonicMs());
+    this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
   /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
-  connect(runTurn: (turn: Turn) => void, onLeft: () => void): void {
+  connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
   }
@@ -113,14 +121,15 @@ export class DeliveryLane implements Lane, Holder {
     return this.closed ? null : this.presence.claimant();
   }
 
-  admit(arrival: Arrival): Admission {
+  reserve(arrival: Arrival): Admission {
     const { environmentId, targetId, ratePerSecond, concurrency } = arrival;
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
     if (this.bytes.total >= HELD_BYTES_MAX || this.held >= this.heldMax(environmentId)) return 'leave';
-    const lane = this.lane(environmentId, targetId);
-    bounded(lane.window, concurrency);
+    const lane = this.scheduler(environmentId, targetId);
+    setCeiling(lane.window, concurrency);
     if (this.roomOf(lane) <= 0) return 'park';
-    if (ratePerSecond !== null && this.permits.spend(environmentId, targetId, ratePerSecond, 1) === 0) return 'park';
+    if (ratePerSecond !== null && this.rateLimits.consume(environmentId, targetId, ratePerSecond, 1) === 0)
+      return 'park';
     lane.reserved += 1;
     this.holdsMore(environmentId, 1);
     this.bytes.hold(arrival);
@@ -129,33 +138,33 @@ export class DeliveryLane implements Lane, Holder {
 
   /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
   pressure(environmentId: number): Pressure | null {
-    return this.closed ? null : this.pressing.of(environmentId);
+    return this.closed ? null : this.pressing.forEnvironment(environmentId);
   }
 
-  take(deliveries: ClaimedDelivery[]): void {
+  enqueue(deliveries: ClaimedDelivery[]): void {
     for (const delivery of deliveries) {
-      const lane = this.lane(delivery.environmentId, delivery.targetId);
+      const lane = this.scheduler(delivery.environmentId, delivery.targetId);
       lane.reserved -= 1;
       this.count(delivery, 1);
-      this.enqueue(lane, { delivery, probe: false });
+      this.startOrWait(lane, { delivery, probe: false });
     }
   }
 
-  giveBack(arrivals: readonly Arrival[]): void {
+  releaseSlots(arrivals: readonly Arrival[]): void {
     for (const arrival of arrivals) {
-      const lane = this.lane(arrival.environmentId, arrival.targetId);
+      const lane = this.scheduler(arrival.environmentId, arrival.targetId);
       lane.reserved -= 1;
       this.holdsMore(arrival.environmentId, -1);
       this.bytes.letGo(arrival);
-      this.forget(lane);
+      this.forgetTarget(lane);
     }
   }
 
-  doubt(claimant: Id): void {
-    this.presence.doubt(claimant);
+  suspectClaim(claimant: Id): void {
+    this.presence.suspect(claimant);
   }
 
-  left(): void {
+  onUnclaimed(): void {
     this.onLeft();
   }
 
@@ -168,15 +177,15 @@ export class DeliveryLane implements Lane, Holder {
   }
 
   /** Environments that fill this process while others may wait; none while it has room. */
-  crowding(): number[] {
+  crowdedEnvironments(): number[] {
     const isFull = this.running >= this.config.deliveryConcurrency || this.held >= HELD_MAX;
     return isFull && !this.closed ? this.shares.aboveShare() : [];
   }
 
   /** Keeps to what the target's owner allows from now on: at most `concurrency` attempts at once, or null. */
-  bound(environmentId: number, targetId: Id, concurrency: number | null): void {
+  setCeiling(environmentId: number, targetId: Id, concurrency: number | null): void {
     if (concurrency === null && !this.targets.has(targetKey(environmentId, targetId))) return;
-    bounded(this.lane(environmentId, targetId).window, concurrency);
+    setCeiling(this.scheduler(environmentId, targetId).window, concurrency);
   }
 
   /** How many deliveries of one target this process still has room for. */
@@ -191,7 +200,7 @@ export class DeliveryLane implements Lane, Holder {
   /** Whether a target could do more than this process holds for it. */
   isStarved(environmentId: number, targetId: Id): boolean {
     const lane = this.targets.get(targetKey(environmentId, targetId));
-    return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && admits(lane.window));
+    return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && hasRoom(lane.window));
   }
 
   /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
@@ -199,20 +208,20 @@ export class DeliveryLane implements Lane, Holder {
     this.count(delivery, 1);
     this.holdsMore(delivery.environmentId, 1);
     this.bytes.hold(delivery);
-    this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
+    this.startOrWait(this.scheduler(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
   /** The target has answered, or its deadline has passed: its place is free, the next one starts. Null when nothing was sent. */
-  answered(turn: Turn, outcome: Outcome | null, isTimedOut = false): void {
-    const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
-    settled(lane.window, outcome ?? 'failed', turn.isLingering === true);
-    this.pressing.answered(lane, this.clock.monotonicMs() - (turn.startedMs ?? 0), outcome === 'success');
+  recordAnswer(deliveryTurn: DeliveryTurn, outcome: Outcome | null, isTimedOut = false): void {
+    const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
+    onSettle(lane.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
+    this.pressing.answered(lane, this.clock.monotonicMs() - (deliveryTurn.startedMs ?? 0), outcome === 'success');
     this.running -= 1;
-    this.shares.run(turn.delivery.environmentId, -1);
-    if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
-    this.silent.ended(lane, turn.isUnheard === true, outcome === null ? null : !isTimedOut);
+    this.shares.run(deliveryTurn.delivery.environmentId, -1);
+    if (deliveryTurn.delivery.attempts > 0) this.retriesRunning -= 1;
+    this.silent.onEnd(lane, deliveryTurn.isUnheard === true, outcome === null ? null : !isTimedOut);
     if (this.silent.heldBack > 0) {
-      if (isHeard(lane)) this.silent.waitNoMore(lane);
+      if (hasResponded(lane)) this.silent.removeWaiter(lane);
       this.startHeldBack(lane.environmentId);
     }
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
@@ -223,21 +232,21 @@ export class DeliveryLane implements Lane, Holder {
   }
 
   /** An attempt of a type that may take minutes does: others of its target start beside it, as far as there are places. */
-  linger(turn: Turn): void {
-    const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
-    turn.isLingering = true;
-    lingers(lane.window);
+  onLinger(deliveryTurn: DeliveryTurn): void {
+    const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
+    deliveryTurn.isLingering = true;
+    onLinger(lane.window);
     if (this.shares.isAnyWaiting()) this.queue(lane);
     else this.startWaiting(lane);
     this.pressing.recount(lane);
   }
 
   /** The result is recorded: the delivery is held no more. */
-  done(turn: Turn): void {
-    this.count(turn.delivery, -1);
-    this.holdsMore(turn.delivery.environmentId, -1);
-    this.bytes.letGo(turn.delivery);
-    this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
+  releaseSlot(deliveryTurn: DeliveryTurn): void {
+    this.count(deliveryTurn.delivery, -1);
+    this.holdsMore(deliveryTurn.delivery.environmentId, -1);
+    this.bytes.letGo(deliveryTurn.delivery);
+    this.forgetTarget(this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId));
   }
 
   /** Takes out what waits for one target. */
@@ -258,7 +267,7 @@ export class DeliveryLane implements Lane, Holder {
   }
 
   /** Forgets what waits under a name that was declared dead: others have it. What has started ends at its fence. */
-  drop(claimant: Id): void {
+  dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const lane of [...this.targets.values()])
       this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
@@ -267,7 +276,8 @@ export class DeliveryLane implements Lane, Holder {
   /** Starts what could not start while the worker's lease was in doubt. */
   resume(): void {
     // Claims that were on their way while their name was declared dead.
-    for (const claimant of [...this.byClaimant.keys()]) if (!this.presence.knows(claimant)) this.drop(claimant);
+    for (const claimant of [...this.byClaimant.keys()])
+      if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
     // Of an environment that nothing of ends any more: what was let go on may have been evicted, and the others are silent, too.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
@@ -286,7 +296,7 @@ export class DeliveryLane implements Lane, Holder {
     else this.byClaimant.set(claimedBy, count);
   }
 
-  private emptied(lane: TargetLane, isTaken: (turn: Turn) => boolean = () => true): ClaimedDelivery[] {
+  private emptied(lane: TargetLane, isTaken: (deliveryTurn: DeliveryTurn) => boolean = () => true): ClaimedDelivery[] {
     const { first, retry } = lane.waiting;
     const taken = [...first, ...retry].filter(isTaken).map(({ delivery }) => delivery);
     lane.waiting = { first: first.filter((turn) => !isTaken(turn)), retry: retry.filter((turn) => !isTaken(turn)) };
@@ -297,14 +307,14 @@ export class DeliveryLane implements Lane, Holder {
     }
     this.pressing.recount(lane);
     if (lane.waiting.first.length + lane.waiting.retry.length === 0) {
-      this.shares.waitNoMore(lane.environmentId, lane);
-      this.silent.waitNoMore(lane);
+      this.shares.removeWaiter(lane.environmentId, lane);
+      this.silent.removeWaiter(lane);
     }
-    this.forget(lane);
+    this.forgetTarget(lane);
     return taken;
   }
 
-  private lane(environmentId: number, targetId: Id): TargetLane {
+  private scheduler(environmentId: number, targetId: Id): TargetLane {
     const key = targetKey(environmentId, targetId);
     let lane = this.targets.get(key);
     if (!lane) {
@@ -315,7 +325,7 @@ export class DeliveryLane implements Lane, Holder {
   }
 
   /** Targets that nothing is held for are forgotten beyond a number that keeps their windows warm. */
-  private forget(lane: TargetLane): void {
+  private forgetTarget(lane: TargetLane): void {
     if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(lane.environmentId, lane.targetId));
   }
@@ -328,8 +338,8 @@ export class DeliveryLane implements Lane, Holder {
     return HELD_PER_TARGET_MAX - this.heldBy(lane);
   }
 
-  private enqueue(lane: TargetLane, turn: Turn): void {
-    (turn.delivery.attempts === 0 ? lane.waiting.first : lane.waiting.retry).push(turn);
+  private startOrWait(lane: TargetLane, deliveryTurn: DeliveryTurn): void {
+    (deliveryTurn.delivery.attempts === 0 ? lane.waiting.first : lane.waiting.retry).push(deliveryTurn);
     this.startWaiting(lane);
   }
 
@@ -365,14 +375,14 @@ export class DeliveryLane implements Lane, Holder {
   /** Has the target wait for a place, if it has anything to start in it. */
   private queue(lane: TargetLane): void {
     const { first, retry } = lane.waiting;
-    if (first.length + retry.length === 0 || !admits(lane.window)) return;
+    if (first.length + retry.length === 0 || !hasRoom(lane.window)) return;
     this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
   }
 
   /** Starts one delivery of the target; false when there is none, or none is admitted. */
   private startOne(lane: TargetLane): boolean {
     const { first, retry } = lane.waiting;
-    if (this.closed || first.length + retry.length === 0 || !admits(lane.window)) return false;
+    if (this.closed || first.length + retry.length === 0 || !hasRoom(lane.window)) return false;
     const max = this.config.deliveryConcurrency;
     const mayRetry = retry.length > 0 && this.mayRetry(max);
     if (!this.hasPlace(lane.environmentId, max) || (first.length === 0 && !mayRetry)) {
@@ -380,7 +390,7 @@ export class DeliveryLane implements Lane, Holder {
       return false;
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
-    const [next] = (takesRetry ? retry : first) as [Turn, ...Turn[]];
+    const [next] = (takesRetry ? retry : first) as [DeliveryTurn, ...DeliveryTurn[]];
     // A probe is one of its kind, and who answers it again is held back no more.
     if (!next.probe && !this.silent.admits(lane, max)) {
       this.silent.wait(lane);
@@ -405,16 +415,16 @@ export class DeliveryLane implements Lane, Holder {
     return this.retriesRunning < max / 2;
   }
 
-  private start(lane: TargetLane, turn: Turn): void {
-    started(lane.window);
+  private start(lane: TargetLane, deliveryTurn: DeliveryTurn): void {
+    onStart(lane.window);
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
-    if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+    if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
     // It may have come to its place another way: who is let go on must be one that has something to start.
-    this.silent.waitNoMore(lane);
-    turn.isUnheard = this.silent.began(lane);
-    turn.startedMs = this.clock.monotonicMs();
-    this.runTurn(turn);
+    this.silent.removeWaiter(lane);
+    deliveryTurn.isUnheard = this.silent.onStart(lane);
+    deliveryTurn.startedMs = this.clock.monotonicMs();
+    this.runTurn(deliveryTurn);
   }
 
   /** The last part of the room is for those who have little of it: one tenant alone may use all the rest. */

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import type { Clock } from '#kernel/clock.js';
 import { SystemClock } from '#kernel/clock.js';
-import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery, Claims, TargetKey } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
-import { DeliveryLane } from './local-scheduler.js';
-import { Pump } from './parked-delivery-releaser.js';
+import { LocalScheduler } from './local-scheduler.js';
+import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { QueuedTargets } from './queued-targets.js';
-import type { Permits } from './rate-limit-tokens.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import type { RateLimitTokens } from './rate-limit-tokens.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 7;
 
@@ -27,9 +27,9 @@ interface Row {
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];
-  private readonly lane: DeliveryLane;
+  private readonly lane: LocalScheduler;
   private readonly gates: Gates;
-  private readonly pump: Pump;
+  private readonly releaser: ParkedDeliveryReleaser;
 
   constructor(
     private readonly scheduler: fc.Scheduler,
@@ -40,25 +40,25 @@ class Worker {
       claimant: () => 'worker',
       mayStart: () => true,
       asked: async (_claimant: string, claim: Promise<unknown>) => claim,
-    } as unknown as WorkerPresence;
+    } as unknown as WorkerHeartbeat;
     const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
     const targets = {
       ofDestination: () => Promise.resolve({ concurrency, ratePerSecond: null }),
     } as unknown as Targets;
     const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;
     const queued = new QueuedTargets();
-    const permits = {} as Permits;
-    this.lane = new DeliveryLane(
+    const permits = {} as RateLimitTokens;
+    this.lane = new LocalScheduler(
       { deliveryConcurrency: 1_000 } as Config,
       circuits,
       permits,
       presence,
       environments,
       new SystemClock(),
-      new RightOfWay(),
+      new LoadMonitor(),
     );
     this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
-    this.pump = new Pump(
+    this.releaser = new ParkedDeliveryReleaser(
       this.claims(),
       this.lane,
       this.gates,
@@ -66,15 +66,15 @@ class Worker {
       permits,
       presence,
       queued,
-      { restMs: (ownMs: number) => ownMs } as unknown as Lookout,
+      { restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller,
       clock,
     );
     this.lane.connect(
       (turn) => {
         this.started.push(turn.delivery.eventId);
         void this.takes('answer').then(() => {
-          this.lane.answered(turn, 'success');
-          this.lane.done(turn);
+          this.lane.recordAnswer(turn, 'success');
+          this.lane.releaseSlot(turn);
         });
       },
       () => undefined,
@@ -109,7 +109,7 @@ class Worker {
 
   /** The pump's, until everything has started. */
   async drain(total: number): Promise<void> {
-    while (this.started.length < total) await this.pump['turn']();
+    while (this.started.length < total) await this.releaser['turn']();
   }
 
   private claims(): Claims {

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import { Loop } from '#kernel/concurrency/loop.js';
 import type { Id } from '#kernel/ids.js';
 import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
-import { DeliveryLane } from './local-scheduler.js';
+import { LocalScheduler } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';
-import { Permits } from './rate-limit-tokens.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import { RateLimitTokens } from './rate-limit-tokens.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
@@ -25,7 +25,7 @@ const CLAIM_MAX = 500;
  * found in the table itself, so none is forgotten.
  */
 @Injectable()
-export class Pump {
+export class ParkedDeliveryReleaser {
   readonly loop: Loop;
   private tickedMs = -Infinity;
   private isSooner = false;
@@ -34,13 +34,13 @@ export class Pump {
 
   constructor(
     private readonly claims: Claims,
-    private readonly lane: DeliveryLane,
+    private readonly lane: LocalScheduler,
     private readonly gates: Gates,
     private readonly circuits: CircuitWatch,
-    private readonly permits: Permits,
-    private readonly presence: WorkerPresence,
+    private readonly rateLimits: RateLimitTokens,
+    private readonly presence: WorkerHeartbeat,
     private readonly queued: QueuedTargets,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
@@ -51,7 +51,7 @@ export class Pump {
   }
 
   /** Deliveries were put behind a gate. While it lets others out it comes to them by itself. */
-  stir(): void {
+  wake(): void {
     this.isStirred = true;
     if (!this.isAtRest) return;
     this.isAtRest = false;
@@ -80,7 +80,7 @@ export class Pump {
     // They may have come behind the look.
     if (this.isStirred) return { restMs: STARVED_MS };
     this.isAtRest = true;
-    return { restMs: this.lookout.restMs(IDLE_MS) };
+    return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
   /** Whether the target had nothing to do here, so that what it gets now may be done before the next tick. */
@@ -100,10 +100,10 @@ export class Pump {
       CLAIM_MAX,
     );
     if (room < 1) return false;
-    const permitted = rate === null ? room : this.permits.spend(environmentId, targetId, rate, room);
+    const permitted = rate === null ? room : this.rateLimits.consume(environmentId, targetId, rate, room);
     if (permitted < 1) return false;
     const isStarved = this.lane.isStarved(environmentId, targetId);
-    const released = await this.presence.asked(
+    const released = await this.presence.trackClaim(
       claimant,
       this.claims.parked(claimant, environmentId, targetId, permitted),
     );
@@ -114,7 +114,7 @@ export class Pump {
   private async probe(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
     if (!this.circuits.probeIsDue(environmentId, targetId)) return;
     if (!(await this.circuits.takeProbe(environmentId, targetId))) return;
-    for (const delivery of await this.presence.asked(
+    for (const delivery of await this.presence.trackClaim(
       claimant,
       this.claims.parked(claimant, environmentId, targetId, 1),
     ))

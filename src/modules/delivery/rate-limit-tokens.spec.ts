@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import type { Clock } from '#kernel/clock.js';
-import { Permits } from './rate-limit-tokens.js';
-import type { PermitsStore } from './rate-limit-tokens.store.js';
+import { RateLimitTokens } from './rate-limit-tokens.js';
+import type { RateLimitTokensStore } from './rate-limit-tokens.store.js';
 
 beforeAll(() => Logger.overrideLogger(false));
 afterAll(() => Logger.overrideLogger(true));
@@ -43,19 +43,19 @@ function arrange({ workers = 1, answersAtOnce = true } = {}) {
       rows.set(key, row);
       return row.draw(quota, time.nowMs);
     },
-  } as unknown as PermitsStore;
+  } as unknown as RateLimitTokensStore;
   const clock = { nowMs: () => time.nowMs } as unknown as Clock;
-  const made = Array.from({ length: workers }, () => new Permits(store, clock));
-  return { permits: made[0] as Permits, workers: made, time, table };
+  const made = Array.from({ length: workers }, () => new RateLimitTokens(store, clock));
+  return { permits: made[0] as RateLimitTokens, workers: made, time, table };
 }
 
 /** Lets every draw that is under way come back. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Fills a purse: the first draw makes the row, the second one is granted. */
-async function fill(permits: Permits, time: { nowMs: number }, perSecond: number): Promise<void> {
+async function fill(rateLimits: RateLimitTokens, time: { nowMs: number }, perSecond: number): Promise<void> {
   for (let i = 0; i < 2; i += 1) {
-    permits.spend(1, 'a', perSecond, 0);
+    rateLimits.consume(1, 'a', perSecond, 0);
     await settle();
     time.nowMs += 200;
   }
@@ -65,7 +65,7 @@ describe('Permits', () => {
   it('has none before the first draw, which it makes in the background', async () => {
     const { permits, table } = arrange();
 
-    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(0);
 
     expect(table.draws).toEqual([{ perSecond: 100, burst: 10, wanted: 5 }]);
   });
@@ -74,18 +74,18 @@ describe('Permits', () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
-    expect(permits.spend(1, 'a', 100, 3)).toBe(3);
-    expect(permits.spend(1, 'a', 100, 3)).toBe(2);
-    expect(permits.spend(1, 'a', 100, 3)).toBe(0);
+    expect(permits.consume(1, 'a', 100, 3)).toBe(3);
+    expect(permits.consume(1, 'a', 100, 3)).toBe(2);
+    expect(permits.consume(1, 'a', 100, 3)).toBe(0);
   });
 
   it('keeps targets, and environments, apart', async () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
-    expect(permits.spend(1, 'b', 100, 1)).toBe(0);
-    expect(permits.spend(2, 'a', 100, 1)).toBe(0);
-    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+    expect(permits.consume(1, 'b', 100, 1)).toBe(0);
+    expect(permits.consume(2, 'a', 100, 1)).toBe(0);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(1);
   });
 
   it('lets what is unused lapse after half a second', async () => {
@@ -94,16 +94,16 @@ describe('Permits', () => {
 
     // 200 ms have passed since the draw.
     time.nowMs += 299;
-    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(1);
     time.nowMs += 1;
 
-    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(0);
   });
 
   it('draws once at a time for a target, however often it is asked meanwhile', async () => {
     const { permits, table } = arrange({ answersAtOnce: false });
 
-    for (let i = 0; i < 10; i += 1) permits.spend(1, 'a', 100, 1);
+    for (let i = 0; i < 10; i += 1) permits.consume(1, 'a', 100, 1);
 
     expect(table.draws).toHaveLength(1);
     for (const answer of table.answers) answer();
@@ -115,9 +115,9 @@ describe('Permits', () => {
     await fill(permits, time, 100);
     table.draws.length = 0;
 
-    permits.spend(1, 'a', 100, 2);
+    permits.consume(1, 'a', 100, 2);
     expect(table.draws).toHaveLength(0);
-    permits.spend(1, 'a', 100, 1);
+    permits.consume(1, 'a', 100, 1);
 
     expect(table.draws).toHaveLength(1);
   });
@@ -126,7 +126,7 @@ describe('Permits', () => {
     const { permits, time, table } = arrange();
 
     for (let i = 0; i < 1_000; i += 1) {
-      permits.spend(1, 'a', 1, 1);
+      permits.consume(1, 'a', 1, 1);
       await settle();
       time.nowMs += 1;
     }
@@ -138,17 +138,17 @@ describe('Permits', () => {
   it('grants nothing while storage is away, tries again after a second, and recovers', async () => {
     const { permits, time, table } = arrange();
     table.isAway = true;
-    permits.spend(1, 'a', 100, 1);
+    permits.consume(1, 'a', 100, 1);
     await settle();
     time.nowMs += 999;
-    expect(permits.spend(1, 'a', 100, 1)).toBe(0);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(0);
     expect(table.draws).toHaveLength(1);
 
     table.isAway = false;
     time.nowMs += 1;
     await fill(permits, time, 100);
 
-    expect(permits.spend(1, 'a', 100, 1)).toBe(1);
+    expect(permits.consume(1, 'a', 100, 1)).toBe(1);
   });
 
   it('never spends more than the rate times the time and one burst, over any number of workers', async () => {
@@ -167,7 +167,7 @@ describe('Permits', () => {
           let spent = 0;
           for (const { worker, waitMs, wanted } of steps) {
             time.nowMs += waitMs;
-            spent += (workers[worker] as Permits).spend(1, 'a', perSecond, wanted);
+            spent += (workers[worker] as RateLimitTokens).consume(1, 'a', perSecond, wanted);
             await settle();
             const seconds = (time.nowMs - startedAtMs) / 1000;
             expect(spent).toBeLessThanOrEqual(perSecond * seconds + Math.max(1, perSecond / 10));
@@ -183,7 +183,7 @@ describe('Permits', () => {
     let spent = 0;
 
     for (let ms = 0; ms < 20_000; ms += 5) {
-      spent += permits.spend(1, 'a', perSecond, 100);
+      spent += permits.consume(1, 'a', perSecond, 100);
       await settle();
       time.nowMs += 5;
     }
@@ -200,11 +200,11 @@ describe('Permits', () => {
           const { permits, time } = arrange();
           const draw = Math.max(1, Math.ceil(perSecond / 20));
           for (const pauseMs of pauses) {
-            permits.spend(1, 'a', perSecond, 0);
+            permits.consume(1, 'a', perSecond, 0);
             await settle();
             time.nowMs += pauseMs;
           }
-          expect(permits.spend(1, 'a', perSecond, 1_000_000)).toBeLessThanOrEqual(2 * draw);
+          expect(permits.consume(1, 'a', perSecond, 1_000_000)).toBeLessThanOrEqual(2 * draw);
         },
       ),
       { numRuns: 60 },

@@ -25,7 +25,7 @@ const DRAW: Statement = {
 
 /** The statement of permits. */
 @Injectable()
-export class PermitsStore {
+export class RateLimitTokensStore {
   constructor(private readonly database: Database) {}
 
   /** Draws up to `wanted` permits; the very first call of a target makes its row and draws none. */
@@ -35,7 +35,7 @@ export class PermitsStore {
     quota: { perSecond: number; burst: number; wanted: number },
   ): Promise<number> {
     const values = [environmentId, targetId, quota.perSecond, quota.burst, quota.wanted];
-    const [row] = await this.database.hot<{ granted: number }>(DRAW, values);
+    const [row] = await this.database.queryPrepared<{ granted: number }>(DRAW, values);
     return row?.granted ?? 0;
   }
 }

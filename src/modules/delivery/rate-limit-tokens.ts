@@ -2,10 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { targetKey } from './circuit-watch.js';
-import { PermitsStore } from './rate-limit-tokens.store.js';
+import { RateLimitTokensStore } from './rate-limit-tokens.store.js';
 
 /** Permits of one target that this worker drew and has not used. */
-interface Purse {
+interface Allotment {
   permits: number;
   expiresAtMs: number;
   drawing: boolean;
@@ -23,20 +23,20 @@ const PURSES_MAX = 10_000;
  * wait; whoever finds none lets its delivery wait behind the target's gate.
  */
 @Injectable()
-export class Permits {
-  private readonly logger = new Logger(Permits.name);
-  private readonly purses = new Map<string, Purse>();
+export class RateLimitTokens {
+  private readonly logger = new Logger(RateLimitTokens.name);
+  private readonly purses = new Map<string, Allotment>();
 
   constructor(
-    private readonly store: PermitsStore,
+    private readonly store: RateLimitTokensStore,
     private readonly clock: Clock,
   ) {}
 
   /** Spends up to `wanted` permits; returns how many there were. A low purse is filled in the background. */
-  spend(environmentId: number, targetId: Id, perSecond: number, wanted: number): number {
+  consume(environmentId: number, targetId: Id, perSecond: number, wanted: number): number {
     const key = targetKey(environmentId, targetId);
     const nowMs = this.clock.nowMs();
-    const purse = this.purse(key);
+    const purse = this.allotment(key);
     if (purse.expiresAtMs <= nowMs) purse.permits = 0;
     const spent = Math.min(purse.permits, wanted);
     purse.permits -= spent;
@@ -48,7 +48,7 @@ export class Permits {
     return spent;
   }
 
-  private purse(key: string): Purse {
+  private allotment(key: string): Allotment {
     let purse = this.purses.get(key);
     if (!purse) {
       purse = { permits: 0, expiresAtMs: 0, drawing: false, notBeforeMs: 0 };
@@ -62,7 +62,7 @@ export class Permits {
     environmentId: number,
     targetId: Id,
     quota: { perSecond: number; draw: number },
-    purse: Purse,
+    allotment: Allotment,
   ): Promise<void> {
     try {
       const burst = Math.max(1, quota.perSecond / 10);
@@ -72,14 +72,14 @@ export class Permits {
         wanted: quota.draw,
       });
       const nowMs = this.clock.nowMs();
-      purse.permits += granted;
-      purse.expiresAtMs = nowMs + PURSE_LIFETIME_MS;
-      purse.notBeforeMs = granted > 0 ? nowMs : nowMs + Math.min(1000 / quota.perSecond / 2, 200);
+      allotment.permits += granted;
+      allotment.expiresAtMs = nowMs + PURSE_LIFETIME_MS;
+      allotment.notBeforeMs = granted > 0 ? nowMs : nowMs + Math.min(1000 / quota.perSecond / 2, 200);
     } catch (error) {
       this.logger.warn(`Drawing permits failed: ${(error as Error).message}`);
-      purse.notBeforeMs = this.clock.nowMs() + 1000;
+      allotment.notBeforeMs = this.clock.nowMs() + 1000;
     } finally {
-      purse.drawing = false;
+      allotment.drawing = false;
     }
   }
 }

@@ -1,12 +1,12 @@
-import { bounded, initialWindow, started } from '#engine/concurrency-window.js';
+import { initialWindow, onStart, setCeiling } from '#engine/concurrency-window.js';
 import { unanswered } from '#engine/pressure.js';
-import { Shares } from './fair-share.js';
+import { FairShare } from './fair-share.js';
 import { LanePressure, type Pressed } from './scheduler-pressure.js';
 
 /** Environments 1 and 2 are of one organization, 3 is of another; the process is as busy as the test says. */
 async function arrange({ utilization = 1 } = {}) {
   const felt = { nowMs: 1_000, utilization };
-  const shares = new Shares<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));
+  const shares = new FairShare<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));
   const pressure = new LanePressure(shares, { nowMs: () => felt.nowMs, utilization: () => felt.utilization });
   for (const environmentId of [1, 2, 3]) shares.hold(environmentId, 1);
   // Their organizations are learned.
@@ -26,8 +26,8 @@ async function arrange({ utilization = 1 } = {}) {
       ready: 0,
       isHeldBack: false,
     };
-    bounded(made.window, concurrency);
-    for (let i = 0; i < running; i += 1) started(made.window);
+    setCeiling(made.window, concurrency);
+    for (let i = 0; i < running; i += 1) onStart(made.window);
     pressure.recount(made);
     return made;
   };
@@ -48,20 +48,20 @@ describe('what presses', () => {
     target({ environmentId: 2, waiting: 5 });
     target({ environmentId: 3, waiting: 1 });
 
-    expect(pressure.of(1)).toEqual({ ready: 70, drainPerSecond: 0 });
-    expect(pressure.of(2)).toEqual({ ready: 5, drainPerSecond: 0 });
-    expect(pressure.of(3)).toEqual({ ready: 1, drainPerSecond: 0 });
+    expect(pressure.forEnvironment(1)).toEqual({ ready: 70, drainPerSecond: 0 });
+    expect(pressure.forEnvironment(2)).toEqual({ ready: 5, drainPerSecond: 0 });
+    expect(pressure.forEnvironment(3)).toEqual({ ready: 1, drainPerSecond: 0 });
   });
 
   it('is nothing while the process rests in between: what waits then waits for receivers', async () => {
     const { pressure, target, felt } = await arrange({ utilization: 0.84 });
     target({ waiting: 1_000 });
-    expect(pressure.of(1)).toBeNull();
+    expect(pressure.forEnvironment(1)).toBeNull();
 
     felt.utilization = 0.86;
     felt.nowMs += 100;
 
-    expect(pressure.of(1)?.ready).toBe(1_000);
+    expect(pressure.forEnvironment(1)?.ready).toBe(1_000);
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe('what presses', () => {
     const { pressure, target, answers } = await arrange();
     answers(target({ waiting: 500, ...its }), count, tookMs, isSuccess);
 
-    expect(pressure.of(1)?.ready ?? 0).toBe(ready);
+    expect(pressure.forEnvironment(1)?.ready ?? 0).toBe(ready);
   });
 
   it('is nothing while receivers keep the places of the environment for more than a second each', async () => {
@@ -84,21 +84,25 @@ describe('what presses', () => {
     target({ environmentId: 2, waiting: 100 });
     shares.run(1, 1_024);
     answers(own, 511);
-    expect([pressure.of(1), pressure.of(2)?.ready, pressure.of(3)?.ready]).toEqual([null, 100, 100]);
+    expect([pressure.forEnvironment(1), pressure.forEnvironment(2)?.ready, pressure.forEnvironment(3)?.ready]).toEqual([
+      null,
+      100,
+      100,
+    ]);
 
     answers(own, 1);
 
-    expect(pressure.of(1)?.ready).toBe(100);
+    expect(pressure.forEnvironment(1)?.ready).toBe(100);
   });
 
   it('no longer counts a target that has stopped to answer, though nothing happens to it', async () => {
     const { pressure, target, answers, felt } = await arrange();
     answers(target({ waiting: 500, running: FULL }), 10);
-    expect(pressure.of(1)?.ready).toBe(500);
+    expect(pressure.forEnvironment(1)?.ready).toBe(500);
 
     felt.nowMs += 600;
 
-    expect(pressure.of(1)).toBeNull();
+    expect(pressure.forEnvironment(1)).toBeNull();
   });
 
   it('ends with what waits', async () => {
@@ -108,7 +112,7 @@ describe('what presses', () => {
     its.waiting = { first: { length: 0 } };
     pressure.recount(its);
 
-    expect(pressure.of(1)).toBeNull();
+    expect(pressure.forEnvironment(1)).toBeNull();
   });
 
   it('comes with the rate at which the environment is delivered for, and nobody else', async () => {
@@ -121,7 +125,7 @@ describe('what presses', () => {
       answers(others, 1);
     }
 
-    expect(pressure.of(1)?.drainPerSecond).toBeCloseTo(1_000, -2);
-    expect(pressure.of(3)?.drainPerSecond).toBeCloseTo(100, -1);
+    expect(pressure.forEnvironment(1)?.drainPerSecond).toBeCloseTo(1_000, -2);
+    expect(pressure.forEnvironment(3)?.drainPerSecond).toBeCloseTo(100, -1);
   });
 });

@@ -1,4 +1,4 @@
-import { admits, isBounded, type Window } from '#engine/concurrency-window.js';
+import { type ConcurrencyWindow, hasRoom, isBounded } from '#engine/concurrency-window.js';
 import {
   type Answering,
   isQuick,
@@ -9,12 +9,12 @@ import {
   type Pressure,
   turnsOver,
 } from '#engine/pressure.js';
-import type { Shares } from './fair-share.js';
+import type { FairShare } from './fair-share.js';
 
 /** What is known here of a target in the lane. */
 export interface Pressed {
   environmentId: number;
-  window: Window;
+  window: ConcurrencyWindow;
   answering: Answering;
   waiting: { first: { length: number } };
   /** How many of those were counted as ready. */
@@ -50,7 +50,7 @@ export class LanePressure {
   private isBusy = false;
 
   constructor(
-    private readonly shares: Shares<unknown>,
+    private readonly shares: FairShare<unknown>,
     private readonly felt: Felt,
   ) {}
 
@@ -58,7 +58,7 @@ export class LanePressure {
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);
-    if (count === 0 || admits(target.window)) return this.keep(target, count, false);
+    if (count === 0 || hasRoom(target.window)) return this.keep(target, count, false);
     const isTrusted = !isBounded(target.window) && isQuick(target.answering, this.felt.nowMs());
     this.keep(target, isTrusted ? count : 0, isTrusted);
   }
@@ -71,7 +71,7 @@ export class LanePressure {
   }
 
   /** What presses on an environment; null when nothing does. */
-  of(environmentId: number): Pressure | null {
+  forEnvironment(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);
     const ready = this.isBusy ? this.shares.ready(environmentId) : 0;

@@ -1,34 +1,34 @@
 import fc from 'fast-check';
 import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
-import type { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Environments } from '#modules/auth/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
-import { DeliveryLane, type Turn } from './local-scheduler.js';
-import type { Permits } from './rate-limit-tokens.js';
-import type { WorkerPresence } from './worker-heartbeat.js';
+import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
+import type { RateLimitTokens } from './rate-limit-tokens.js';
+import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /** A busy lane of which attempts start and end, and time passes, as the test says. */
 function arrange(deliveryConcurrency: number) {
   const world = { laterMs: 0 };
   const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });
-  const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
+  const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerHeartbeat;
   const environments = {
     get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }),
   } as unknown as Environments;
-  const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
-  const lane = new DeliveryLane(
+  const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
+  const lane = new LocalScheduler(
     { deliveryConcurrency } as Config,
     { isClosed: () => true } as unknown as CircuitWatch,
-    {} as Permits,
+    {} as RateLimitTokens,
     presence,
     environments,
     clock,
-    rightOfWay,
+    load,
   );
-  const running: Turn[] = [];
+  const running: DeliveryTurn[] = [];
   lane.connect(
     (turn) => running.push(turn),
     () => undefined,
@@ -37,8 +37,8 @@ function arrange(deliveryConcurrency: number) {
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
     const [turn] = running.splice(at, at < 0 ? 0 : 1);
     if (!turn) throw new Error(`Nothing runs against ${targetId}.`);
-    lane.answered(turn, outcome, isTimedOut);
-    lane.done(turn);
+    lane.recordAnswer(turn, outcome, isTimedOut);
+    lane.releaseSlot(turn);
   };
   const against = (targetId: string): number => running.filter(({ delivery }) => delivery.targetId === targetId).length;
   return { lane, world, running, end, against };

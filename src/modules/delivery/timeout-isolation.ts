@@ -1,7 +1,7 @@
-import { isMute, noSilence, noteEnd, type Silence } from '#engine/timeout-isolation.js';
+import { emptyTimeoutHistory, isIsolated, recordAttemptEnd, type TimeoutHistory } from '#engine/timeout-isolation.js';
 
 /** What is known here of a target in the lane. */
-export interface Hearable {
+export interface IsolatedTarget {
   environmentId: number;
   /** Its attempts that ended by their deadline since it answered last; Infinity for one that never did. */
   unanswered: number;
@@ -10,7 +10,7 @@ export interface Hearable {
 }
 
 interface Environment<Target> {
-  silence: Silence;
+  silence: TimeoutHistory;
   /** Attempts under way at targets that were not known to answer when they began. */
   running: number;
   /** Since when those are waited for in vain: the last answer of one of them, or when the first began. */
@@ -36,7 +36,7 @@ const REMEMBERED_MAX = 10_000;
  * have a quarter of the places at most, so that what they cost (connections opened and closed, results written, seconds of waiting) is
  * taken neither from the neighbours nor from those of its own that answer.
  */
-export class SilentTargets<Target extends Hearable> {
+export class TimeoutIsolation<Target extends IsolatedTarget> {
   private readonly environments = new Map<number, Environment<Target>>();
   private heardAtMs = -Infinity;
   private held = 0;
@@ -50,14 +50,14 @@ export class SilentTargets<Target extends Hearable> {
 
   /** Whether one more attempt at the target may begin, with `max` places in all. */
   admits(target: Target, max: number): boolean {
-    if (isHeard(target)) return true;
+    if (hasResponded(target)) return true;
     const environment = this.environments.get(target.environmentId);
     return environment === undefined || environment.running < partOf(max) || !this.isLimited(environment);
   }
 
   /** An attempt at the target begins; returns whether it is one that counts here, which its end has to be told with. */
-  began(target: Target): boolean {
-    if (isHeard(target)) return false;
+  onStart(target: Target): boolean {
+    if (hasResponded(target)) return false;
     const environment = this.environment(target.environmentId);
     if (environment.running === 0) environment.sinceMs = this.nowMs();
     environment.running += 1;
@@ -65,7 +65,7 @@ export class SilentTargets<Target extends Hearable> {
   }
 
   /** `isCounted`: as its beginning said. `isAnswered`: null where nothing was sent. */
-  ended(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
+  onEnd(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;
     const nowMs = this.nowMs();
@@ -75,7 +75,7 @@ export class SilentTargets<Target extends Hearable> {
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;
-    noteEnd(environment.silence, isAnswered, nowMs);
+    recordAttemptEnd(environment.silence, isAnswered, nowMs);
   }
 
   /** Has the target wait, at the end; who waits already keeps its place. */
@@ -85,7 +85,7 @@ export class SilentTargets<Target extends Hearable> {
     target.isHeldBack = true;
   }
 
-  waitNoMore(target: Target): void {
+  removeWaiter(target: Target): void {
     if (!target.isHeldBack) return;
     target.isHeldBack = false;
     this.held -= 1;
@@ -103,7 +103,7 @@ export class SilentTargets<Target extends Hearable> {
     const waiting = this.environments.get(environmentId)?.waiting;
     if (waiting === undefined || waiting.size === 0) return null;
     const [target] = waiting as Iterable<Target> as [Target];
-    this.waitNoMore(target);
+    this.removeWaiter(target);
     return target;
   }
 
@@ -116,7 +116,7 @@ export class SilentTargets<Target extends Hearable> {
   private isLimited({ silence, sinceMs }: Environment<Target>): boolean {
     const nowMs = this.nowMs();
     if (nowMs - this.heardAtMs > OTHERS_MS) return false;
-    return nowMs - sinceMs > VAIN_MS || isMute(silence, nowMs);
+    return nowMs - sinceMs > VAIN_MS || isIsolated(silence, nowMs);
   }
 
   private environment(environmentId: number): Environment<Target> {
@@ -125,7 +125,7 @@ export class SilentTargets<Target extends Hearable> {
       if (this.environments.size >= REMEMBERED_MAX) this.forgetOne();
       this.environments.set(
         environmentId,
-        (environment = { silence: noSilence(), running: 0, sinceMs: -Infinity, waiting: new Set() }),
+        (environment = { silence: emptyTimeoutHistory(), running: 0, sinceMs: -Infinity, waiting: new Set() }),
       );
     }
     return environment;
@@ -141,7 +141,7 @@ export class SilentTargets<Target extends Hearable> {
 }
 
 /** Whether the target is known to answer. */
-export function isHeard({ unanswered }: Pick<Hearable, 'unanswered'>): boolean {
+export function hasResponded({ unanswered }: Pick<IsolatedTarget, 'unanswered'>): boolean {
   return unanswered < UNANSWERED_MAX;
 }
 

@@ -2,7 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import type { DeliveryKey } from '#modules/ledger/claims.contract.js';
-import type { Handover } from '#modules/ledger/local-scheduler.contract.js';
+import type { WakeQueue as WakeQueueContract } from '#modules/ledger/local-scheduler.contract.js';
 
 export const WAKE_QUEUE = 'deliveries';
 
@@ -20,7 +20,7 @@ const WAITING_MAX = 10_000;
  * dispatchers' sweep, so nobody ever waits for this.
  */
 @Injectable()
-export class WakeQueue implements Handover, BeforeApplicationShutdown {
+export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeQueue.name);
   private waiting: DeliveryKey[] = [];
   private adding = false;

@@ -1,8 +1,8 @@
 import { Clock } from '#kernel/clock.js';
 import type { DatabaseTime } from '#kernel/database/database-time.js';
 import { type Id, Ids } from '#kernel/ids.js';
-import type { Presence } from '#modules/ledger/worker-registry.contract.js';
-import { WorkerPresence } from './worker-heartbeat.js';
+import type { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 class FakeClock extends Clock {
   ms = 1_000_000_000_000;
@@ -18,7 +18,7 @@ class FakeClock extends Clock {
 }
 
 /** The table of workers, and what was asked of it. */
-class Table implements Presence {
+class Table implements WorkerRegistry {
   readonly dead = new Set<Id>();
   readonly left: Id[] = [];
   beats: Id[] = [];
@@ -34,7 +34,7 @@ class Table implements Presence {
     this.reaps += 1;
     return 0;
   }
-  async leave(id: Id): Promise<void> {
+  async remove(id: Id): Promise<void> {
     this.left.push(id);
   }
 }
@@ -45,7 +45,7 @@ function arrange(holds: (id: Id) => boolean = () => false) {
   const table = new Table();
   const time = { agreed: true };
   const world = { dropped: [] as Id[], resumed: 0 };
-  const worker = new WorkerPresence(table, clock, new Ids(clock), { isAgreed: () => time.agreed } as DatabaseTime);
+  const worker = new WorkerHeartbeat(table, clock, new Ids(clock), { isAgreed: () => time.agreed } as DatabaseTime);
   Object.assign(worker, {
     holder: { holds, drop: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) },
   });
@@ -115,9 +115,9 @@ describe('WorkerPresence', () => {
     const first = worker.claimant() as Id;
     held.add(first);
 
-    await expect(worker.asked(first, Promise.reject(new Error('Connection terminated unexpectedly')))).rejects.toThrow(
-      'Connection',
-    );
+    await expect(
+      worker.trackClaim(first, Promise.reject(new Error('Connection terminated unexpectedly'))),
+    ).rejects.toThrow('Connection');
     await turn();
 
     const second = worker.claimant();
@@ -129,7 +129,7 @@ describe('WorkerPresence', () => {
     held.clear();
     await turn();
     expect(table.left).toEqual([first]);
-    expect([worker.knows(first), worker.mayStart(first), worker.claimant()]).toEqual([false, false, second]);
+    expect([worker.isOwnClaim(first), worker.mayStart(first), worker.claimant()]).toEqual([false, false, second]);
   });
 
   it('does not doubt what PostgreSQL itself refused', async () => {
@@ -138,7 +138,7 @@ describe('WorkerPresence', () => {
     const name = worker.claimant() as Id;
 
     await expect(
-      worker.asked(name, Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' }))),
+      worker.trackClaim(name, Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' }))),
     ).rejects.toThrow('deadlock');
     await turn();
 
@@ -169,7 +169,7 @@ describe('WorkerPresence', () => {
     const names = [...new Set(table.beats)];
     expect(names.length).toBeGreaterThan(1);
 
-    await worker.leave();
+    await worker.stop();
 
     expect(new Set(table.left)).toEqual(new Set(names));
     expect(worker.claimant()).toBeNull();

@@ -5,7 +5,7 @@ import { Loop } from '#kernel/concurrency/loop.js';
 import { isOutcomeUnknown } from '#kernel/database/database.js';
 import { DatabaseTime } from '#kernel/database/database-time.js';
 import { type Id, Ids } from '#kernel/ids.js';
-import { Presence } from '#modules/ledger/worker-registry.contract.js';
+import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
@@ -26,11 +26,11 @@ interface Name {
 }
 
 /** What this worker holds, as far as its presence has to know it. */
-export interface Holder {
+export interface ClaimHolder {
   /** Whether anything is held that was claimed under this name. */
   holds(claimant: Id): boolean;
   /** A name was declared dead: what is held under it and has not started belongs to others. */
-  drop(claimant: Id): void;
+  dropClaim(claimant: Id): void;
   /** The leases are renewed: what could not start while they were in doubt may start now, or is lost. */
   resume(): void;
 }
@@ -46,8 +46,8 @@ export interface Holder {
  * is held under it and then goes, and with it claims whose rows this worker never heard of: the statement was committed and its answer was lost.
  */
 @Injectable()
-export class WorkerPresence {
-  private readonly logger = new Logger(WorkerPresence.name);
+export class WorkerHeartbeat {
+  private readonly logger = new Logger(WorkerHeartbeat.name);
   private readonly loop: Loop;
   /** The one that claims are made under, then the older ones. */
   private names: [Name, ...Name[]];
@@ -55,10 +55,10 @@ export class WorkerPresence {
   /** Others could not renew either while storage was away: nobody is declared dead right after. */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
-  private holder: Holder = { holds: () => true, drop: () => undefined, resume: () => undefined };
+  private claimHolder: ClaimHolder = { holds: () => true, dropClaim: () => undefined, resume: () => undefined };
 
   constructor(
-    private readonly presence: Presence,
+    private readonly heartbeat: WorkerRegistry,
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly time: DatabaseTime,
@@ -83,22 +83,22 @@ export class WorkerPresence {
   }
 
   /** Whether a name is still this worker's; one that was declared dead, or was given back, is not. */
-  knows(claimant: Id): boolean {
+  isOwnClaim(claimant: Id): boolean {
     return this.names.some(({ id }) => id === claimant);
   }
 
   /** A claim under this name was not answered: rows may stand under it that nobody here has heard of. */
-  doubt(claimant: Id): void {
+  suspect(claimant: Id): void {
     const name = this.names.find(({ id }) => id === claimant);
     if (name) name.isInDoubt = true;
   }
 
   /** What a claim under this name resolves with. */
-  async asked<T>(claimant: Id, claim: Promise<T>): Promise<T> {
+  async trackClaim<T>(claimant: Id, claim: Promise<T>): Promise<T> {
     try {
       return await claim;
     } catch (error) {
-      if (isOutcomeUnknown(error)) this.doubt(claimant);
+      if (isOutcomeUnknown(error)) this.suspect(claimant);
       throw error;
     }
   }
@@ -114,16 +114,16 @@ export class WorkerPresence {
     this.reapedListeners.push(listener);
   }
 
-  start(holder: Holder): void {
-    this.holder = holder;
+  start(claimHolder: ClaimHolder): void {
+    this.claimHolder = claimHolder;
     this.loop.start();
   }
 
   /** Claims no more, and gives back what is still held. */
-  async leave(): Promise<void> {
+  async stop(): Promise<void> {
     this.isLeaving = true;
     await this.loop.stop();
-    for (const { id } of this.names) await this.presence.leave(id);
+    for (const { id } of this.names) await this.heartbeat.remove(id);
   }
 
   private async turn(): Promise<{ restMs: number }> {
@@ -134,10 +134,10 @@ export class WorkerPresence {
       this.steadySinceMs = null;
       throw error;
     }
-    this.holder.resume();
+    this.claimHolder.resume();
     this.steadySinceMs ??= this.clock.monotonicMs();
     const isSteady = this.clock.monotonicMs() - this.steadySinceMs >= LEASE_MS;
-    if (isSteady && this.time.isAgreed()) this.freed(await this.presence.reap());
+    if (isSteady && this.time.isAgreed()) this.notifyReaped(await this.heartbeat.reap());
     return { restMs: BEAT_MS };
   }
 
@@ -147,7 +147,7 @@ export class WorkerPresence {
     const isAlive = alive.has(current.id);
     if (!isAlive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
     const kept: Name[] = isAlive ? [current] : [];
-    for (const name of older) if (alive.has(name.id) && !(await this.retired(name))) kept.push(name);
+    for (const name of older) if (alive.has(name.id) && !(await this.isRetired(name))) kept.push(name);
     const nowMs = this.clock.monotonicMs();
     if (isAlive && !current.isInDoubt && nowMs - current.sinceMs < NAME_LIFETIME_MS) {
       this.names = [current, ...kept.slice(1)];
@@ -160,19 +160,19 @@ export class WorkerPresence {
   }
 
   /** Statements that were under way when a name was replaced are over after another lifetime; behind one in doubt nobody waits for so long. */
-  private async retired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
+  private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
-    if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.holder.holds(id)) return false;
+    if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.claimHolder.holds(id)) return false;
     // What is answered from here on does not start: it is free for others.
     this.names = this.names.filter((name) => name.id !== id) as [Name, ...Name[]];
-    await this.presence.leave(id);
+    await this.heartbeat.remove(id);
     return true;
   }
 
   /** Those that live; what is held under a dead one goes at once. */
   private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
-    const alive = await this.presence.beat({
+    const alive = await this.heartbeat.beat({
       ids: names.map(({ id }) => id),
       host: hostname(),
       pid: process.pid,
@@ -180,7 +180,7 @@ export class WorkerPresence {
     });
     for (const name of names) {
       if (alive.has(name.id)) name.beatMs = askedMs;
-      else this.holder.drop(name.id);
+      else this.claimHolder.dropClaim(name.id);
     }
     return alive;
   }
@@ -199,7 +199,7 @@ export class WorkerPresence {
     };
   }
 
-  private freed(count: number): void {
+  private notifyReaped(count: number): void {
     if (count === 0) return;
     this.logger.warn(`Freed ${count} deliveries of workers that are gone.`);
     for (const listener of this.reapedListeners) listener();

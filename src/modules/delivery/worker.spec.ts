@@ -1,18 +1,18 @@
 import { Logger } from '@nestjs/common';
-import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Notifications } from '#kernel/database/notifications.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Claims } from '#modules/ledger/claims.contract.js';
-import type { Outlet } from '#modules/ledger/local-scheduler.contract.js';
+import type { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
 import type { Results } from '#modules/ledger/record.contract.js';
 import type { Attempt } from './attempt.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryListeners } from './listeners.js';
-import type { DeliveryLane, Turn } from './local-scheduler.js';
+import type { DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 import { DeliveryWorker } from './worker.js';
 
-const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as Turn;
+const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as DeliveryTurn;
 
 /** A worker whose one turn is delivered, unless `breaks` says what goes wrong; what it was heard to do. */
 function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {}) {
@@ -21,12 +21,12 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     if (error) throw error;
     return value;
   };
-  let run: (turn: Turn) => void = () => undefined;
+  let run: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   const lane = {
-    connect: (runTurn: (turn: Turn) => void) => void (run = runTurn),
-    answered: (_turn: Turn, outcome: string | null) => heard.push(`answered ${outcome}`),
+    connect: (runTurn: (deliveryTurn: DeliveryTurn) => void) => void (run = runTurn),
+    answered: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
     done: () => heard.push('done'),
-  } as unknown as DeliveryLane;
+  } as unknown as LocalScheduler;
   const performed = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
   const attempt = {
     perform: async () => or(breaks.attempt, performed),
@@ -50,13 +50,13 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     attempt,
     claims,
     results,
-    { attachLane: () => undefined } as unknown as Outlet,
+    { attachLane: () => undefined } as unknown as DeliverySinks,
     {} as Targets,
     circuits,
     { on: () => undefined } as unknown as Notifications,
     listeners,
     { tell: () => undefined } as unknown as DeliveryLog,
-    new RightOfWay(),
+    new LoadMonitor(),
   );
   worker.start(() => undefined);
   return { worker, heard, run: () => run(TURN) };

@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Outcome } from '#engine/outcome.js';
-import { RightOfWay } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { Targets, Withheld } from '#modules/destinations/contract.js';
 import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
-import { Outlet } from '#modules/ledger/local-scheduler.contract.js';
+import { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
 import { Results } from '#modules/ledger/record.contract.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLog } from './delivery-log.js';
 import { DeliveryListeners } from './listeners.js';
-import { DeliveryLane, type Turn } from './local-scheduler.js';
+import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 
 const FAILURE_THRESHOLD_DEFAULT = 10;
 
@@ -23,25 +23,25 @@ export class DeliveryWorker {
   private readonly idleListeners: (() => void)[] = [];
 
   constructor(
-    private readonly lane: DeliveryLane,
+    private readonly lane: LocalScheduler,
     private readonly attempt: Attempt,
     private readonly claims: Claims,
     private readonly results: Results,
-    private readonly outlet: Outlet,
+    private readonly handoff: DeliverySinks,
     private readonly targets: Targets,
     private readonly circuits: CircuitWatch,
     private readonly notifications: Notifications,
     private readonly listeners: DeliveryListeners,
     private readonly log: DeliveryLog,
-    private readonly rightOfWay: RightOfWay,
+    private readonly load: LoadMonitor,
   ) {}
 
   /** Connects the lane, and watches for targets that stop taking deliveries. */
   start(onLeft: () => void): void {
     this.lane.connect((turn) => void this.run(turn), onLeft);
-    this.outlet.attachLane(this.lane);
-    this.circuits.onOpen((environmentId, targetId) => this.background(this.shut(environmentId, targetId)));
-    this.notifications.on('destination', (key) => this.background(this.changed(key)));
+    this.handoff.attachScheduler(this.lane);
+    this.circuits.onOpen((environmentId, targetId) => this.background(this.parkTarget(environmentId, targetId)));
+    this.notifications.on('destination', (key) => this.background(this.notifyChange(key)));
     // What changed while no worker was there.
     this.background(this.endInactive());
   }
@@ -52,23 +52,27 @@ export class DeliveryWorker {
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  private async run(turn: Turn): Promise<void> {
-    this.rightOfWay.deliveryBegins();
+  private async run(deliveryTurn: DeliveryTurn): Promise<void> {
+    this.load.recordDelivery();
     this.turnsRunning += 1;
     let performed: Performed | null = null;
     try {
-      performed = await this.attempt.perform(turn.delivery, turn.probe, () => this.lane.linger(turn));
-      this.lane.answered(turn, performed.outcome, performed.result.attempt?.error === 'timeout');
+      performed = await this.attempt.perform(deliveryTurn.delivery, deliveryTurn.probe, () =>
+        this.lane.onLinger(deliveryTurn),
+      );
+      this.lane.recordAnswer(deliveryTurn, performed.outcome, performed.result.attempt?.error === 'timeout');
       // In this order: a crash in between loses one count of the breaker, never an attempt.
       const held = await this.results.record(performed.result);
-      this.lane.done(turn);
+      this.lane.releaseSlot(deliveryTurn);
       if (held) {
-        const learning = this.tell(turn.delivery, performed);
+        const learning = this.publishResult(deliveryTurn.delivery, performed);
         if (learning !== undefined) await learning.catch((error: unknown) => this.warn(error));
       }
     } catch (error) {
-      if (performed === null) this.lane.answered(turn, null);
-      await (performed === null && error instanceof Withheld ? this.giveUp(turn) : this.failed(turn, error));
+      if (performed === null) this.lane.recordAnswer(deliveryTurn, null);
+      await (performed === null && error instanceof Withheld
+        ? this.releaseClaim(deliveryTurn)
+        : this.handleFailure(deliveryTurn, error));
     } finally {
       this.turnsRunning -= 1;
       if (this.turnsRunning === 0) for (const resolve of this.idleListeners.splice(0)) resolve();
@@ -76,11 +80,11 @@ export class DeliveryWorker {
   }
 
   /** What follows from a result that is recorded. Whatever breaks in here, the delivery is over: it must not be recorded or given back again. */
-  private tell(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
+  private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
       this.log.tell(delivery, performed);
       if (this.listeners.isHeard) this.listeners.tell(delivery, performed);
-      return performed.outcome === null ? undefined : this.learn(delivery, performed, performed.outcome);
+      return performed.outcome === null ? undefined : this.updateCircuit(delivery, performed, performed.outcome);
     } catch (error) {
       this.warn(error);
       return undefined;
@@ -88,13 +92,13 @@ export class DeliveryWorker {
   }
 
   /** Nothing was sent, and somebody else may be sending it: the claim goes back, if it is still ours. */
-  private async giveUp(turn: Turn): Promise<void> {
-    await this.claims.release([turn.delivery], false).catch((error: unknown) => this.warn(error));
-    this.lane.done(turn);
+  private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
+    await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
+    this.lane.releaseSlot(deliveryTurn);
   }
 
   /** A promise only where there is something to learn: a success behind others teaches nothing. */
-  private learn(
+  private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
     outcome: Outcome,
@@ -108,10 +112,10 @@ export class DeliveryWorker {
     );
     return counted === undefined && result.status === 'delivered'
       ? undefined
-      : this.follow({ environmentId, targetId }, performed, counted);
+      : this.applyResult({ environmentId, targetId }, performed, counted);
   }
 
-  private async follow(
+  private async applyResult(
     { environmentId, targetId }: TargetKey,
     { target, result }: Performed,
     counted: Promise<void> | undefined,
@@ -121,26 +125,27 @@ export class DeliveryWorker {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }
     // Whoever disabled or deleted it during the attempt could not fail this delivery, which was held.
-    if (result.status === 'retrying' && target?.destinationId) await this.changed(targetKey(environmentId, targetId));
+    if (result.status === 'retrying' && target?.destinationId)
+      await this.notifyChange(targetKey(environmentId, targetId));
   }
 
   /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
-  private async failed(turn: Turn, error: unknown): Promise<void> {
+  private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results
-      .record(this.attempt.postponed(turn.delivery, error))
+      .record(this.attempt.postponed(deliveryTurn.delivery, error))
       .catch((failure: unknown) => this.warn(failure));
-    this.lane.done(turn);
+    this.lane.releaseSlot(deliveryTurn);
   }
 
   /** A circuit opened: what waits for the target here and in the table waits behind its gate from now on. */
-  private async shut(environmentId: number, targetId: Id): Promise<void> {
+  private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
     await this.claims.release(this.lane.evict(environmentId, targetId), true);
     await this.claims.park(environmentId, targetId);
   }
 
   /** A destination changed: one that is gone or disabled takes its waiting deliveries with it. */
-  private async changed(key: string): Promise<void> {
+  private async notifyChange(key: string): Promise<void> {
     if (key === '*') return this.endInactive();
     const [environment, targetId] = key.split(':');
     if (!environment || !targetId) return;
@@ -157,7 +162,7 @@ export class DeliveryWorker {
     do {
       const { targets, last }: { targets: TargetKey[]; last: TargetKey | null } =
         await this.claims.waitingDestinations(after);
-      for (const { environmentId, targetId } of targets) await this.changed(targetKey(environmentId, targetId));
+      for (const { environmentId, targetId } of targets) await this.notifyChange(targetKey(environmentId, targetId));
       after = last;
     } while (after !== null);
   }

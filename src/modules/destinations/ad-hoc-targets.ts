@@ -31,7 +31,7 @@ export class AdHocTargets {
   }
 
   /** Throws 422 when the URL may not be sent to. */
-  async of(environmentId: number, url: string): Promise<Target> {
+  async forUrl(environmentId: number, url: string): Promise<Target> {
     const target = await this.cache.get(`${environmentId}:${url}`);
     // Asked each time, since a rotation's grace ends without a notice; the same keys are the same array.
     const signingKeys = await this.environments.signingKeys(environmentId);

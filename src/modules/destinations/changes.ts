@@ -96,7 +96,7 @@ export class Changes {
   }
 
   private async refuseWhileUsed(environmentId: number, id: Id): Promise<void> {
-    const users = await this.users.of(environmentId, id, USERS_SHOWN_MAX);
+    const users = await this.users.list(environmentId, id, USERS_SHOWN_MAX);
     if (users.length === 0) return;
     throw conflict('Something sends to this destination. Take it out of there first, see details.used_by.', {
       used_by: users,

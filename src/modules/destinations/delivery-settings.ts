@@ -46,7 +46,7 @@ export function shownSettings(row: DestinationEntity, policies: RetryPolicies): 
 }
 
 function shownRetry(retry: RetrySettings | null, policies: RetryPolicies): ShownDeliverySettings['retry'] {
-  const { maxAttempts, scheduleSeconds } = policies.of(retry);
+  const { maxAttempts, scheduleSeconds } = policies.forSettings(retry);
   const unserved = policies.absence(retry);
   return {
     ...(retry?.policy !== undefined && { policy: retry.policy }),

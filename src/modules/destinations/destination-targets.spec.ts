@@ -64,7 +64,7 @@ function arrange() {
 describe('DestinationTargets.ofAll', () => {
   it('loads what the cache lacks with one statement, and keeps the order of the ids', async () => {
     const { targets, asked } = arrange();
-    await targets.of(7, '2');
+    await targets.find(7, '2');
 
     const found = await targets.ofAll(7, ['3', '2', 'none', '1', '3']);
 
@@ -86,8 +86,8 @@ describe('DestinationTargets.ofAll', () => {
 
     await Promise.all([
       targets.ofAll(7, ['1', '2']),
-      targets.of(7, '1'),
-      targets.of(7, '3'),
+      targets.find(7, '1'),
+      targets.find(7, '3'),
       targets.ofAll(7, ['2', '4']),
     ]);
 
@@ -105,7 +105,7 @@ describe('DestinationTargets.ofAll', () => {
     await targets.ofAll(7, ['8', '9']);
 
     expect(asked).toEqual([['8', '9'], ['9']]);
-    await expect(targets.of(7, '9')).rejects.toThrow('do not fit');
+    await expect(targets.find(7, '9')).rejects.toThrow('do not fit');
   });
 
   it('rejects while storage is away, and loads again afterwards', async () => {
@@ -121,7 +121,7 @@ describe('DestinationTargets.ofAll', () => {
 describe('a target', () => {
   it('signs with both keys until the grace of a rotation ends, however long it has been in the cache', async () => {
     const { targets, world } = arrange();
-    const target = await targets.of(7, '1');
+    const target = await targets.find(7, '1');
 
     world.nowMs = 999;
     expect(target?.signingKeys).toEqual([NEW, OLD]);

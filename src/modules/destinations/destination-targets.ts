@@ -52,7 +52,7 @@ export class DestinationTargets {
   }
 
   /** Null when there is none in this environment. */
-  of(environmentId: number, id: Id): Promise<Target | null> {
+  find(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
@@ -71,7 +71,7 @@ export class DestinationTargets {
     const gathering: Gathering = new Map();
     this.gathering = gathering;
     try {
-      return ids.map((id) => this.of(environmentId, id));
+      return ids.map((id) => this.find(environmentId, id));
     } finally {
       this.gathering = null;
       if (gathering.size > 0) {
@@ -103,7 +103,7 @@ export class DestinationTargets {
       keys: this.secrets.open(row),
       credentials: this.secrets.openCredentials(row),
       headers: await this.headerSecrets.resolve(row.environmentId, row.headers),
-      retry: this.retryPolicies.of(row.retry),
+      retry: this.retryPolicies.forSettings(row.retry),
     };
     return targetOf(row, opened, () => this.clock.nowMs());
   }

@@ -16,7 +16,7 @@ export type FindDestinationUsers = (
 /** Who uses which destination: what is in use can't be deleted. Connected by the contexts that use destinations. */
 export abstract class DestinationUsers {
   /** At most `max`. */
-  abstract of(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]>;
+  abstract list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]>;
 
   abstract attach(find: FindDestinationUsers): void;
 }

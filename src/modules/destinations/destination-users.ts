@@ -7,7 +7,7 @@ import { type DestinationUser, DestinationUsers, type FindDestinationUsers } fro
 export class AttachedDestinationUsers extends DestinationUsers {
   private readonly finders: FindDestinationUsers[] = [];
 
-  override async of(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]> {
+  override async list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]> {
     const found: DestinationUser[] = [];
     // One after the other: they share the caller's transaction, which is one connection.
     for (const find of this.finders) found.push(...(await find(environmentId, destinationId, max)));

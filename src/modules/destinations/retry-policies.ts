@@ -47,7 +47,7 @@ export class RetryPolicies implements OnModuleInit {
   }
 
   /** What is in force. For a name that is gone the default holds. */
-  of(retry: RetrySettings | null): RuledRetryPolicy {
+  forSettings(retry: RetrySettings | null): RuledRetryPolicy {
     const name = retry?.policy;
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }

@@ -25,7 +25,7 @@ export class RetryRetention {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;
     const { retentionDays } = await this.environments.get(environmentId);
-    const seconds = longestSeconds(this.policies.of(retry));
+    const seconds = longestSeconds(this.policies.forSettings(retry));
     if (seconds <= retentionDays * DAY_SECONDS) return [];
     const hours = Math.ceil(seconds / 3600);
     const message = `takes up to ${hours} hours, and events are kept for ${retentionDays} days: shorten it, or raise retention_days with PATCH /v1/org first`;
@@ -37,7 +37,7 @@ export class RetryRetention {
     const schedules = await this.store.retrySchedules(environmentId);
     return Math.max(
       longestSeconds(DEFAULT_RETRY_POLICY),
-      ...schedules.map((retry) => longestSeconds(this.policies.of(retry))),
+      ...schedules.map((retry) => longestSeconds(this.policies.forSettings(retry))),
     );
   }
 }

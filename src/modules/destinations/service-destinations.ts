@@ -37,7 +37,7 @@ export class StoredServiceDestinations extends ServiceDestinations {
   private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
     try {
       if ((await this.store.findAll(environmentId, [id])).length > 0) return;
-      await this.database.unit(() => this.insert({ environmentId, id }, name, type, timeoutMs));
+      await this.database.unitOfWork(() => this.insert({ environmentId, id }, name, type, timeoutMs));
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return;
       if (isStorageAway(error)) throw unavailable('Storage is not reachable. Nothing was accepted, try again.');

@@ -19,7 +19,7 @@ export class CachedTargets extends Targets {
   }
 
   override ofDestination(environmentId: number, destinationId: Id): Promise<Target | null> {
-    return this.destinations.of(environmentId, destinationId);
+    return this.destinations.find(environmentId, destinationId);
   }
 
   override known(environmentId: number, destinationId: Id): Target | null | undefined {
@@ -28,7 +28,7 @@ export class CachedTargets extends Targets {
 
   override ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);
-    return known === undefined ? this.destinations.of(environmentId, destinationId).then(listed) : listed(known);
+    return known === undefined ? this.destinations.find(environmentId, destinationId).then(listed) : listed(known);
   }
 
   override ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
@@ -36,7 +36,7 @@ export class CachedTargets extends Targets {
   }
 
   override ofUrl(environmentId: number, url: string): Promise<Target> {
-    return this.adHoc.of(environmentId, url);
+    return this.adHoc.forUrl(environmentId, url);
   }
 
   override adapter(type: string): DestinationAdapter {

@@ -55,7 +55,7 @@ export class DkimKeysStore {
    * is remembered must not go with a caller's transaction that is rolled back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
-    return this.database.unit(() =>
+    return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.database.query(LOCK);
         return work();

@@ -33,7 +33,7 @@ export class DomainChecks {
   /** Checks now, unless somebody does already or did in the last seconds. */
   async ask(place: DomainPlace): Promise<void> {
     // A lease, for other processes to see now: name servers may take seconds, and no transaction waits for them.
-    const isClaimed = await this.database.unit(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
+    const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 

@@ -5,10 +5,10 @@ import {
   type DnsRecord,
   judge,
   type Judgement,
+  type ObservedRecords,
   type PlatformNames,
   questionsOf,
   recordsOf,
-  type Seen,
   type SeenMx,
 } from '#engine/mail/dns-records.js';
 import type { DomainEntity } from './domains.entities.js';
@@ -42,9 +42,9 @@ export class DomainRecords {
     return this.names.mx(host, shareOf({ environmentId }));
   }
 
-  private async seen(record: DnsRecord, { ingestHost }: PlatformNames, share: string): Promise<Seen> {
+  private async seen(record: DnsRecord, { ingestHost }: PlatformNames, share: string): Promise<ObservedRecords> {
     const { name } = record;
-    const ask: { [Q in keyof Seen]-?: () => Promise<Seen[Q]> } = {
+    const ask: { [Q in keyof ObservedRecords]-?: () => Promise<ObservedRecords[Q]> } = {
       txt: () => this.names.txt(name, share),
       cname: () => this.names.cname(name, share),
       mx: () => this.names.mx(name, share),

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { CLAIM_SECONDS, DomainChecks } from './domain-checks.js';
 import { DomainsMetrics } from './domains.metrics.js';
@@ -23,7 +23,7 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly checks: DomainChecks,
     private readonly metrics: DomainsMetrics,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     clock: Clock,
   ) {
     this.loop = new Loop(
@@ -37,19 +37,19 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
-    this.lookout.attend({ name: 'domains', inMs: CHECK_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'domains', inMs: CHECK_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.loop.stop();
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     const due = await this.store.claimDue(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
     // Said once, with the backoff of the loop; each domain that could not be looked at comes again by itself.
     if (failures.length > 0) throw failures[0] as Error;
-    return { restMs: due.length === TURN_MAX ? 0 : this.lookout.restMs(REST_MS) };
+    return { restMs: due.length === TURN_MAX ? 0 : this.dueWork.restMs(REST_MS) };
   }
 
   private async check(place: DomainPlace): Promise<unknown> {

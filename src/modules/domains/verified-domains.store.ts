@@ -64,7 +64,7 @@ export class VerifiedDomainsStore {
   }
 
   private async sendingOf(asked: readonly { environmentId: number; host: string }[]): Promise<(SendingRow | null)[]> {
-    const rows = await this.database.hot<SendingRow & { place: number }>(SENDING, [
+    const rows = await this.database.queryPrepared<SendingRow & { place: number }>(SENDING, [
       intArray(asked.map(({ environmentId }) => environmentId)),
       textArray(asked.map(({ host }) => host)),
     ]);

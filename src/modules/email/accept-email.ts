@@ -8,7 +8,7 @@ import { Tracing } from '#kernel/observability/tracing.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { AttachmentFetch, type FetchAllowance } from './attachment-fetch.js';
 import { EmailMetrics } from './email.metrics.js';
 import { askedFor, type CompleteDraft, EmailComposition, messageIdOf, shownOf } from './email-composition.js';
@@ -41,7 +41,7 @@ export interface AcceptedOnce {
 export class AcceptEmail {
   constructor(
     private readonly identities: SenderIdentities,
-    private readonly acceptance: Acceptance,
+    private readonly acceptancePolicies: AcceptancePolicies,
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
     private readonly group: EmailGroup,
@@ -63,8 +63,8 @@ export class AcceptEmail {
     allowed: FetchAllowance,
     once: AcceptedOnce | null,
   ): Promise<AcceptedEmail> {
-    const identity = await this.identities.of(tenant, draft.from.address);
-    const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
+    const identity = await this.identities.resolve(tenant, draft.from.address);
+    const headers = this.acceptancePolicies.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
     const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments, allowed) };
     const { environmentId } = tenant;
     const id = this.ids.next();
@@ -90,7 +90,7 @@ export class AcceptEmail {
     const to = recipientsOf(draft)
       .map(({ address }) => address)
       .join(',');
-    const added = await this.acceptance.rule({
+    const added = await this.acceptancePolicies.rule({
       kind: 'email',
       tenant,
       to,
@@ -142,7 +142,7 @@ export class AcceptEmail {
 
   private async makeEvent(email: NewEmail, once: AcceptedOnce | null): Promise<void> {
     const { environmentId, id, status } = email;
-    const targetId = await this.destination.of(environmentId);
+    const targetId = await this.destination.forEnvironment(environmentId);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
     await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency }));

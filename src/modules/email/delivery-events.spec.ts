@@ -1,5 +1,5 @@
 import type { EmailFact } from './contract.js';
-import { applyFacts } from './delivery-events.js';
+import { applyDeliveryEvents } from './delivery-events.js';
 import type { StoredRecipient } from './emails.store.js';
 
 const AT = '2026-11-22T10:00:00.000Z';
@@ -23,7 +23,7 @@ const email = (...recipients: StoredRecipient[]) => ({ recipients, timeline: [] 
 
 describe('applyFacts', () => {
   it('moves each recipient by itself, and the email with the worst of them', () => {
-    const { after, news, suppressed } = applyFacts(
+    const { after, news, suppressed } = applyDeliveryEvents(
       email(recipient('a@x.example'), recipient('b@x.example'), recipient('c@x.example')),
       [
         fact('a@x.example', 'sent'),
@@ -56,9 +56,9 @@ describe('applyFacts', () => {
       fact('a@x.example', 'sent'),
       fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.1.1' }),
     ];
-    const once = applyFacts(email(recipient('a@x.example')), facts, AT);
+    const once = applyDeliveryEvents(email(recipient('a@x.example')), facts, AT);
 
-    const twice = applyFacts(once.after, facts, LATER);
+    const twice = applyDeliveryEvents(once.after, facts, LATER);
 
     expect([twice.isChanged, twice.after, twice.news]).toEqual([false, once.after, []]);
   });
@@ -66,22 +66,29 @@ describe('applyFacts', () => {
   it('a bounce that was told is not told again in other words: the address is suppressed for it once, and for a complaint once more', () => {
     const bounced = (subtype: string) =>
       fact('a@x.example', 'bounced', { isPermanent: true, subtype, detail: subtype });
-    const once = applyFacts(email(recipient('a@x.example', 'delivered')), [bounced('5.1.1'), bounced('5.1.10')], AT);
+    const once = applyDeliveryEvents(
+      email(recipient('a@x.example', 'delivered')),
+      [bounced('5.1.1'), bounced('5.1.10')],
+      AT,
+    );
 
-    const again = applyFacts(once.after, [bounced('5.1.1'), bounced('5.1.2')], LATER);
-    const complained = applyFacts(again.after, [fact('a@x.example', 'complained')], LATER);
+    const again = applyDeliveryEvents(once.after, [bounced('5.1.1'), bounced('5.1.2')], LATER);
+    const complained = applyDeliveryEvents(again.after, [fact('a@x.example', 'complained')], LATER);
 
     expect(once.suppressed).toEqual([{ address: 'a@x.example', origin: 'bounce' }]);
     expect([again.suppressed, again.news]).toEqual([[], []]);
     expect(complained.suppressed).toEqual([{ address: 'a@x.example', origin: 'complaint' }]);
     expect(
-      applyFacts(complained.after, [fact('a@x.example', 'complained', { subtype: 'fraud' }), bounced('5.1.3')], LATER)
-        .suppressed,
+      applyDeliveryEvents(
+        complained.after,
+        [fact('a@x.example', 'complained', { subtype: 'fraud' }), bounced('5.1.3')],
+        LATER,
+      ).suppressed,
     ).toEqual([]);
   });
 
   it('a mailbox that is full does not use up the bounce that is for good; who complained before it was noted is suppressed no more', () => {
-    const full = applyFacts(
+    const full = applyDeliveryEvents(
       email(recipient('a@x.example', 'delivered')),
       [fact('a@x.example', 'bounced', { subtype: '5.2.2' })],
       AT,
@@ -89,15 +96,16 @@ describe('applyFacts', () => {
 
     expect([
       full.suppressed,
-      applyFacts(full.after, [fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.2.2' })], LATER),
+      applyDeliveryEvents(full.after, [fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.2.2' })], LATER),
     ]).toMatchObject([[], { isChanged: true, suppressed: [{ origin: 'bounce' }] }]);
     expect(
-      applyFacts(email(recipient('a@x.example', 'complained')), [fact('a@x.example', 'complained')], LATER).suppressed,
+      applyDeliveryEvents(email(recipient('a@x.example', 'complained')), [fact('a@x.example', 'complained')], LATER)
+        .suppressed,
     ).toEqual([]);
   });
 
   it('knows a recipient in any case, and passes by a stranger', () => {
-    const { after, isChanged } = applyFacts(
+    const { after, isChanged } = applyDeliveryEvents(
       email(recipient('Ada@x.example')),
       [fact('ADA@X.EXAMPLE', 'delivered'), fact('eve@x.example', 'bounced')],
       AT,
@@ -108,7 +116,9 @@ describe('applyFacts', () => {
       ['Ada@x.example'],
       true,
     ]);
-    expect(applyFacts(email(recipient('Ada@x.example')), [fact('eve@x.example', 'complained')], AT)).toMatchObject({
+    expect(
+      applyDeliveryEvents(email(recipient('Ada@x.example')), [fact('eve@x.example', 'complained')], AT),
+    ).toMatchObject({
       isChanged: false,
       suppressed: [],
     });
@@ -116,13 +126,16 @@ describe('applyFacts', () => {
 
   it('a bounce after it was delivered is a late failure; one of what was never handed over is none', () => {
     expect(
-      applyFacts(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'bounced')], AT).isLateFailure,
+      applyDeliveryEvents(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'bounced')], AT)
+        .isLateFailure,
     ).toBe(true);
-    expect(applyFacts(email(recipient('a@x.example')), [fact('a@x.example', 'bounced')], AT).isLateFailure).toBe(false);
+    expect(
+      applyDeliveryEvents(email(recipient('a@x.example')), [fact('a@x.example', 'bounced')], AT).isLateFailure,
+    ).toBe(false);
   });
 
   it('a report of a delay is told, and changes nothing; what an attempt puts off is not told', () => {
-    const { after, isChanged } = applyFacts(
+    const { after, isChanged } = applyDeliveryEvents(
       email(recipient('a@x.example', 'delivered')),
       [fact('a@x.example', 'deferred', { subtype: 'delayed' })],
       LATER,
@@ -134,7 +147,7 @@ describe('applyFacts', () => {
       [{ type: 'sent', subtype: 'delayed' }],
     ]);
     expect(
-      applyFacts(
+      applyDeliveryEvents(
         email(recipient('a@x.example', 'sending')),
         [fact('a@x.example', 'deferred', { subtype: '4.7.1' })],
         LATER,
@@ -143,7 +156,7 @@ describe('applyFacts', () => {
   });
 
   it('a late delivery is told, and takes nothing back', () => {
-    const { after } = applyFacts(
+    const { after } = applyDeliveryEvents(
       email({ ...recipient('a@x.example', 'bounced'), detail: '550' }),
       [fact('a@x.example', 'delivered')],
       LATER,

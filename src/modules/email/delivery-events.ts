@@ -4,7 +4,7 @@ import type { EmailFact } from './contract.js';
 import type { EmailState, NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
 
 /** What facts make of an email. */
-export interface FactsApplied {
+export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   /** False when nothing of it is new. */
   isChanged: boolean;
@@ -32,16 +32,16 @@ const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
 /** Applies facts to an email, in their order; facts of strangers are passed over. Pure. */
-export function applyFacts(
+export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
   at: string,
-): FactsApplied {
+): AppliedDeliveryEvents {
   const recipients = state.recipients.map((recipient) => ({ ...recipient }));
   const byKey = new Map(recipients.map((recipient) => [suppressionKey(recipient.address), recipient]));
   const timeline = [...state.timeline];
-  const applied: FactsApplied = {
-    after: { recipients, timeline, ...overallOf(recipients) },
+  const applied: AppliedDeliveryEvents = {
+    after: { recipients, timeline, ...overallState(recipients) },
     isChanged: false,
     suppressed: [],
     news: [],
@@ -51,11 +51,11 @@ export function applyFacts(
     const recipient = byKey.get(suppressionKey(fact.address));
     if (recipient !== undefined) apply(applied, recipient, fact, at);
   }
-  return { ...applied, after: { recipients, timeline, ...overallOf(recipients) } };
+  return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
 /** The status that the row holds, and whether anything is owed. */
-export function overallOf(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
+export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
 } {
@@ -68,7 +68,7 @@ export function overallOf(recipients: readonly Pick<StoredRecipient, 'state'>[])
   };
 }
 
-function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFact, at: string): void {
+function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact: EmailFact, at: string): void {
   const before = recipient.state;
   const state = stateAfter(before, fact.kind);
   const origin = suppressionAfter(fact.kind, fact.isPermanent);

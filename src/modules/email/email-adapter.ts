@@ -15,16 +15,16 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 import type { EmailFact } from './contract.js';
-import { applyFacts } from './delivery-events.js';
+import { applyDeliveryEvents } from './delivery-events.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
-import { StoredFacts } from './stored-delivery-events.js';
+import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
-import { answerOf, capturedReply, factsOf, simulatedReply } from './transport-handoff.js';
+import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
 /** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
 const NOTED_MS_MAX = 25_000;
@@ -45,7 +45,7 @@ export class EmailAdapter extends DestinationAdapter {
   constructor(
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
-    private readonly facts: StoredFacts,
+    private readonly facts: StoredDeliveryEvents,
     private readonly raw: RawEmails,
     private readonly transport: MailTransport,
     private readonly returnPaths: ReturnPaths,
@@ -139,7 +139,7 @@ export class EmailAdapter extends DestinationAdapter {
     addresses: readonly string[],
   ): string {
     const places = recipients.flatMap(({ address }, place) => (addresses.includes(address) ? [place] : []));
-    if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id, places)}@${returnPathHost}`;
+    if (returnPathHost !== null) return `${this.returnPaths.addressFor(environmentId, id, places)}@${returnPathHost}`;
     const from = parseMailbox(sender);
     return isRefused(from) ? '' : from.address;
   }
@@ -147,7 +147,7 @@ export class EmailAdapter extends DestinationAdapter {
   /** A simulated recipient tells at once what others would report later. */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
-    const facts = factsOf(reply, isFinal || role !== null);
+    const facts = deliveryEventsOf(reply, isFinal || role !== null);
     const complaint: EmailFact = {
       address: reply.address,
       kind: 'complained',
@@ -174,7 +174,7 @@ export class EmailAdapter extends DestinationAdapter {
     facts: readonly EmailFact[],
     report: SubmissionReport,
   ): Omit<DeliveryAnswer, 'durationMs'> {
-    const told = answerOf(report);
+    const told = handoffResult(report);
     const { answer } = told;
     if (
       answer.kind !== 'response' ||
@@ -186,7 +186,7 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   private statusAfter(email: EmailState, facts: readonly EmailFact[]): EmailStatus {
-    return applyFacts(email, facts, this.clock.now().toISOString()).after.status;
+    return applyDeliveryEvents(email, facts, this.clock.now().toISOString()).after.status;
   }
 
   /** The provider's name for it first: what it tells may come before its answer has been read. */

@@ -5,7 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { compose, type ComposedAttachment } from '#mail/compose.js';
-import { overallOf } from './delivery-events.js';
+import { overallState } from './delivery-events.js';
 import { type EmailDraft, recipientsOf } from './email-draft.js';
 import type { NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
 import type { SenderIdentity } from './sender-identity.js';
@@ -75,7 +75,7 @@ export class EmailComposition {
       ...shownOf(draft),
       recipients,
       timeline,
-      ...overallOf(recipients),
+      ...overallState(recipients),
       sizeBytes: 0,
       returnPathHost: null,
       isCaptured: false,
@@ -113,7 +113,7 @@ export class EmailComposition {
         detail: 'The address is on the suppression list.',
         recipient: address,
       }));
-    return { recipients, timeline, ...overallOf(recipients) };
+    return { recipients, timeline, ...overallState(recipients) };
   }
 
   /** The simulator's addresses play their part, whatever is on the list. */

@@ -30,7 +30,7 @@ export class EmailContentsController {
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailContent, description: 'What it says.' })
   async getEmailContent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailContent> {
-    return presentContent(await this.contents.of(tenant, id));
+    return presentContent(await this.contents.read(tenant, id));
   }
 
   @Get('attachments/:index')

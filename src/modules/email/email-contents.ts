@@ -23,7 +23,7 @@ export class EmailContents {
   ) {}
 
   /** Throws 404, also once it was erased and before a scheduled one is composed; 503 where there is no room to read it now. */
-  async of(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
+  async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
     const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));
     if (contents === null) throw gone();

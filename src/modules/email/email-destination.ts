@@ -26,7 +26,7 @@ export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}
 
   /** Resolves to the target once it is there. Throws 503 while storage is away. */
-  async of(environmentId: number): Promise<Id> {
+  async forEnvironment(environmentId: number): Promise<Id> {
     const id = emailTargetId(environmentId);
     await this.destinations.ensure(environmentId, { id, name: 'Email', type: EMAIL_TYPE, timeoutMs: ATTEMPT_MS_MAX });
     return id;

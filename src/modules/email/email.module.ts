@@ -29,7 +29,7 @@ import { ScheduledRelease } from './scheduled-release.js';
 import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
 import { SimulatorController } from './simulator.controller.js';
-import { StoredFacts } from './stored-delivery-events.js';
+import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { StoredEmails } from './stored-emails.js';
 import { SuppressionSweep } from './suppression-sweep.js';
 import { SuppressionsController } from './suppressions.controller.js';
@@ -62,11 +62,11 @@ import { SuppressionsStore } from './suppressions.store.js';
     ScheduledRelease,
     SendEmails,
     SenderIdentities,
-    StoredFacts,
+    StoredDeliveryEvents,
     SuppressionSweep,
     SuppressionsService,
     SuppressionsStore,
-    { provide: EmailFacts, useExisting: StoredFacts },
+    { provide: EmailFacts, useExisting: StoredDeliveryEvents },
     { provide: ReturnAddresses, useExisting: ReturnPaths },
     { provide: SentEmails, useClass: StoredEmails },
   ],

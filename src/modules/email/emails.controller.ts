@@ -30,7 +30,7 @@ import { Audit, HoldsContent } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
-import { TakesUnknownFields } from '#http/unknown-fields.js';
+import { AllowUnknownFields } from '#http/unknown-fields.js';
 import type { Tenant } from '#kernel/tenant.js';
 import {
   BATCH_EXAMPLES,
@@ -62,7 +62,7 @@ const LEFT = { description: 'The email has left, or is leaving.' };
 /** Emails that are sent. */
 @Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
 @ApiExtraModels(EmailBatchBody)
-@TakesUnknownFields()
+@AllowUnknownFields()
 @Controller('v1/emails')
 export class EmailsController {
   constructor(

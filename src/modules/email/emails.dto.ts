@@ -3,7 +3,7 @@ import { MAIL_HEADERS_RULE } from '#engine/mail/header-rules.js';
 import { recipientStatus } from '#engine/mail/recipient-state.js';
 import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
 import { Examples } from '#http/openapi-examples.js';
-import { TakesUnknownFields } from '#http/unknown-fields.js';
+import { AllowUnknownFields } from '#http/unknown-fields.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { AttemptRow } from '#modules/events/attempts.contract.js';
@@ -21,7 +21,7 @@ const ONE_OR_MANY = {
 };
 
 /** A file that goes with an email: its bytes, or where to fetch them. */
-@TakesUnknownFields()
+@AllowUnknownFields()
 export class EmailAttachmentBody {
   /** What the file is called; of a `url` its last segment when left out. */
   @ApiProperty({ required: false, maxLength: 255, example: 'invoice.pdf' })
@@ -78,7 +78,7 @@ const SIMULATED = {
 };
 
 /** The email to send. Fields of other services that are not known here are passed over; `template` and `topic_id`, which would change what is sent, are 422. */
-@TakesUnknownFields()
+@AllowUnknownFields()
 @Examples({
   simulator: {
     summary: 'To the simulator, which plays the recipient. Needs no domain',

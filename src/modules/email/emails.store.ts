@@ -408,12 +408,12 @@ export class EmailsStore {
       booleanArray(column('isOwed')),
       timestampArray(column('scheduledAt').map((at) => at && at.getTime())),
     ];
-    await (isInTransaction ? this.database.query(INSERT, values) : this.database.hot(INSERT, values));
+    await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
   /** In their order; null for one that is not there, whether it is elsewhere or nowhere. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
-    const rows = await this.database.hot<EmailState & { place: number }>(STATES, [
+    const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
       uuidArray(places.map(({ id }) => id)),
       dateArray(places.map(({ expiresOnDay }) => expiresOnDay)),
@@ -424,7 +424,7 @@ export class EmailsStore {
 
   /** Wherever it is. Null when there is none in this environment. */
   async state(environmentId: number, id: Id): Promise<EmailState | null> {
-    const [row] = await this.database.hot<EmailState>(STATE, [environmentId, id]);
+    const [row] = await this.database.queryPrepared<EmailState>(STATE, [environmentId, id]);
     return row ?? null;
   }
 
@@ -442,7 +442,7 @@ export class EmailsStore {
     ];
     const made = await (isInTransaction
       ? this.database.query<{ place: number }>(CHANGE, values)
-      : this.database.hot<{ place: number }>(CHANGE, values));
+      : this.database.queryPrepared<{ place: number }>(CHANGE, values));
     const places = new Set(made.map(({ place }) => place));
     return changes.map((_, place) => places.has(place));
   }
@@ -453,22 +453,22 @@ export class EmailsStore {
     { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>,
     providerMessageId: string,
   ): Promise<void> {
-    await this.database.hot(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
+    await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
   /** False when there is none, or it was erased before. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
-    return (await this.database.hot(ERASE, [environmentId, id])).length > 0;
+    return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 
   /** Newest first, of any status. */
   list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
-    return this.database.read(LIST, [environmentId, beforeId, fromId, limit]);
+    return this.database.readPrepared(LIST, [environmentId, beforeId, fromId, limit]);
   }
 
   /** Newest first, of those that leave later. */
   listScheduled({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
-    return this.database.read(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
+    return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
   /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */
@@ -478,7 +478,7 @@ export class EmailsStore {
     candidatesMax: number,
   ): Promise<{ rows: EmailRow[]; floor: Id | null }> {
     return among(
-      await this.database.read<Candidate>(LISTS.get(status) as Statement, [
+      await this.database.readPrepared<Candidate>(LISTS.get(status) as Statement, [
         environmentId,
         beforeId,
         fromId,
@@ -503,23 +503,26 @@ export class EmailsStore {
       tag === undefined ? null : JSON.stringify([tag]),
       recipient?.toLowerCase() ?? null,
     ];
-    return among(await this.database.read<Candidate>(FOUND.get(status ?? null) as Statement, values), candidatesMax);
+    return among(
+      await this.database.readPrepared<Candidate>(FOUND.get(status ?? null) as Statement, values),
+      candidatesMax,
+    );
   }
 
   /** Null when there is none in this environment, or it was not accepted. */
   async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
-    const [row] = await this.database.read<EmailRecord>(FIND, [environmentId, id]);
+    const [row] = await this.database.readPrepared<EmailRecord>(FIND, [environmentId, id]);
     return row ?? null;
   }
 
   /** For how many days environments keep what they have: each number once. */
   async retentions(): Promise<number[]> {
-    return (await this.database.read<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
+    return (await this.database.readPrepared<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
   }
 
   /** Emails of any environment that were never accepted, made from one moment to before another, among those that expire on a day (since the epoch). */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
-    return this.database.read(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
+    return this.database.readPrepared(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }
 
   /** Null when no environment has it. */
@@ -527,18 +530,24 @@ export class EmailsStore {
     const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) =>
       expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1),
     );
-    const ofDay = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [id, dateArray(days)]);
-    const [row] = ofDay.length > 0 ? ofDay : await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
+    const ofDay = await this.database.readPrepared<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [
+      id,
+      dateArray(days),
+    ]);
+    const [row] =
+      ofDay.length > 0 ? ofDay : await this.database.readPrepared<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
     return row?.environmentId ?? null;
   }
 
   /** Null when no environment has it. */
   async ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
-    const [row] = await this.database.read<{ environmentId: number; emailId: Id }>(OF_PROVIDER, [providerMessageId]);
+    const [row] = await this.database.readPrepared<{ environmentId: number; emailId: Id }>(OF_PROVIDER, [
+      providerMessageId,
+    ]);
     return row ?? null;
   }
 
   async drop(environmentId: number, id: Id): Promise<void> {
-    await this.database.hot(DROP, [environmentId, id]);
+    await this.database.queryPrepared(DROP, [environmentId, id]);
   }
 }

@@ -26,7 +26,7 @@ export class RawEmails {
 
   /** Committed by itself, whatever the caller's transaction comes to: an attempt may read it at once. Throws 503 while storage is away. */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
-    return this.database.unit(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
+    return this.database.unitOfWork(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
   }
 
   /** The same of some that are not large. */
@@ -51,6 +51,6 @@ export class RawEmails {
 
   /** By itself as well. */
   remove(environmentId: number, id: Id): Promise<void> {
-    return this.database.unit(() => this.blobs.remove({ environmentId, id }));
+    return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }
 }

@@ -20,7 +20,7 @@ function ofEmail(environmentId: number): string {
 
 describe('ReturnPaths', () => {
   it('names an email and its recipients in 59 characters, and reads them back in any case', () => {
-    const local = paths().of(4711, ID, [0, 7, 8, 49]);
+    const local = paths().addressFor(4711, ID, [0, 7, 8, 49]);
 
     expect(local).toMatch(/^b\+r[a-z2-7]{56}$/);
     expect(paths().read(local)).toEqual({ environmentId: 4711, emailId: ID, places: [0, 7, 8, 49] });
@@ -28,7 +28,7 @@ describe('ReturnPaths', () => {
   });
 
   it('of each envelope it is another one', () => {
-    expect(new Set([[0], [1], [0, 1], []].map((places) => paths().of(4711, ID, places))).size).toBe(4);
+    expect(new Set([[0], [1], [0, 1], []].map((places) => paths().addressFor(4711, ID, places))).size).toBe(4);
   });
 
   it('reads those of before recipients were named, which name none', () => {
@@ -37,7 +37,7 @@ describe('ReturnPaths', () => {
   });
 
   it.each([
-    ['one that names recipients', paths().of(4711, ID, [1])],
+    ['one that names recipients', paths().addressFor(4711, ID, [1])],
     ['one of before', ofEmail(4711)],
   ])('reads nothing that was changed: %s', (_which, local) => {
     const start = local.startsWith('b+r') ? 3 : 2;
@@ -49,7 +49,7 @@ describe('ReturnPaths', () => {
   });
 
   it('reads nothing that was shortened, lengthened, or signed by another installation', () => {
-    const local = paths().of(4711, ID, [0]);
+    const local = paths().addressFor(4711, ID, [0]);
 
     expect(
       [
@@ -59,7 +59,7 @@ describe('ReturnPaths', () => {
         local.replace('b+r', 'b+'),
         '',
         'postmaster',
-        paths('two').of(4711, ID, [0]),
+        paths('two').addressFor(4711, ID, [0]),
       ].map((each) => paths().read(each)),
     ).toEqual(Array(7).fill(null));
   });

@@ -29,7 +29,7 @@ export class ReturnPaths extends ReturnAddresses {
   }
 
   /** The local part for an envelope of an email; `places` are those of its recipients in the email's list, from 0. */
-  of(environmentId: number, emailId: Id, places: readonly number[]): string {
+  addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
     const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);
     idBytes(emailId).copy(named, ENVIRONMENT_BYTES);

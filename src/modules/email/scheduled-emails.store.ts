@@ -135,7 +135,7 @@ export class ScheduledEmailsStore {
 
   /** Some that are due, in turns over all environments, at most so many of one and so many in all; whoever releases one claims it. */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
-    return this.database.read(DUE, [ofOneMax, max]);
+    return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
   /** One that is due, held by the caller's transaction until that ends; null when somebody else holds it, or has released it. */
@@ -156,13 +156,13 @@ export class ScheduledEmailsStore {
 
   /** Null when there is none (any more) in this environment. */
   async find(environmentId: number, id: Id): Promise<ScheduledRow | null> {
-    const [row] = await this.database.read<StoredRow>(FIND, [environmentId, id]);
+    const [row] = await this.database.readPrepared<StoredRow>(FIND, [environmentId, id]);
     return row === undefined ? null : restored(row);
   }
 
   /** For how long the oldest one has been due, in seconds; 0 when none is. */
   async overdueSeconds(): Promise<number> {
-    const [row] = await this.database.read<{ seconds: number | null }>(OVERDUE, []);
+    const [row] = await this.database.readPrepared<{ seconds: number | null }>(OVERDUE, []);
     return row?.seconds ?? 0;
   }
 }

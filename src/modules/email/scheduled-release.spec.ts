@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '#kernel/clock.js';
-import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import { Loop } from '#kernel/concurrency/loop.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Database } from '#kernel/database/database.js';
@@ -11,13 +11,13 @@ import { ScheduledRelease } from './scheduled-release.js';
 /** Emails that never end: each takes a second, and none can be released, which is no matter here. */
 function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
   const database = {
-    unit: (work: () => unknown) => work(),
+    unitOfWork: (work: () => unknown) => work(),
     transaction: (work: () => unknown) => work(),
   } as unknown as Database;
   const due = async () => [{ environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' }];
   const scheduled = { due, claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
   const nothing = {} as never;
-  const nobodyLooks = { attend: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as Lookout;
+  const nobodyLooks = { register: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller;
   const clock = { nowMs: () => 0, monotonicMs } as Clock;
   return new ScheduledRelease(
     scheduled,

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { Database, sqlState } from '#kernel/database/database.js';
@@ -59,7 +59,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     private readonly tracing: Tracing,
     private readonly database: Database,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
@@ -73,7 +73,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
-    this.lookout.attend({ name: 'scheduled', inMs: SCHEDULED_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'scheduled', inMs: SCHEDULED_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -89,14 +89,14 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
         if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
       }
     }
-    return { restMs: this.lookout.restMs(EVERY_MS) };
+    return { restMs: this.dueWork.restMs(EVERY_MS) };
   }
 
   /** False where somebody else has it. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
     try {
-      const status = await this.database.unit(() =>
+      const status = await this.database.unitOfWork(() =>
         this.database.transaction(async () => {
           const row = await this.scheduled.claim(key);
           held = row;
@@ -121,7 +121,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     await this.emails.insert([made.email], true);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     await this.ledger.acceptWithin(
-      emailEvent(made.email, await this.destination.of(environmentId), {
+      emailEvent(made.email, await this.destination.forEnvironment(environmentId), {
         traceparent: span.traceparent,
         idempotency: null,
       }),
@@ -136,7 +136,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);
-      const identity = await this.identities.of({ environmentId, mode }, draft.from.address);
+      const identity = await this.identities.resolve({ environmentId, mode }, draft.from.address);
       return await this.composition.make(named, draft, identity);
     } catch (error) {
       if (error instanceof NotComposed)

@@ -29,7 +29,7 @@ export class SenderIdentities {
    * Of a From address: its domain is a verified one of the environment that sends. The simulator's own addresses may always be
    * sent from, and nothing of that leaves; nor does anything of a test environment. Throws 422.
    */
-  async of(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
+  async resolve(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
       return {
@@ -50,7 +50,7 @@ export class SenderIdentities {
 
   /** The first one is made when it is needed: by itself, so that no request that fails takes it back. */
   private signingKey(): Promise<DkimKey> {
-    return this.database.unit(() => this.domains.signingKey());
+    return this.database.unitOfWork(() => this.domains.signingKey());
   }
 }
 

@@ -8,7 +8,7 @@ import { type Id, Ids, showId } from '#kernel/ids.js';
 import { LateFailures } from '#modules/ledger/late-failures.contract.js';
 import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import { type EmailFact, EmailFacts } from './contract.js';
-import { applyFacts, type FactsApplied } from './delivery-events.js';
+import { type AppliedDeliveryEvents, applyDeliveryEvents } from './delivery-events.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailStates } from './email-states.js';
@@ -18,7 +18,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 /** Somebody else wrote the row meanwhile; so often in a row nobody does. */
 const TRIES = 20;
 
-const TOLD_AS: Readonly<Record<FactsApplied['news'][number]['state'], SystemEventType>> = {
+const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
   bounced: 'email.bounced',
   complained: 'email.complained',
   failed: 'email.failed',
@@ -26,7 +26,7 @@ const TOLD_AS: Readonly<Record<FactsApplied['news'][number]['state'], SystemEven
 
 /** Facts as changes of rows. A write compares the version that was read, so that no two of them undo each other. */
 @Injectable()
-export class StoredFacts extends EmailFacts {
+export class StoredDeliveryEvents extends EmailFacts {
   constructor(
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
@@ -59,16 +59,18 @@ export class StoredFacts extends EmailFacts {
   /** False where the row is not what was read any more. */
   private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
     if (state.erasedAt !== null) return true;
-    const applied = applyFacts(state, facts, this.clock.now().toISOString());
+    const applied = applyDeliveryEvents(state, facts, this.clock.now().toISOString());
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
   /** One statement where all went well, which is nearly always; otherwise everything that follows is in the same commit. */
-  private async write(environmentId: number, state: EmailState, applied: FactsApplied): Promise<boolean> {
+  private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain
       ? await this.changes.make({ environmentId, state, after: applied.after })
-      : await this.database.unit(() => this.database.transaction(() => this.writeAll(environmentId, state, applied)));
+      : await this.database.unitOfWork(() =>
+          this.database.transaction(() => this.writeAll(environmentId, state, applied)),
+        );
     if (isWritten) for (const { state: became } of applied.news) this.metrics.told(became);
     return isWritten;
   }
@@ -76,7 +78,7 @@ export class StoredFacts extends EmailFacts {
   private async writeAll(
     environmentId: number,
     state: EmailState,
-    { after, suppressed, news, isLateFailure }: FactsApplied,
+    { after, suppressed, news, isLateFailure }: AppliedDeliveryEvents,
   ): Promise<boolean> {
     const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
     if (!isMade) return false;

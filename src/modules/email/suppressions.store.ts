@@ -136,7 +136,7 @@ export class SuppressionsStore {
     const single = asked.flatMap(({ environmentId, keys }, place) =>
       keys.map((key) => ({ place, environmentId, key })),
     );
-    const rows = await this.database.hot<{ place: number; address: string }>(AMONG, [
+    const rows = await this.database.queryPrepared<{ place: number; address: string }>(AMONG, [
       intArray(single.map(({ place }) => place)),
       intArray(single.map(({ environmentId }) => environmentId)),
       textArray(single.map(({ key }) => key)),
@@ -148,7 +148,7 @@ export class SuppressionsStore {
 
   /** Newest first. */
   page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
-    return this.database.read(PAGE, [environmentId, beforeId, origin, limit]);
+    return this.database.readPrepared(PAGE, [environmentId, beforeId, origin, limit]);
   }
 
   async find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {

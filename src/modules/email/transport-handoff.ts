@@ -33,7 +33,7 @@ export function capturedReply(address: string): RecipientReply {
 }
 
 /** What the recipients' states learn from a reply. */
-export function factsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
+export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
   const { address, text, enhanced } = reply;
   const fact = (kind: EmailFact['kind'], isPermanent = false): EmailFact => ({
     address,
@@ -48,7 +48,7 @@ export function factsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
 }
 
 /** What an attempt answers the delivery with: its outcome decides whether there is another one, and whether the breaker counts it. */
-export function answerOf({
+export function handoffResult({
   replies,
   isUnreachable,
   retryAfterMs,

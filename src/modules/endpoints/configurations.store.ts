@@ -40,8 +40,8 @@ export class ConfigurationsStore {
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     // Not on the connections of lists and counts, which may all be busy for seconds.
     const [row] = await (domainId === null
-      ? this.database.hot<EndpointAddress>(AT, [paths])
-      : this.database.hot<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
+      ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
+      : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
     return row ?? null;
   }
 

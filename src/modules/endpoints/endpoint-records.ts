@@ -157,7 +157,8 @@ export class EndpointRecords {
     path,
     domainId,
   }: Pick<EndpointEntity, 'environmentId' | 'path' | 'domainId'>): Promise<string> {
-    const domain = domainId === null ? undefined : (await this.domains.of(environmentId, [domainId])).get(domainId);
+    const domain =
+      domainId === null ? undefined : (await this.domains.findMany(environmentId, [domainId])).get(domainId);
     return this.domains.urlOf(domain ?? this.domains.platform(), path);
   }
 

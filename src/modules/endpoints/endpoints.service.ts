@@ -93,7 +93,7 @@ export class EndpointsService {
       page.map(({ id }) => id),
     );
     const last = page.at(-1);
-    const domains = await this.domains.of(
+    const domains = await this.domains.findMany(
       tenant.environmentId,
       page.map(({ domainId }) => domainId),
     );
@@ -120,7 +120,7 @@ export class EndpointsService {
 
   /** What is stored, with what follows from it. */
   async view({ row, routes }: RoutedEndpoint): Promise<EndpointView> {
-    const domains = await this.domains.of(row.environmentId, [row.domainId]);
+    const domains = await this.domains.findMany(row.environmentId, [row.domainId]);
     return { row, response: this.vault.openResponse(row), ...this.surroundings(row, domains, routes) };
   }
 

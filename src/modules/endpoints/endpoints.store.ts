@@ -116,7 +116,7 @@ export class EndpointsStore {
 
   /** The environment's own endpoint that lives exactly here; null when none does. */
   async idAt(environmentId: number, path: string): Promise<Id | null> {
-    const [row] = await this.database.read<{ id: Id }>(ID_AT, [environmentId, path]);
+    const [row] = await this.database.readPrepared<{ id: Id }>(ID_AT, [environmentId, path]);
     return row?.id ?? null;
   }
 

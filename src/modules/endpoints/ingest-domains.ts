@@ -60,7 +60,7 @@ export class IngestDomains {
   }
 
   /** The domains of these endpoints by id; those on the platform's host need none. */
-  async of(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
+  async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
   }

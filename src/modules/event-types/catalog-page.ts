@@ -38,43 +38,36 @@ export function catalogPage({ organization, mode, types }: CatalogView): string 
   // A group and a type are found by their place: names may hold what an address can't.
   const anchors = new Map(types.map((type, i) => [type, `type-${i + 1}`]));
   const title = `${organization}: event types${mode === 'test' ? ' (test)' : ''}`;
-  return String(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>${title}</title>
-          <style>
-            ${STYLE_TEXT}
-          </style>
-        </head>
-        <body>
-          <header><h1>${title}</h1></header>
-          ${types.length === 0 ? html`<p>There are no event types yet.</p>` : index(types, anchors)}
-          <main>
-            ${[...groups].map((group) =>
-              groupSection(
-                group,
-                types.filter((type) => type.group === group),
-                anchors,
-              ),
-            )}
-          </main>
-        </body>
-      </html> `,
-  );
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${STYLE_TEXT}</style>
+</head>
+<body>
+<header><h1>${title}</h1></header>
+${types.length === 0 ? html`<p>There are no event types yet.</p>` : index(types, anchors)}
+<main>
+${[...groups].map((group) =>
+  groupSection(
+    group,
+    types.filter((type) => type.group === group),
+    anchors,
+  ),
+)}
+</main>
+</body>
+</html>
+`);
 }
 
 /** The style holds no character that HTML would read. */
-const STYLE_TEXT = Html.of([STYLE], []);
+const STYLE_TEXT = Html.from([STYLE], []);
 
 function index(types: readonly CatalogRow[], anchors: ReadonlyMap<CatalogRow, string>): Html {
-  return html`<nav>
-    <ul>
-      ${types.map((type) => html`<li><a href="#${anchors.get(type) ?? null}">${type.name}</a></li>`)}
-    </ul>
-  </nav>`;
+  return html`<nav><ul>${types.map((type) => html`<li><a href="#${anchors.get(type) ?? null}">${type.name}</a></li>`)}</ul></nav>`;
 }
 
 function groupSection(
@@ -83,59 +76,36 @@ function groupSection(
   anchors: ReadonlyMap<CatalogRow, string>,
 ): Html {
   const heading = group === null ? Html.empty : html`<h2>${group}</h2>`;
-  return html`<section>${heading}${types.map((type) => typeArticle(type, anchors.get(type) ?? ''))}</section> `;
+  return html`<section>${heading}${types.map((type) => typeArticle(type, anchors.get(type) ?? ''))}</section>
+`;
 }
 
 function typeArticle(type: CatalogRow, anchor: string): Html {
   const enforced = type.enforce ? ', every payload fits its schema' : '';
   return html`<article id="${anchor}">
-    <h3>${type.name} <span class="quiet">version ${type.version}${enforced}</span></h3>
-    ${type.description === null ? null : html`<p>${type.description}</p>`}
-    ${type.isComplete ? null : html`<p class="quiet">Its schema and its example are too large for this page.</p>`}
-    ${type.schema === null ? null : schemaPart(type.schema)}
-    ${
-      type.example === null
-        ? null
-        : html`<p class="quiet">Example</p>
-            <pre>${indented(type.example)}</pre>`
-    }
-  </article> `;
+<h3>${type.name} <span class="quiet">version ${type.version}${enforced}</span></h3>
+${type.description === null ? null : html`<p>${type.description}</p>`}
+${type.isComplete ? null : html`<p class="quiet">Its schema and its example are too large for this page.</p>`}
+${type.schema === null ? null : schemaPart(type.schema)}
+${type.example === null ? null : html`<p class="quiet">Example</p><pre>${indented(type.example)}</pre>`}
+</article>
+`;
 }
 
 function schemaPart(schema: Record<string, unknown>): Html {
   const fields = fieldsOf(schema);
   return html`${fields.length === 0 ? null : fieldTable(fields)}
-    <details>
-      <summary class="quiet">Schema</summary>
-      <pre>${indented(schema)}</pre>
-    </details>`;
+<details><summary class="quiet">Schema</summary><pre>${indented(schema)}</pre></details>`;
 }
 
 function fieldTable(fields: readonly FieldRow[]): Html {
   const rows = fields.map(
     ({ path, type, required, description }) =>
-      html`<tr>
-        <td><code>${path}</code></td>
-        <td>${type}</td>
-        <td>${required ? 'yes' : 'no'}</td>
-        <td>${description}</td>
-      </tr> `,
+      html`<tr><td><code>${path}</code></td><td>${type}</td><td>${required ? 'yes' : 'no'}</td><td>${description}</td></tr>
+`,
   );
-  return html`<div class="wide">
-    <table>
-      <thead>
-        <tr>
-          <th>Field</th>
-          <th>Type</th>
-          <th>Required</th>
-          <th>Description</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+  return html`<div class="wide"><table><thead><tr><th>Field</th><th>Type</th><th>Required</th><th>Description</th></tr></thead><tbody>
+${rows}</tbody></table></div>`;
 }
 
 const indented = (value: unknown): string => (isObject(value) ? JSON.stringify(value, null, 2) : '');

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/database/notifications.js';
 import type { Environments } from '#modules/auth/contract.js';
-import type { Judge } from '#sandbox/rule-evaluator.js';
+import type { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { Enforcement } from './enforcement.js';
 import type { EventTypesStore } from './event-types.store.js';
 
@@ -35,7 +35,7 @@ function arrange(): { enforcement: Enforcement; announce: (id: string) => void; 
       world.judged.push(value);
       return { schemaFaults: [], valueFaults: [{ path: 'c', message: 'was judged elsewhere' }] };
     },
-  } as unknown as Judge;
+  } as unknown as RuleEvaluator;
   const enforcement = new Enforcement(store, notifications, { nowMs: () => world.nowMs } as Clock, environments, judge);
   return { enforcement, announce: (id) => announce(id), world };
 }

@@ -6,7 +6,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import { type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Environments } from '#modules/auth/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
 import { below } from './drafts.js';
 import { type EnforcedType, EventTypesStore } from './event-types.store.js';
@@ -37,7 +37,7 @@ export class Enforcement extends EventTypes {
     notifications: Notifications,
     private readonly clock: Clock,
     private readonly environments: Environments,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {
     super();
     this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENVIRONMENTS_MAX, nowMs: () => clock.nowMs() });
@@ -106,7 +106,7 @@ export class Enforcement extends EventTypes {
     const { organizationId } = await this.environments.get(environmentId);
     const value = jsonOf(payload);
     const judged =
-      value === null ? null : await this.judge.schema({ organization: organizationId, endpoint }, text, value);
+      value === null ? null : await this.rules.schema({ organization: organizationId, endpoint }, text, value);
     refuse(judged?.valueFaults ?? [TOO_MUCH]);
   }
 

@@ -6,7 +6,7 @@ import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
@@ -24,7 +24,7 @@ export class EventTypeKeeper {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly environments: Environments,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {}
 
   /** Throws 422, and 409 for a name that is taken and when there are too many. */
@@ -61,7 +61,7 @@ export class EventTypeKeeper {
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
     return draftFaults(draft, before, (schema, example) =>
-      this.judge.schema({ organization: organizationId, endpoint: 'event types' }, schema, example),
+      this.rules.schema({ organization: organizationId, endpoint: 'event types' }, schema, example),
     );
   }
 

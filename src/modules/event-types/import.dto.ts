@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { memberSpan } from '#engine/member-range.js';
+import { findMemberRange } from '#engine/member-range.js';
 import { Examples } from '#http/openapi-examples.js';
 import { TellsNumbers } from '#http/schemas.js';
 import type { Imported, ImportOptions } from './import.js';
@@ -82,7 +82,7 @@ export class OpenApiImported {
 /** `bodyText` is the whole body as it came: what its numbers were stands there alone. */
 export function importOptions(body: OpenApiImportBody, bodyText: string): ImportOptions {
   const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;
-  const span = memberSpan(bodyText, 'spec');
+  const span = findMemberRange(bodyText, 'spec');
   return {
     spec: spec && { document: spec, text: bodyText.slice(span?.start, span?.end) },
     text,

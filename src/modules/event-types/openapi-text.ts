@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
 import { isObject } from '#engine/conditions/faults.js';
-import { lostNumbers } from '#engine/unsafe-numbers.js';
+import { unsafeNumbers } from '#engine/unsafe-numbers.js';
 import { type Fault, invalid, unavailable } from '#kernel/errors.js';
 import { PASSED_OVER } from './passed-over.js';
 import type { YamlAnswer } from './yaml-thread.js';
@@ -60,7 +60,7 @@ export class DocumentTexts {
 
 /** Which numbers of a document in JSON are kept as others, where anything is kept of them. */
 export function changedIn(json: string): Fault[] {
-  return lostNumbers(json, PASSED_OVER);
+  return unsafeNumbers(json, PASSED_OVER);
 }
 
 /** Undefined for what is no JSON. */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Document, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import type { Fault } from '#engine/conditions/faults.js';
 import { isDecimal } from '#engine/decimals.js';
-import { isLost, wordsOfLost } from '#engine/unsafe-numbers.js';
+import { describeUnsafe, isUnsafe } from '#engine/unsafe-numbers.js';
 import { PASSED_OVER } from './passed-over.js';
 
 /** What the thread answers: the document as JSON with the numbers that are kept as others, or why it can't be read. */
@@ -34,8 +34,8 @@ function changedIn(document: Document): Fault[] {
   visit(document, {
     Pair: (_, { key }, path) => (path.length === 2 && PASSED_OVER.has(nameOf(key)) ? visit.SKIP : undefined),
     Scalar: (key, { value, source = '' }, path) => {
-      if (key === 'key' || typeof value !== 'number' || !isDecimal(source) || !isLost(source)) return undefined;
-      changed.push({ path: placeOf(key, path), message: wordsOfLost(source) });
+      if (key === 'key' || typeof value !== 'number' || !isDecimal(source) || !isUnsafe(source)) return undefined;
+      changed.push({ path: placeOf(key, path), message: describeUnsafe(source) });
       return changed.length < CHANGED_MAX ? undefined : visit.BREAK;
     },
   });

@@ -133,7 +133,7 @@ export class EventsController {
   @ApiParam(EVENT)
   @ApiOkResponse({ type: ExchangeList, description: 'The exchanges, the latest first.' })
   async listEventExchanges(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ExchangeList> {
-    return presentExchanges(await this.exchanges.of(caller.tenant, eventId(id)), caller);
+    return presentExchanges(await this.exchanges.findByEvent(caller.tenant, eventId(id)), caller);
   }
 
   @Post(':id/sign')

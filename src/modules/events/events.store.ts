@@ -139,7 +139,7 @@ export class EventsStore {
     const statement = windowStatement(filter);
     if (statement === null) return null;
     const { beforeId, fromId, eventType, targetId, endpointId, destinationId, applicationId, statuses } = filter;
-    const [end] = await this.database.read<{ id: Id }>(statement, [
+    const [end] = await this.database.readPrepared<{ id: Id }>(statement, [
       tenant.environmentId,
       beforeId,
       fromId,
@@ -153,19 +153,26 @@ export class EventsStore {
   }
 
   list(tenant: Pick<Tenant, 'environmentId'>, filter: EventFilter, limit: number): Promise<EventRow[]> {
-    return this.database.read(listStatement(filter), valuesOf(tenant, filter, limit));
+    return this.database.readPrepared(listStatement(filter), valuesOf(tenant, filter, limit));
   }
 
   /** Counts up to `max`. */
   async count(tenant: Tenant, filter: EventFilter, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(countStatement(filter), valuesOf(tenant, filter, max));
+    const [row] = await this.database.readPrepared<{ count: number }>(
+      countStatement(filter),
+      valuesOf(tenant, filter, max),
+    );
     return row?.count ?? 0;
   }
 
   /** How far the deliveries of these events have come. */
   progress(tenant: Tenant, events: readonly Pick<EventRow, 'id' | 'expiresOn'>[]): Promise<EventProgress[]> {
     const days = events.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS);
-    return this.database.read(PROGRESS, [tenant.environmentId, uuidArray(events.map(({ id }) => id)), dateArray(days)]);
+    return this.database.readPrepared(PROGRESS, [
+      tenant.environmentId,
+      uuidArray(events.map(({ id }) => id)),
+      dateArray(days),
+    ]);
   }
 
   /** Served by events_pkey, one look-up in each partition. */
@@ -184,7 +191,7 @@ export class EventsStore {
     statement: Statement,
     values: unknown[],
   ): Promise<FoundEvent | null> {
-    const [row] = await this.database.read<
+    const [row] = await this.database.readPrepared<
       EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }
     >(statement, values);
     if (!row) return null;
@@ -197,16 +204,16 @@ export class EventsStore {
   }
 
   deliveries(tenant: Tenant, event: EventRow): Promise<DeliveryRow[]> {
-    return this.database.read(DELIVERIES, [tenant.environmentId, event.id, event.expiresOn]);
+    return this.database.readPrepared(DELIVERIES, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
   attempts(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>): Promise<(AttemptRow & { ordinal: number })[]> {
-    return this.database.read(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
+    return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
   /** What is kept of the exchanges of its latest attempts that failed, the latest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
-    const rows = await this.database.read<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
+    const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,
       event.id,
       event.expiresOn,

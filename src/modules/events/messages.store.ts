@@ -42,7 +42,7 @@ export class MessagesStore extends Messages {
   }
 
   override async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
-    const [row] = await this.database.read<
+    const [row] = await this.database.readPrepared<
       Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }
     >(FIND, [environmentId, id]);
     if (!row) return null;
@@ -57,7 +57,7 @@ export class MessagesStore extends Messages {
   ): Promise<{ messages: SentMessage[]; nextCursor: string | null }> {
     const list: CursorQuery = { list: `messages of ${applicationId}`, filters: {} };
     const beforeId = cursor === undefined ? LAST_ID : this.cursors.read(tenant, list, cursor);
-    const rows = await this.database.read<Omit<SentMessage, 'acceptedAt'>>(PAGE, [
+    const rows = await this.database.readPrepared<Omit<SentMessage, 'acceptedAt'>>(PAGE, [
       tenant.environmentId,
       applicationId,
       beforeId,

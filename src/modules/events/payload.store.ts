@@ -34,7 +34,7 @@ export class PayloadStore {
 
   /** That of an event, or of a message; null when there is neither in this environment. */
   async find(environmentId: number, id: Id): Promise<PayloadRow | null> {
-    const [row] = await this.database.read<PayloadRow>(FIND, [environmentId, id]);
+    const [row] = await this.database.readPrepared<PayloadRow>(FIND, [environmentId, id]);
     return row ?? null;
   }
 }

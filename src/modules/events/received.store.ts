@@ -74,8 +74,8 @@ export class ReceivedStore extends ReceivedEvents {
   override async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
     if (!hasRequests)
-      return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
-    const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
+      return (await this.database.readPrepared<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
+    const rows = await this.database.readPrepared<PageRow>(PAGE_WITH_REQUESTS, values);
     return rows.map(
       ({ id, expiresOn, isExcluded, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
         id,
@@ -97,17 +97,20 @@ export class ReceivedStore extends ReceivedEvents {
   }
 
   override async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
-    const [row] = await this.database.read<{ scanned: number; excluded: number }>(COUNT, [...valuesOf(range), max]);
+    const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
+      ...valuesOf(range),
+      max,
+    ]);
     return row ?? { scanned: 0, excluded: 0 };
   }
 
   override async acceptedSince(environmentId: number, id: Id, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(ACCEPTED_SINCE, [environmentId, id, max]);
+    const [row] = await this.database.readPrepared<{ count: number }>(ACCEPTED_SINCE, [environmentId, id, max]);
     return row?.count ?? 0;
   }
 
   override async waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(WAITING, [environmentId, fromId, toId, max]);
+    const [row] = await this.database.readPrepared<{ count: number }>(WAITING, [environmentId, fromId, toId, max]);
     return row?.count ?? 0;
   }
 }

@@ -69,16 +69,16 @@ export class RequestsStore extends Requests {
     limit: number,
   ): Promise<RequestRow[]> {
     const values = [environmentId, endpointId, beforeId, fromId, method ?? null, limit];
-    if (status === undefined) return this.database.read(PAGE, values);
-    if (status === 'routed') return this.database.read(PAGE_ROUTED, values);
+    if (status === undefined) return this.database.readPrepared(PAGE, values);
+    if (status === 'routed') return this.database.readPrepared(PAGE_ROUTED, values);
     return status === 'duplicate'
-      ? this.database.read(PAGE_DUPLICATES, values)
-      : this.database.read(PAGE_SET_ASIDE, [...values, status]);
+      ? this.database.readPrepared(PAGE_DUPLICATES, values)
+      : this.database.readPrepared(PAGE_SET_ASIDE, [...values, status]);
   }
 
   override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
     type Row = Omit<RequestDetail, 'headers'> & { headers: StoredHeader[] };
-    const [row] = await this.database.read<Row>(FIND, [environmentId, id]);
+    const [row] = await this.database.readPrepared<Row>(FIND, [environmentId, id]);
     if (row === undefined) return null;
     const sealedHeaders = new Set(row.headers.flatMap(([name, value]) => (typeof value === 'string' ? [] : name)));
     return { ...row, headers: openHeaders(this.vault, { environmentId, id }, row.headers), sealedHeaders };

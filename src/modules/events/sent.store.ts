@@ -36,11 +36,11 @@ export class SentStore extends SentEvents {
   }
 
   override page(range: SentRange, limit: number): Promise<SentRow[]> {
-    return this.database.read<SentRow>(PAGE, [...valuesOf(range), limit]);
+    return this.database.readPrepared<SentRow>(PAGE, [...valuesOf(range), limit]);
   }
 
   override async count(range: SentRange, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(COUNT, [...valuesOf(range), max]);
+    const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [...valuesOf(range), max]);
     return row?.count ?? 0;
   }
 }

@@ -45,16 +45,19 @@ export class SetAsideStore extends SetAsideRequests {
   }
 
   override page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]> {
-    return this.database.read(PAGE, [...valuesOf(range), limit]);
+    return this.database.readPrepared(PAGE, [...valuesOf(range), limit]);
   }
 
   override async count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }> {
-    const [row] = await this.database.read<{ scanned: number; excluded: number }>(COUNT, [...valuesOf(range), max]);
+    const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
+      ...valuesOf(range),
+      max,
+    ]);
     return row ?? { scanned: 0, excluded: 0 };
   }
 
   override async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
-    const [row] = await this.database.hot<{ deliveries: number }>(
+    const [row] = await this.database.queryPrepared<{ deliveries: number }>(
       NOTE,
       [environmentId, uuidArray(requestIds), madeId],
       this.database.isAccompanied() ? 'within' : null,

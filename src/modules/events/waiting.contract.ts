@@ -12,5 +12,5 @@ export interface WaitingDeliveries {
 /** How much waits. */
 export abstract class Waiting {
   /** For a target: what an endpoint sent there, or (null) what came to it by itself. */
-  abstract of(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries>;
+  abstract count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries>;
 }

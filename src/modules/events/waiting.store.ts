@@ -31,8 +31,8 @@ export class WaitingStore extends Waiting {
     super();
   }
 
-  override async of(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
-    const rows = await this.database.read<WaitingDeliveries>(WAITING, [
+  override async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
+    const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,
       targetId,
       endpointId,

@@ -6,8 +6,8 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { showId } from '#kernel/ids.js';
@@ -42,7 +42,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly metrics: FeedbackMetrics,
     private readonly contents: ErasedContents,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly gate: RetentionGate,
     clock: Clock,
   ) {
@@ -68,7 +68,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
-    this.lookout.attend({ name: 'reports', inMs: REPORT_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'reports', inMs: REPORT_IN_MS, wake: () => this.loop.wake() });
     this.sweeping.start();
   }
 
@@ -76,10 +76,10 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     await Promise.all([this.loop.stop(), this.sweeping.stop()]);
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     const claimed = await this.store.claim(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     for (const report of claimed) await this.look(report);
-    return { restMs: claimed.length === 0 ? this.lookout.restMs(REST_MS) : 0 };
+    return { restMs: claimed.length === 0 ? this.dueWork.restMs(REST_MS) : 0 };
   }
 
   /** One that can't be noted comes again by itself, and keeps no other waiting. Throws while storage is away. */
@@ -101,7 +101,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     }
   }
 
-  private async sweep(): Promise<Rest> {
+  private async sweep(): Promise<LoopDelay> {
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
   }

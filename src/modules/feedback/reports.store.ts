@@ -191,7 +191,7 @@ export class ReportsStore {
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
-    const kept = await this.database.hot(statement, [
+    const kept = await this.database.queryPrepared(statement, [
       id,
       environmentId,
       emailId,
@@ -203,7 +203,7 @@ export class ReportsStore {
       raw,
     ]);
     if (kept.length > 0) return 'kept';
-    return (await this.database.hot(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
+    return (await this.database.queryPrepared(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
   }
 
   /** Of nobody else for so many seconds. */
@@ -234,22 +234,22 @@ export class ReportsStore {
 
   /** Newest first. */
   page(environmentId: number, { beforeId, state }: ReportFilter, limit: number): Promise<ReportRow[]> {
-    return this.database.read(PAGE, [environmentId, beforeId, state, limit]);
+    return this.database.readPrepared(PAGE, [environmentId, beforeId, state, limit]);
   }
 
   async find(environmentId: number, id: Id): Promise<ReportRow | null> {
-    const [row] = await this.database.read<ReportRow>(FIND, [environmentId, id]);
+    const [row] = await this.database.readPrepared<ReportRow>(FIND, [environmentId, id]);
     return row ?? null;
   }
 
   async rawOf(environmentId: number, id: Id): Promise<Pick<NewReport, 'raw' | 'source'> | null> {
-    const [row] = await this.database.read<Pick<NewReport, 'raw' | 'source'>>(RAW_OF, [environmentId, id]);
+    const [row] = await this.database.readPrepared<Pick<NewReport, 'raw' | 'source'>>(RAW_OF, [environmentId, id]);
     return row ?? null;
   }
 
   /** The newest of all environments, and of none, that explain themselves to nobody. */
   unexplained(limit: number): Promise<ReportRow[]> {
-    return this.database.read(UNEXPLAINED, [limit]);
+    return this.database.readPrepared(UNEXPLAINED, [limit]);
   }
 
   /** True while there may be more. */
@@ -258,6 +258,6 @@ export class ReportsStore {
   }
 
   async erase(environmentId: number, emailId: Id): Promise<void> {
-    await this.database.hot(ERASE, [environmentId, emailId]);
+    await this.database.queryPrepared(ERASE, [environmentId, emailId]);
   }
 }

@@ -21,7 +21,7 @@ import { InboxMetrics } from './inbox.metrics.js';
 import { AcceptMail } from './intake/accept-mail.js';
 import { AcceptMailStore } from './intake/accept-mail.store.js';
 import { StoredIncomingMail } from './intake/incoming-mail.js';
-import { ArrivalBell } from './intake/mail-arrival-signal.js';
+import { MailArrivalSignal } from './intake/mail-arrival-signal.js';
 import { MailGroup } from './intake/mail-group.js';
 import { MailPace } from './intake/mail-pace.js';
 import { Recipients } from './intake/recipients.js';
@@ -37,7 +37,7 @@ import { MessagesStore } from './messages/messages.store.js';
 import { SignedViews } from './messages/signed-views.js';
 import { AcceptMessage } from './reading/accept-message.js';
 import { MailPipeline } from './reading/mail-pipeline.js';
-import { PatientReading } from './reading/mail-reading-threads.js';
+import { ThreadedMailReading } from './reading/mail-reading-threads.js';
 import { MailThreads } from './reading/mail-threads.js';
 import { MessageProgress } from './reading/message-progress.js';
 import { PipelineMetrics } from './reading/pipeline.metrics.js';
@@ -64,7 +64,7 @@ import { MailReading, MailViews } from './viewing.contract.js';
     AliasSweep,
     AliasesService,
     AliasesStore,
-    ArrivalBell,
+    MailArrivalSignal,
     InboxMetrics,
     InboxTools,
     MailGroup,
@@ -78,7 +78,7 @@ import { MailReading, MailViews } from './viewing.contract.js';
     MessageRelease,
     MessagesService,
     MessagesStore,
-    PatientReading,
+    ThreadedMailReading,
     PipelineMetrics,
     ReadMessage,
     Recipients,
@@ -86,8 +86,8 @@ import { MailReading, MailViews } from './viewing.contract.js';
     SignedViews,
     WaitingMessagesStore,
     { provide: IncomingMail, useClass: StoredIncomingMail },
-    { provide: MailArrivals, useExisting: ArrivalBell },
-    { provide: MailReading, useExisting: PatientReading },
+    { provide: MailArrivals, useExisting: MailArrivalSignal },
+    { provide: MailReading, useExisting: ThreadedMailReading },
     { provide: MailViews, useExisting: SignedViews },
   ],
   exports: [IncomingMail, MailArrivals, MailReading, MailViews],

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import type { Database, Ride } from '#kernel/database/database.js';
+import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import type { Database, PiggybackStatement } from '#kernel/database/database.js';
 import { AcceptGroup } from './accept-group.js';
 import type { LedgerMetrics } from './ledger.metrics.js';
 import type { DeliveryResult } from './record.contract.js';
@@ -53,12 +53,12 @@ function arrange(commit: (what: string) => Error | null = () => null, lost: read
     );
   };
   const database = {
-    hot: async (_statement: unknown, values: unknown[]) => (write('results'), held(values)),
+    queryPrepared: async (_statement: unknown, values: unknown[]) => (write('results'), held(values)),
   } as unknown as Database;
   const results = new RecordResults(
     new RecordStore(database),
     { recordedGroup: () => undefined, sharedGroup: () => undefined } as unknown as LedgerMetrics,
-    { expect: () => undefined } as unknown as Lookout,
+    { schedule: () => undefined } as unknown as DueWorkPoller,
   );
   const accepts = new AcceptGroup<string>({ ensure: async () => undefined }, results, {
     what: 'Accepting',
@@ -66,9 +66,9 @@ function arrange(commit: (what: string) => Error | null = () => null, lost: read
     backlogMax: 1_000,
     backlogBytesMax: Infinity,
     store: async (items, how) => {
-      const ride = how as Ride | null;
+      const ride = how as PiggybackStatement | null;
       write(`${items.join(' ')}${ride ? ' with results' : ''}`);
-      ride?.arrived(held(ride.values));
+      ride?.onCommitted(held(ride.values));
       return () => items.map(() => undefined);
     },
   });

@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { AcceptPace, type Coming } from './accept-pace.js';
 import { AcceptPaceMetrics } from './accept-pace.metrics.js';
-import type { LaneOutlet } from './delivery-handoff.js';
+import type { DeliveryHandoff } from './delivery-handoff.js';
 
 /** Follows the timers of the test. */
 class TimersClock extends Clock {
@@ -24,7 +24,7 @@ function arrange() {
       const pressure = pressures.get(environmentId) ?? NONE;
       return pressure.ready === 0 ? null : pressure;
     },
-  } as unknown as LaneOutlet;
+  } as unknown as DeliveryHandoff;
   const metrics = new Metrics();
   const pace = new AcceptPace(outlet, new TimersClock(), new AcceptPaceMetrics(metrics));
   const accepted: string[] = [];

@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Caller } from './accept.contract.js';
 import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 
 /** What is about to be accepted. */
 export interface Coming {
@@ -49,7 +49,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly outlet: LaneOutlet,
+    private readonly outlet: DeliveryHandoff,
     private readonly clock: Clock,
     private readonly metrics: AcceptPaceMetrics,
   ) {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sealNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
-import { Database, type Ride, type Statement } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
@@ -95,17 +95,21 @@ export class AcceptStore {
     group: readonly Admitted[],
     claimant: Id | null,
     keyTtlMs: number,
-    ride: Ride | 'within' | null,
+    piggybackStatement: PiggybackStatement | 'within' | null,
   ): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
     const isPulled = group.some(({ admission }) => admission === 'pull');
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.hot(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
+      await this.database.queryPrepared(isPulled ? ACCEPT_PULLED : ACCEPT, values, piggybackStatement);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
+    const rows = await this.database.queryPrepared<{ n: number }>(
+      isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE,
+      values,
+      piggybackStatement,
+    );
     return storedBut(rows, group.length);
   }
 
@@ -138,7 +142,7 @@ export class AcceptStore {
     route,
     key,
   }: IdempotentRequest): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
-    const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
+    const rows = await this.database.queryPrepared<{ fingerprint: Buffer; status: number | null; body: string | null }>(
       {
         name: 'ledger_answer_of',
         text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
-import { Database, type Ride } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore, type Admitted } from './accept.store.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
@@ -21,7 +21,7 @@ export class Accept {
   constructor(
     private readonly store: AcceptStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: LaneOutlet,
+    private readonly outlet: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -57,14 +57,17 @@ export class Accept {
     return this.group.drained();
   }
 
-  private async write(events: NewEvent[], ride: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
-    const claimant = ride === 'within' ? null : this.outlet.claimant();
+  private async write(
+    events: NewEvent[],
+    piggybackStatement: PiggybackStatement | 'within' | null,
+  ): Promise<() => Promise<Outcomes>> {
+    const claimant = piggybackStatement === 'within' ? null : this.outlet.claimant();
     const group = events.map((event) => ({ event, admission: this.outlet.admission(event, claimant) }));
     let stored: Set<number> | 'all';
     try {
-      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, piggybackStatement);
     } catch (error) {
-      this.outlet.failed(admitted(group), claimant, error);
+      this.outlet.recordFailure(admitted(group), claimant, error);
       throw error;
     }
     return () => {
@@ -76,9 +79,9 @@ export class Accept {
           claimant,
         );
       };
-      if (ride === 'within') this.database.afterCommit(handOn);
+      if (piggybackStatement === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.giveBack(admitted(group.filter((_, i) => !isStored(i))));
+      this.outlet.release(admitted(group.filter((_, i) => !isStored(i))));
       return this.idempotent.outcomes(events, stored);
     };
   }
@@ -90,7 +93,7 @@ export class Accept {
       if (admission === 'run') run.push(claimedAtBirth(event, claimant as Id));
       else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal: 0 });
     }
-    this.outlet.handOn(run, left);
+    this.outlet.dispatch(run, left);
   }
 }
 

@@ -32,7 +32,7 @@ export abstract class AcceptancePolicy {
 }
 
 /** The policies of all extensions together. */
-export abstract class Acceptance {
+export abstract class AcceptancePolicies {
   /** False where no extension has a policy: then nobody asks. */
   abstract readonly isRuled: boolean;
 

@@ -5,14 +5,19 @@ import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
-import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
+import {
+  AcceptancePolicies,
+  AcceptancePolicy,
+  type Ruling,
+  type Submission,
+} from '#modules/ledger/acceptance.contract.js';
 
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
 /** Asks the policies of extensions. One that fails lets nothing through: what it is there to keep out would come in else. */
 @Injectable()
-export class PolicedAcceptance extends Acceptance implements OnModuleInit {
+export class RegisteredAcceptancePolicies extends AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
   private policies: readonly AcceptancePolicy[] = [];
 

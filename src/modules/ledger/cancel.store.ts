@@ -79,7 +79,7 @@ export class CancelStore {
   /** Of what waits now: nothing that is accepted meanwhile. Returns how many were ended or marked, and the targets of what is marked. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
-    const [newest] = await this.database.hot<{ id: Id }>(NEWEST, [environmentId, targetId]);
+    const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
     // By what is there instead of by a clock: no two nodes agree on the time, and ids of now go on coming.
     const endId = idAfter(newest.id, 1);
@@ -99,7 +99,7 @@ export class CancelStore {
   }
 
   async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<CancelReason | null> {
-    const [row] = await this.database.hot<{ withdrawn: CancelReason | null }>(REASON, [
+    const [row] = await this.database.queryPrepared<{ withdrawn: CancelReason | null }>(REASON, [
       environmentId,
       eventId,
       ordinal,
@@ -108,7 +108,7 @@ export class CancelStore {
   }
 
   held(after: TargetKey | null): Promise<TargetKey[]> {
-    return this.database.hot(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
+    return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
   /** In steps that commit one by one; then what was passed by because somebody was writing it. */
@@ -125,7 +125,7 @@ export class CancelStore {
     ] as const) {
       let after = FIRST;
       for (let picked: number = limit; picked === limit;) {
-        const [step] = await this.database.hot<Step>(statement, values(after));
+        const [step] = await this.database.queryPrepared<Step>(statement, values(after));
         picked = step?.picked ?? 0;
         after = step?.last ?? after;
         count += picked;

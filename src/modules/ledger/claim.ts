@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import type { Id } from '#kernel/ids.js';
 import { type ClaimedDelivery, Claims, type DeliveryKey, type TargetKey } from './claims.contract.js';
 import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
@@ -12,14 +12,14 @@ export class StoredClaims extends Claims {
 
   constructor(
     private readonly store: DueStore,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
   ) {
     super();
   }
 
   override attend(isDue: () => void, isParked: () => void): void {
-    this.lookout.attend({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
-    this.lookout.attend({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
+    this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
+    this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
   }
 
   override due(claimant: Id, limit: number): Promise<ClaimedDelivery[]> {
@@ -45,7 +45,7 @@ export class StoredClaims extends Claims {
   override async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
     if (deliveries.length === 0) return;
     await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
-    if (parked) this.lookout.expect(PARKED, 0);
+    if (parked) this.dueWork.schedule(PARKED, 0);
   }
 
   override parkedTargets(): Promise<TargetKey[]> {
@@ -53,7 +53,7 @@ export class StoredClaims extends Claims {
   }
 
   override async park(environmentId: number, targetId: Id): Promise<void> {
-    while ((await this.store.park(environmentId, targetId)) > 0) this.lookout.expect(PARKED, 0);
+    while ((await this.store.park(environmentId, targetId)) > 0) this.dueWork.schedule(PARKED, 0);
   }
 
   override async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { byteaArray, dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import type { RepeatedRequest } from './deduplication.contract.js';
+import type { DuplicateRequest } from './deduplication.contract.js';
 
 /** idempotency_keys_pkey. */
 const ANSWER_OF: Statement = {
@@ -24,18 +24,18 @@ const KEEP: Statement = {
 
 /** Statements over requests that came again. */
 @Injectable()
-export class RepeatsStore {
+export class DeduplicationStore {
   constructor(private readonly database: Database) {}
 
-  async answerOf({ environmentId, route, key }: IdempotentRequest): Promise<StoredAnswer | null> {
-    const [row] = await this.database.hot<StoredAnswer>(ANSWER_OF, [environmentId, route, key]);
+  async findAnswer({ environmentId, route, key }: IdempotentRequest): Promise<StoredAnswer | null> {
+    const [row] = await this.database.queryPrepared<StoredAnswer>(ANSWER_OF, [environmentId, route, key]);
     return row ?? null;
   }
 
   /** Stores a group. */
-  async insert(group: readonly RepeatedRequest[]): Promise<void> {
+  async insert(group: readonly DuplicateRequest[]): Promise<void> {
     const requests = group.map(({ request }) => request);
-    await this.database.hot(KEEP, [
+    await this.database.queryPrepared(KEEP, [
       intArray(group.map(({ environmentId }) => environmentId)),
       uuidArray(group.map(({ id }) => id)),
       dateArray(group.map(({ expiresOnDay }) => expiresOnDay)),

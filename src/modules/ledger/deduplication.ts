@@ -1,21 +1,21 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { AcceptGroup } from './accept-group.js';
-import { type RepeatedRequest, Repeats } from './deduplication.contract.js';
-import { RepeatsStore } from './deduplication.store.js';
+import { Deduplication, type DuplicateRequest } from './deduplication.contract.js';
+import { DeduplicationStore } from './deduplication.store.js';
 import { Partitions } from './partitions.js';
 
 /** Repeats over PostgreSQL, in a group commit of their own: they are nobody's neighbours who waits for an event. */
 @Injectable()
-export class StoredRepeats extends Repeats implements OnApplicationShutdown {
-  private readonly group: AcceptGroup<RepeatedRequest>;
+export class StoredDeduplication extends Deduplication implements OnApplicationShutdown {
+  private readonly group: AcceptGroup<DuplicateRequest>;
 
   constructor(
-    private readonly store: RepeatsStore,
+    private readonly store: DeduplicationStore,
     partitions: Partitions,
   ) {
     super();
-    this.group = new AcceptGroup<RepeatedRequest>(partitions, null, {
+    this.group = new AcceptGroup<DuplicateRequest>(partitions, null, {
       what: 'Keeping repeats',
       weighBytes: ({ request }) => request.sizeBytes,
       backlogMax: 10_000,
@@ -27,11 +27,11 @@ export class StoredRepeats extends Repeats implements OnApplicationShutdown {
     });
   }
 
-  override answerOf(request: IdempotentRequest): Promise<StoredAnswer | null> {
-    return this.store.answerOf(request);
+  override findAnswer(request: IdempotentRequest): Promise<StoredAnswer | null> {
+    return this.store.findAnswer(request);
   }
 
-  override keep(repeat: RepeatedRequest): Promise<void> {
+  override record(repeat: DuplicateRequest): Promise<void> {
     return this.group.add(repeat);
   }
 

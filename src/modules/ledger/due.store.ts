@@ -245,7 +245,7 @@ export class DueStore {
   }
 
   async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
-    await this.database.hot(RELEASE, [
+    await this.database.queryPrepared(RELEASE, [
       intArray(deliveries.map((delivery) => delivery.environmentId)),
       uuidArray(deliveries.map((delivery) => delivery.eventId)),
       smallintArray(deliveries.map((delivery) => delivery.ordinal)),
@@ -255,24 +255,24 @@ export class DueStore {
   }
 
   async parkedTargets(): Promise<{ environmentId: number; targetId: Id }[]> {
-    const rows = await this.database.hot<{ environment_id: number; target_id: Id }>(PARKED_TARGETS, []);
+    const rows = await this.database.queryPrepared<{ environment_id: number; target_id: Id }>(PARKED_TARGETS, []);
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
   /** Moves one step; returns how many rows it moved. */
   async park(environmentId: number, targetId: Id): Promise<number> {
-    const [row] = await this.database.hot<{ count: number }>(PARK, [environmentId, targetId]);
+    const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;
   }
 
   /** Ends one step; returns how many rows it ended. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
-    const [row] = await this.database.hot<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
+    const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;
   }
 
   async backlog(): Promise<Backlog> {
-    const [row] = await this.database.hot<{ oldest_due_age_ms: number; open_estimate: number }>(BACKLOG, []);
+    const [row] = await this.database.queryPrepared<{ oldest_due_age_ms: number; open_estimate: number }>(BACKLOG, []);
     return { oldestDueAgeMs: row?.oldest_due_age_ms ?? 0, openEstimate: row?.open_estimate ?? 0 };
   }
 
@@ -283,7 +283,7 @@ export class DueStore {
 
   private async claim(statement: Statement, values: unknown[]): Promise<ClaimedDelivery[]> {
     const payloads = new Map<Id, string>();
-    return (await this.database.hot<ClaimedRow>(statement, values)).map((row) => claimed(row, payloads));
+    return (await this.database.queryPrepared<ClaimedRow>(statement, values)).map((row) => claimed(row, payloads));
   }
 }
 

@@ -57,7 +57,7 @@ export class FailedStore extends FailedDeliveries {
   }
 
   override async count(range: FailedRange, endpointId: Id | null, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(COUNT, [...valuesOf(range), max, endpointId]);
+    const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [...valuesOf(range), max, endpointId]);
     return row?.count ?? 0;
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sealNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
-import { Database, type Ride, type Statement } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewMessage } from './accept.contract.js';
@@ -120,7 +120,7 @@ export class FanOutStore {
     group: readonly AdmittedMessage[],
     claimant: Id | null,
     keyTtlMs: number,
-    how: Ride | 'within' | null,
+    how: PiggybackStatement | 'within' | null,
   ): Promise<Set<number> | 'all'> {
     const messages = group.map(({ message }) => message);
     const values: unknown[] = [...messageValues(messages, this.vault), ...eventValues(group), claimant];
@@ -130,11 +130,11 @@ export class FanOutStore {
           admissions.length > 0 &&
           !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'),
       );
-      await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
+      await this.database.queryPrepared(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
       return 'all';
     }
     values.push(...keyValues(messages), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values, how);
+    const rows = await this.database.queryPrepared<{ n: number }>(FAN_OUT_ONCE, values, how);
     return storedBut(rows, group.length);
   }
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
-import { Database, type Ride } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { FannedOut, NewMessage } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 import { type AdmittedMessage, FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
@@ -23,7 +23,7 @@ export class FanOut {
   constructor(
     private readonly store: FanOutStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: LaneOutlet,
+    private readonly outlet: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -53,7 +53,10 @@ export class FanOut {
     return this.group.drained();
   }
 
-  private async write(messages: NewMessage[], how: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
+  private async write(
+    messages: NewMessage[],
+    how: PiggybackStatement | 'within' | null,
+  ): Promise<() => Promise<Outcomes>> {
     const claimant = how === 'within' ? null : this.outlet.claimant();
     const group = messages.map((message) => ({
       message,
@@ -63,7 +66,7 @@ export class FanOut {
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, how);
     } catch (error) {
-      this.outlet.failed(group.flatMap(admitted), claimant, error);
+      this.outlet.recordFailure(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
@@ -75,7 +78,7 @@ export class FanOut {
         );
       if (how === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      this.outlet.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(messages, stored);
     };
   }
@@ -97,7 +100,7 @@ export class FanOut {
           left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
       }
     }
-    this.outlet.handOn(run, left);
+    this.outlet.dispatch(run, left);
   }
 }
 

@@ -6,17 +6,17 @@ import { Accept } from './accept.js';
 import { AcceptStore } from './accept.store.js';
 import { AcceptPace } from './accept-pace.js';
 import { AcceptPaceMetrics } from './accept-pace.metrics.js';
-import { Acceptance } from './acceptance.contract.js';
-import { PolicedAcceptance } from './acceptance.js';
+import { AcceptancePolicies } from './acceptance.contract.js';
+import { RegisteredAcceptancePolicies } from './acceptance.js';
 import { Cancel } from './cancel.js';
 import { CancelStore } from './cancel.store.js';
 import { Cancellations } from './cancellation.contract.js';
 import { StoredClaims } from './claim.js';
 import { Claims } from './claims.contract.js';
-import { Repeats } from './deduplication.contract.js';
-import { StoredRepeats } from './deduplication.js';
-import { RepeatsStore } from './deduplication.store.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { Deduplication } from './deduplication.contract.js';
+import { StoredDeduplication } from './deduplication.js';
+import { DeduplicationStore } from './deduplication.store.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 import { DueStore } from './due.store.js';
 import { FailedStore } from './failed.store.js';
 import { FanOut } from './fan-out.js';
@@ -27,7 +27,7 @@ import { LateFailures } from './late-failures.contract.js';
 import { LateFailuresStore } from './late-failures.store.js';
 import { GroupLedger } from './ledger.js';
 import { LedgerMetrics, StorageGauges } from './ledger.metrics.js';
-import { Outlet } from './local-scheduler.contract.js';
+import { DeliverySinks } from './local-scheduler.contract.js';
 import { Partitions } from './partitions.js';
 import { PartitionsStore } from './partitions.store.js';
 import { Receive } from './receive.js';
@@ -39,8 +39,8 @@ import { Redeliver } from './redeliver.js';
 import { RedeliverStore } from './redeliver.store.js';
 import { FailedDeliveries, Redeliveries } from './redelivery.contract.js';
 import { Retention } from './retention.js';
-import { Presence } from './worker-registry.contract.js';
-import { PresenceStore } from './worker-registry.store.js';
+import { WorkerRegistry } from './worker-registry.contract.js';
+import { WorkerRegistryStore } from './worker-registry.store.js';
 
 /** The middle of everything: what was accepted, what is due, who holds it, what came of it. It has no routes. */
 @Module({
@@ -55,7 +55,7 @@ import { PresenceStore } from './worker-registry.store.js';
     FanOut,
     FanOutStore,
     IdempotentRequests,
-    LaneOutlet,
+    DeliveryHandoff,
     LedgerMetrics,
     Partitions,
     PartitionsStore,
@@ -64,34 +64,34 @@ import { PresenceStore } from './worker-registry.store.js';
     RecordResults,
     RecordStore,
     RedeliverStore,
-    RepeatsStore,
+    DeduplicationStore,
     Retention,
     StorageGauges,
-    { provide: Acceptance, useClass: PolicedAcceptance },
+    { provide: AcceptancePolicies, useClass: RegisteredAcceptancePolicies },
     { provide: Cancellations, useClass: Cancel },
     { provide: Claims, useClass: StoredClaims },
     { provide: FailedDeliveries, useClass: FailedStore },
     { provide: KeptDays, useExisting: Partitions },
     { provide: LateFailures, useClass: LateFailuresStore },
     { provide: Ledger, useClass: GroupLedger },
-    { provide: Outlet, useExisting: LaneOutlet },
-    { provide: Presence, useClass: PresenceStore },
+    { provide: DeliverySinks, useExisting: DeliveryHandoff },
+    { provide: WorkerRegistry, useClass: WorkerRegistryStore },
     { provide: Redeliveries, useClass: Redeliver },
-    { provide: Repeats, useClass: StoredRepeats },
+    { provide: Deduplication, useClass: StoredDeduplication },
     { provide: Results, useExisting: RecordResults },
   ],
   exports: [
-    Acceptance,
+    AcceptancePolicies,
     Cancellations,
     Claims,
     FailedDeliveries,
     KeptDays,
     LateFailures,
     Ledger,
-    Outlet,
-    Presence,
+    DeliverySinks,
+    WorkerRegistry,
     Redeliveries,
-    Repeats,
+    Deduplication,
     Results,
   ],
 })

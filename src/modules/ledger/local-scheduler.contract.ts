@@ -7,33 +7,33 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 export type Admission = 'run' | 'park' | 'leave';
 
 /** The worker in this process, as far as accepting knows it: it may take what was accepted without a hop. */
-export interface Lane {
+export interface Scheduler {
   /** The claim that rows are born with, or null while this process may not claim. */
   claimant(): Id | null;
   /** Decides for one delivery, and keeps a place for it when the answer is `run`. */
-  admit(arrival: Arrival): Admission;
+  reserve(arrival: Arrival): Admission;
   /** The commit is through: these run now. */
-  take(deliveries: ClaimedDelivery[]): void;
+  enqueue(deliveries: ClaimedDelivery[]): void;
   /** The commit failed: the places are free again. */
-  giveBack(arrivals: readonly Arrival[]): void;
+  releaseSlots(arrivals: readonly Arrival[]): void;
   /** Nobody knows whether a commit under this claim failed: there may be rows of it that this worker has never heard of. */
-  doubt(claimant: Id): void;
+  suspectClaim(claimant: Id): void;
   /** Rows were committed that nobody holds. */
-  left(): void;
+  onUnclaimed(): void;
   /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
   pressure(environmentId: number): Pressure | null;
 }
 
 /** Tells workers elsewhere that deliveries are due. A wake-up only: losing it delays nothing by more than a sweep. */
-export interface Handover {
+export interface WakeQueue {
   announce(deliveries: DeliveryKey[]): void;
 }
 
 /** Where accepted deliveries go: into the lane of this process, or to whoever claims them. Connected by the delivery context. */
-export abstract class Outlet {
+export abstract class DeliverySinks {
   /** Connects the worker of this process. */
-  abstract attachLane(lane: Lane): void;
+  abstract attachScheduler(scheduler: Scheduler): void;
 
   /** Connects the queue that wakes workers elsewhere. */
-  abstract attachHandover(handover: Handover): void;
+  abstract attachWakeQueue(wakeQueue: WakeQueue): void;
 }

@@ -87,7 +87,7 @@ export class PartitionsStore {
    * whatever becomes of the caller's transaction.
    */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
-    await this.database.unit(() =>
+    await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.run(MAKING);
         for (const [day, tables] of await this.missing(retentions, daysAhead)) {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sealNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
-import { Database, type Ride, type Statement } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
 import {
   byteaArray,
   dateArray,
@@ -122,7 +122,7 @@ export class ReceiveStore {
     group: readonly Received[],
     claimant: Id | null,
     keyTtlMs: number,
-    ride: Ride | 'within' | null,
+    piggybackStatement: PiggybackStatement | 'within' | null,
   ): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
@@ -161,11 +161,15 @@ export class ReceiveStore {
     ];
     const isPulled = group.some(({ admissions }) => admissions.includes('pull'));
     if (events.every(({ idempotency }) => idempotency === null)) {
-      await this.database.hot(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
+      await this.database.queryPrepared(isPulled ? RECEIVE_PULLED : RECEIVE, values, piggybackStatement);
       return 'all';
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
-    const rows = await this.database.hot<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
+    const rows = await this.database.queryPrepared<{ n: number }>(
+      isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE,
+      values,
+      piggybackStatement,
+    );
     return storedBut(rows, group.length);
   }
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
-import { Database, type Ride } from '#kernel/database/database.js';
+import { Database, type PiggybackStatement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
@@ -20,7 +20,7 @@ export class Receive {
   constructor(
     private readonly store: ReceiveStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: LaneOutlet,
+    private readonly outlet: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -47,17 +47,20 @@ export class Receive {
     return this.group.drained();
   }
 
-  private async write(events: ReceivedEvent[], ride: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
-    const claimant = ride === 'within' ? null : this.outlet.claimant();
+  private async write(
+    events: ReceivedEvent[],
+    piggybackStatement: PiggybackStatement | 'within' | null,
+  ): Promise<() => Promise<Outcomes>> {
+    const claimant = piggybackStatement === 'within' ? null : this.outlet.claimant();
     const group = events.map((event) => ({
       event,
       admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)),
     }));
     let stored: Set<number> | 'all';
     try {
-      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, piggybackStatement);
     } catch (error) {
-      this.outlet.failed(group.flatMap(admitted), claimant, error);
+      this.outlet.recordFailure(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
@@ -69,9 +72,9 @@ export class Receive {
           claimant,
         );
       };
-      if (ride === 'within') this.database.afterCommit(handOn);
+      if (piggybackStatement === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      this.outlet.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(events, stored);
     };
   }
@@ -86,7 +89,7 @@ export class Receive {
         else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal });
       }
     }
-    this.outlet.handOn(run, left);
+    this.outlet.dispatch(run, left);
   }
 }
 

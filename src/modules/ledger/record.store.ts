@@ -109,7 +109,7 @@ export class RecordStore {
   /** Writes the results; returns which of them held their claim, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
     const { statement, values } = this.statement(results);
-    return heldOf(await this.database.hot<HeldRow>(statement, values));
+    return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
   /** The same for who takes it along: its rows are for `heldOf`. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import type { Ride } from '#kernel/database/database.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import type { PiggybackStatement } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
 import { DUE, PARKED } from './due.store.js';
 import { LedgerMetrics } from './ledger.metrics.js';
@@ -20,7 +20,7 @@ const APART_MS = 1_000;
 const RETRYING_LINGER_MS = 250;
 
 /** Results on their way into a commit of somebody else's. */
-export interface ResultsRide extends Ride {
+export interface ResultsRide extends PiggybackStatement {
   /** The ride is over; nothing happens where they arrived. */
   over(isFailed: boolean): void;
 }
@@ -39,7 +39,7 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   constructor(
     private readonly store: RecordStore,
     private readonly metrics: LedgerMetrics,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
   ) {
     super();
     this.ending = this.group(LINGER_MS);
@@ -61,7 +61,7 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     if (carried === null) return null;
     return {
       ...this.store.statement(carried.items),
-      arrived: (rows) => {
+      onCommitted: (rows) => {
         this.metrics.sharedGroup(carried.items.length);
         carried.arrived(this.told(carried.items, heldOf(rows as HeldRow[])));
       },
@@ -102,7 +102,7 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     const isHeld = results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
     this.metrics.recordedGroup(results, isHeld);
     for (const { status, parked, dueInMs } of results)
-      if (status === 'retrying') this.lookout.expect(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
+      if (status === 'retrying') this.dueWork.schedule(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
     return isHeld;
   }
 

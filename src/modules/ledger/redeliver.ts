@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { LaneOutlet } from './delivery-handoff.js';
+import { DeliveryHandoff } from './delivery-handoff.js';
 import { type Behind, DEAD_LETTERS_STEP, RedeliverStore, type Sendable } from './redeliver.store.js';
 import {
   type ChooseAddressees,
@@ -20,7 +20,7 @@ import {
 export class Redeliver extends Redeliveries {
   constructor(
     private readonly store: RedeliverStore,
-    private readonly outlet: LaneOutlet,
+    private readonly outlet: DeliveryHandoff,
   ) {
     super();
   }
@@ -70,7 +70,7 @@ export class Redeliver extends Redeliveries {
   override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
     // Outside of the caller's unit of work, which the dispatcher's loop would otherwise go on in.
-    if (count > 0) this.store.afterCommit(() => this.outlet.left());
+    if (count > 0) this.store.afterCommit(() => this.outlet.notifyUnclaimed());
     return count;
   }
 

@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
-import { patiently } from '#kernel/database/retry-until-available.js';
+import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
@@ -33,7 +33,7 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await patiently(() => this.partitions.ensure());
+    await retryUntilAvailable(() => this.partitions.ensure());
     if (this.config.isWorker) this.loop.start();
   }
 

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 
 /** Who is alive. A claim by anyone else is no claim. */
-export abstract class Presence {
+export abstract class WorkerRegistry {
   /** Registers or renews all of these names of one worker; returns those that live. Any other was declared dead, and is to be replaced. */
   abstract beat(worker: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>>;
 
@@ -9,5 +9,5 @@ export abstract class Presence {
   abstract reap(): Promise<number>;
 
   /** Leaves: frees what this worker still holds. */
-  abstract leave(id: Id): Promise<void>;
+  abstract remove(id: Id): Promise<void>;
 }

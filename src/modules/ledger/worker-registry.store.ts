@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Presence } from './worker-registry.contract.js';
+import { WorkerRegistry } from './worker-registry.contract.js';
 
 /** A beat that takes longer is no better than none: the next one comes in two seconds, the lease lasts ten. */
 const BEAT_DEADLINE_MS = 4_000;
@@ -45,7 +45,7 @@ const LEAVE: Statement = {
 
 /** The table of workers. */
 @Injectable()
-export class PresenceStore extends Presence {
+export class WorkerRegistryStore extends WorkerRegistry {
   private readonly registered = new Set<Id>();
 
   constructor(private readonly database: Database) {
@@ -64,10 +64,10 @@ export class PresenceStore extends Presence {
     leaseMs: number;
   }): Promise<ReadonlySet<Id>> {
     const known = ids.filter((id) => this.registered.has(id));
-    const renewed = known.length > 0 ? await this.database.vital<{ id: Id }>(RENEW, [known, leaseMs]) : [];
+    const renewed = known.length > 0 ? await this.database.heartbeatQuery<{ id: Id }>(RENEW, [known, leaseMs]) : [];
     const alive = new Set(renewed.map(({ id }) => id));
     for (const id of ids.filter((each) => !this.registered.has(each))) {
-      await this.database.vital(REGISTER, [id, host, pid, leaseMs]);
+      await this.database.heartbeatQuery(REGISTER, [id, host, pid, leaseMs]);
       this.registered.add(id);
       alive.add(id);
     }
@@ -75,12 +75,12 @@ export class PresenceStore extends Presence {
   }
 
   async reap(): Promise<number> {
-    const [row] = await this.database.vital<{ count: number }>(REAP, []);
+    const [row] = await this.database.heartbeatQuery<{ count: number }>(REAP, []);
     return row?.count ?? 0;
   }
 
-  async leave(id: Id): Promise<void> {
-    await this.database.vital(LEAVE, [id]);
+  async remove(id: Id): Promise<void> {
+    await this.database.heartbeatQuery(LEAVE, [id]);
     this.registered.delete(id);
   }
 }

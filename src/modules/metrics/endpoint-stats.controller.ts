@@ -31,6 +31,6 @@ export class EndpointStatsController {
     @Query() query: EndpointStatsQuery,
   ): Promise<EndpointStatsItem> {
     const range = { sinceMs: timeMs('since', query.since), untilMs: timeMs('until', query.until) };
-    return presentStats(await this.statistics.of(tenant, application, endpoint, range));
+    return presentStats(await this.statistics.read(tenant, application, endpoint, range));
   }
 }

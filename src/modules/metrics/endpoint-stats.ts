@@ -27,15 +27,15 @@ export class EndpointStatistics {
   ) {}
 
   /** Throws 404, and 400 for the range. */
-  async of(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
+  async read(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
     const { environmentId } = tenant;
     const { window, firstMs, lastMs, endMs } = spanOf(range, this.clock.nowMs());
     const { id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const [counts, waiting, condition] = await Promise.all([
       this.store.sum(tenant, id, window, { firstMs, lastMs }),
       // What goes to a destination of its own came to that by itself.
-      this.waiting.of(environmentId, destinationId, destinationId === id ? null : id),
-      this.conditions.of(environmentId, id),
+      this.waiting.count(environmentId, destinationId, destinationId === id ? null : id),
+      this.conditions.find(environmentId, id),
     ]);
     return { sinceMs: firstMs, untilMs: endMs, counts, waiting, condition };
   }

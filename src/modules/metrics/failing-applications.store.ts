@@ -52,6 +52,6 @@ export class FailingApplicationsStore {
   constructor(private readonly database: Database) {}
 
   failing(environmentId: number, since: Date, limit: number): Promise<FailingApplication[]> {
-    return this.database.read(FAILING, [environmentId, since.toISOString(), limit]);
+    return this.database.readPrepared(FAILING, [environmentId, since.toISOString(), limit]);
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { Metrics } from '#kernel/observability/metrics.js';
@@ -34,7 +34,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly store: RollupsStore,
     private readonly clock: Clock,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly gate: RetentionGate,
     metrics: Metrics,
   ) {
@@ -61,14 +61,14 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
-    this.lookout.attend({ name: 'parts', inMs: PARTS_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'parts', inMs: PARTS_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.loop.stop();
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     const startedAtMs = this.clock.nowMs();
     const increments = await this.store.fold(INCREMENTS_MAX, this.gatherMs);
     this.folded.inc(increments);
@@ -78,7 +78,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
     // The lookout does not know of what is left to sweep.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
-    return { restMs: isBusy ? REST_MS : this.lookout.restMs(REST_MS) };
+    return { restMs: isBusy ? REST_MS : this.dueWork.restMs(REST_MS) };
   }
 
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */

@@ -34,7 +34,7 @@ export class OverviewController {
     @CurrentTenant() tenant: Tenant,
     @Query() { application, range, sparse = false }: OverviewQuery,
   ): Promise<OverviewItem> {
-    return presentOverview(await this.overviews.of(tenant, application, range), sparse);
+    return presentOverview(await this.overviews.read(tenant, application, range), sparse);
   }
 
   @Get('targets')

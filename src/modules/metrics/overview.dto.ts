@@ -3,7 +3,7 @@ import { showId } from '#kernel/ids.js';
 import type { Overview } from './overview.js';
 import type { FailingTarget } from './overview.store.js';
 import { isBusy, presentRollup, RollupItem } from './rollups.dto.js';
-import { type OverviewRange, RANGES, type Window, WINDOWS } from './windows.js';
+import { type MetricsWindow, type OverviewRange, RANGES, WINDOWS } from './windows.js';
 
 /** How far back, and of whom. */
 export class OverviewQuery {
@@ -61,7 +61,7 @@ export class OverviewItem {
 
   /** How long each window is. */
   @ApiProperty({ enum: WINDOWS, example: '1h' })
-  window: Window;
+  window: MetricsWindow;
 
   /** The range as a whole. */
   @ApiProperty({ type: TotalItem })

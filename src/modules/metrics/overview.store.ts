@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Counts } from './rollups.store.js';
-import type { Window } from './windows.js';
+import type { MetricsWindow } from './windows.js';
 
 /** Open deliveries that are counted: more is told as "at least as many". */
 const OPEN_MAX = 10_000;
@@ -89,12 +89,12 @@ export class OverviewStore {
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null
-        ? await this.database.read<{ count: number; oldestDueAt: Date | null }>(OPEN, [
+        ? await this.database.readPrepared<{ count: number; oldestDueAt: Date | null }>(OPEN, [
             environmentId,
             OPEN_MAX,
             DUE_MAX,
           ])
-        : await this.database.read<{ count: number; oldestDueAt?: Date | null }>(OPEN_OF_APPLICATION, [
+        : await this.database.readPrepared<{ count: number; oldestDueAt?: Date | null }>(OPEN_OF_APPLICATION, [
             environmentId,
             applicationId,
             OPEN_MAX,
@@ -103,7 +103,7 @@ export class OverviewStore {
     return { count, isCapped: count >= OPEN_MAX, oldestDueAt: row?.oldestDueAt ?? null };
   }
 
-  failing(environmentId: number, window: Window, sinceMs: number, limit: number): Promise<FailingTarget[]> {
-    return this.database.read(FAILING, [environmentId, window, sinceMs, limit]);
+  failing(environmentId: number, window: MetricsWindow, sinceMs: number, limit: number): Promise<FailingTarget[]> {
+    return this.database.readPrepared(FAILING, [environmentId, window, sinceMs, limit]);
   }
 }

@@ -6,11 +6,11 @@ import { Applications } from '#modules/applications/contract.js';
 import { type FailingTarget, type OpenDeliveries, OverviewStore } from './overview.store.js';
 import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';
-import { type OverviewRange, OVERVIEWS, overviewSinceMs, type Window } from './windows.js';
+import { type MetricsWindow, type OverviewRange, OVERVIEWS, overviewSinceMs } from './windows.js';
 
 /** What happened in a range, as a whole and by windows, and what is open now. */
 export interface Overview {
-  window: Window;
+  window: MetricsWindow;
   sinceMs: number;
   untilMs: number;
   rollups: Rollup[];
@@ -34,7 +34,7 @@ export class Overviews {
   ) {}
 
   /** Of an application by its `app_` id or uid, or of the whole environment. Throws 404. */
-  async of(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
+  async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();
     const sinceMs = overviewSinceMs(range, nowMs);

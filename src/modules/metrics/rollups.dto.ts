@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { quantile } from '#engine/histogram.js';
 import type { Rollup } from './rollups.store.js';
-import { type Window, WINDOWS } from './windows.js';
+import { type MetricsWindow, WINDOWS } from './windows.js';
 
 /** Whose rollups, how long each window is, and which of them. */
 export class RollupQuery {
@@ -11,7 +11,7 @@ export class RollupQuery {
 
   /** How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
   @ApiProperty({ required: false, enum: WINDOWS, default: '1h', example: '1h' })
-  window?: Window;
+  window?: MetricsWindow;
 
   /**
    * From the window that holds this time (RFC 3339); when it is left out, the last 60 minutes, 48 hours or 30 days
@@ -52,7 +52,7 @@ export class RollupItem {
 
   /** How long it is. */
   @ApiProperty({ enum: WINDOWS, example: '1h' })
-  window: Window;
+  window: MetricsWindow;
 
   /** Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again. */
   @ApiProperty({ type: 'integer', example: 1204 })
@@ -94,7 +94,7 @@ export class RollupList {
   data: RollupItem[];
 }
 
-export function presentRollup(window: Window, { startMs, histogram, ...counts }: Rollup): RollupItem {
+export function presentRollup(window: MetricsWindow, { startMs, histogram, ...counts }: Rollup): RollupItem {
   const ended = counts.delivered + counts.failed + counts.dlq;
   return {
     start: new Date(startMs).toISOString(),

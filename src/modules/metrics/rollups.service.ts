@@ -7,7 +7,7 @@ import { Applications } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/receiving/contract.js';
 import { type Rollup, RollupsStore, WHOLE } from './rollups.store.js';
-import { type Range, startsOf, type Window } from './windows.js';
+import { type MetricsWindow, type Range, startsOf } from './windows.js';
 
 const NOTHING: Omit<Rollup, 'startMs'> = {
   received: 0,
@@ -31,7 +31,7 @@ export class RollupsService {
   ) {}
 
   /** Every window of the range, oldest first, of a key or (null) the whole environment. Throws 404, and 400 for the range. */
-  async list(tenant: Tenant, key: string | null, window: Window, range: Range): Promise<Rollup[]> {
+  async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
     const [firstMs, lastMs] = [starts[0], starts.at(-1)];

@@ -4,7 +4,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { Window } from './windows.js';
+import type { MetricsWindow } from './windows.js';
 
 /** How often what happened. */
 export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'dlq' | 'attempts', number>;
@@ -178,7 +178,7 @@ export class RollupsStore {
   }
 
   /** Deletes up to `limit` rollups of windows that began before a time; returns how many. */
-  async deleteBefore(window: Window, timeMs: number, limit: number): Promise<number> {
+  async deleteBefore(window: MetricsWindow, timeMs: number, limit: number): Promise<number> {
     const [row] = await this.database.query<{ rollups: number }>(DELETE_BEFORE, [window, timeMs, limit]);
     return row?.rollups ?? 0;
   }
@@ -187,20 +187,26 @@ export class RollupsStore {
   find(
     tenant: Tenant,
     keyId: Id,
-    window: Window,
+    window: MetricsWindow,
     { firstMs, lastMs }: { firstMs: number; lastMs: number },
   ): Promise<Rollup[]> {
-    return this.database.read(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
+    return this.database.readPrepared(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
   }
 
   /** Everything of those windows added up. */
   async sum(
     tenant: Tenant,
     keyId: Id,
-    window: Window,
+    window: MetricsWindow,
     { firstMs, lastMs }: { firstMs: number; lastMs: number },
   ): Promise<Counts> {
-    const [counts] = await this.database.read<Counts>(SUM, [tenant.environmentId, keyId, window, firstMs, lastMs]);
+    const [counts] = await this.database.readPrepared<Counts>(SUM, [
+      tenant.environmentId,
+      keyId,
+      window,
+      firstMs,
+      lastMs,
+    ]);
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 

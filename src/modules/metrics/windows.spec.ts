@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ApiError } from '#kernel/errors.js';
-import { KEPT_MS, type Range, spanOf, startsOf, timeMs, type Window, WINDOWS } from './windows.js';
+import { KEPT_MS, type MetricsWindow, type Range, spanOf, startsOf, timeMs, WINDOWS } from './windows.js';
 
 const NOW = Date.parse('2026-11-21T09:30:20.500Z');
 const LENGTHS_MS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
@@ -8,7 +8,7 @@ const range = (since?: string, until?: string): Range => ({
   sinceMs: timeMs('since', since),
   untilMs: timeMs('until', until),
 });
-const shown = (window: Window, given: Range): string[] =>
+const shown = (window: MetricsWindow, given: Range): string[] =>
   startsOf(window, given, NOW).map((ms) => new Date(ms).toISOString());
 
 /** What a refusal says. */
@@ -21,7 +21,7 @@ function refusal(act: () => unknown): string {
 }
 
 describe('startsOf without a range', () => {
-  it.each<[Window, number, string, string]>([
+  it.each<[MetricsWindow, number, string, string]>([
     ['1m', 60, '2026-11-21T08:31:00.000Z', '2026-11-21T09:30:00.000Z'],
     ['1h', 48, '2026-11-19T10:00:00.000Z', '2026-11-21T09:00:00.000Z'],
     ['1d', 30, '2026-10-23T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
@@ -77,7 +77,7 @@ describe('startsOf with a range', () => {
     ]);
   });
 
-  it.each<[string, Window, Range, RegExp]>([
+  it.each<[string, MetricsWindow, Range, RegExp]>([
     [
       'ends where it begins',
       '1h',

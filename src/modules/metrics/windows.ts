@@ -2,22 +2,26 @@ import { badRequest } from '#kernel/errors.js';
 
 /** The lengths of a window, shortest first. Windows begin at full minutes, hours and days of UTC. */
 export const WINDOWS = ['1m', '1h', '1d'] as const;
-export type Window = (typeof WINDOWS)[number];
+export type MetricsWindow = (typeof WINDOWS)[number];
 
 const DAY_MS = 86_400_000;
-const LENGTHS_MS: Readonly<Record<Window, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': DAY_MS };
-const SHOWN_BY_DEFAULT: Readonly<Record<Window, number>> = { '1m': 60, '1h': 48, '1d': 30 };
+const LENGTHS_MS: Readonly<Record<MetricsWindow, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': DAY_MS };
+const SHOWN_BY_DEFAULT: Readonly<Record<MetricsWindow, number>> = { '1m': 60, '1h': 48, '1d': 30 };
 const SHOWN_MAX = 1_440;
 
 /** How long windows are kept, counted from their start. */
-export const KEPT_MS: Readonly<Record<Window, number>> = { '1m': 7 * DAY_MS, '1h': 90 * DAY_MS, '1d': 400 * DAY_MS };
+export const KEPT_MS: Readonly<Record<MetricsWindow, number>> = {
+  '1m': 7 * DAY_MS,
+  '1h': 90 * DAY_MS,
+  '1d': 400 * DAY_MS,
+};
 
 /** How far back an overview looks, shortest first. */
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type OverviewRange = (typeof RANGES)[number];
 
 /** The windows of an overview: as many as a plot shows, of the length that has them. */
-export const OVERVIEWS: Readonly<Record<OverviewRange, { window: Window; windows: number }>> = {
+export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; windows: number }>> = {
   '1h': { window: '1m', windows: 60 },
   '24h': { window: '1h', windows: 24 },
   '7d': { window: '1h', windows: 168 },
@@ -42,7 +46,7 @@ export interface Range {
  * The starts of the windows in a range, oldest first: of all that have begun and are still kept, since of others nothing
  * is known, which is not the same as nothing having happened. Throws 400 for a range that is empty, or too long.
  */
-export function startsOf(window: Window, { sinceMs, untilMs }: Range, nowMs: number): number[] {
+export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
   const endMs = untilMs ?? nowMs + 1;
   if (sinceMs !== undefined && sinceMs >= endMs)
@@ -61,8 +65,8 @@ export function startsOf(window: Window, { sinceMs, untilMs }: Range, nowMs: num
 }
 
 /** Windows to add up, from the start of the first to the end of the last. */
-export interface Span {
-  window: Window;
+export interface WindowSpan {
+  window: MetricsWindow;
   firstMs: number;
   lastMs: number;
   endMs: number;
@@ -72,7 +76,7 @@ export interface Span {
  * The shortest windows that a range has no more of than are shown at once, and that are still kept: the range is widened
  * to full ones. Without `sinceMs` it is a day. Throws 400 for a range that is empty, begins in the future, or is too long.
  */
-export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): Span {
+export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
   const startMs = sinceMs ?? endMs - DAY_MS;
   if (startMs >= endMs)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Guesses } from '#http/credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from '#http/credential-lookup-limiter.js';
 import { hasPortalTokenForm, PortalAuthenticator } from '#kernel/authenticator.js';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
@@ -23,7 +23,7 @@ export class PortalSessions extends PortalAuthenticator {
   constructor(
     store: PortalSessionsStore,
     notifications: Notifications,
-    private readonly guesses: Guesses,
+    private readonly lookups: CredentialLookupLimiter,
     private readonly clock: Clock,
   ) {
     super();
@@ -44,7 +44,7 @@ export class PortalSessions extends PortalAuthenticator {
   /** The session of a token; null when it is unknown, expired or revoked. Throws while storage is away, and 429 for an address that guesses; `from` is that of the client. */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
-    const facts = await this.guesses.look(this.cache, hash('sha256', token), from);
+    const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
     return facts === null || facts.expires_at.getTime() <= this.clock.nowMs() ? null : facts;
   }
 }

@@ -5,7 +5,7 @@ import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/receiving/contract.js';
-import type { Place } from './place.js';
+import type { PullPosition } from './place.js';
 
 /** What a consumer reads: everything of a pull destination, or of it what one endpoint received. */
 export interface Feed {
@@ -38,12 +38,12 @@ export class Feeds {
   }
 
   /** A cursor of this feed alone. */
-  cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: Place): string {
+  cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: PullPosition): string {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
   /** Throws 400 for a cursor that is malformed, altered, expired or of another feed. */
-  placeOf(tenant: Tenant, feed: Feed, cursor: string): Place {
+  placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
     // One of a version that gave out positions alone is of the epoch that it is in.
     return { position: parts.slice(0, 4).join('.'), epoch: Number(parts[4] ?? parts[0]) };

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 export type Position = string;
 
 /** A position, and the epoch of the database that gave it out. */
-export interface Place {
+export interface PullPosition {
   position: Position;
   epoch: number;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database/database.js';
-import { SETTLED_BELOW } from '#kernel/database/transaction-horizon.js';
+import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
 /** Items behind a position that are counted: of a destination, and of an endpoint among those of others. */
@@ -64,7 +64,7 @@ const LIST: Statement = {
           select p.event_id, p.endpoint_id from pull_items p
           where p.environment_id = $1 and p.target_id = r.target_id
             and (p.epoch, p.xid, p.event_id, p.ordinal) > (coalesce(r.epoch, 0), coalesce(r.xid, 0), coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
-            and (p.epoch, p.xid) < (${EPOCH}, ${SETTLED_BELOW})
+            and (p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})
           order by p.epoch, p.xid, p.event_id, p.ordinal
           limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end + 1
         ) i
@@ -88,6 +88,12 @@ export class PositionsStore {
     after: ListPlace | null,
     limit: number,
   ): Promise<PositionRow[]> {
-    return this.database.read(LIST, [environmentId, [...types], after?.targetId ?? LAST, after?.keyId ?? null, limit]);
+    return this.database.readPrepared(LIST, [
+      environmentId,
+      [...types],
+      after?.targetId ?? LAST,
+      after?.keyId ?? null,
+      limit,
+    ]);
   }
 }

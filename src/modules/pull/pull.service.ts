@@ -8,8 +8,8 @@ import type { Id } from '#kernel/ids.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type Feed, Feeds } from './feeds.js';
-import { eventAt, ORIGIN, type Place, type Position, type Standing } from './place.js';
-import { type ItemRow, type Look, PullStore } from './pull.store.js';
+import { eventAt, ORIGIN, type Position, type PullPosition, type Standing } from './place.js';
+import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 /** How a consumer reads on. */
@@ -92,8 +92,8 @@ export class PullService {
     return place.position;
   }
 
-  private async commit(feed: Feed, place: Place): Promise<Position> {
-    const { standing, through } = await this.store.commit(feed, place);
+  private async commit(feed: Feed, pullPosition: PullPosition): Promise<Position> {
+    const { standing, through } = await this.store.commit(feed, pullPosition);
     await this.require(standing);
     return through;
   }
@@ -107,7 +107,7 @@ export class PullService {
     );
   }
 
-  private async seek(feed: Feed, from: Position, limit: number): Promise<Look> {
+  private async seek(feed: Feed, from: Position, limit: number): Promise<PullLook> {
     let look = await this.store.look(feed, from, limit);
     for (let looks = 1; looks < LOOKS_MAX && look.items.length === 0 && !look.isEnd; looks += 1) {
       look = await this.store.look(feed, look.through, limit);

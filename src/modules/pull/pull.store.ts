@@ -4,10 +4,10 @@ import { Vault } from '#kernel/crypto/vault.js';
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
-import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/database/transaction-horizon.js';
+import { NEXT_TRANSACTION, TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 import type { Feed } from './feeds.js';
-import { ORIGIN, type Place, type Position, type Standing } from './place.js';
+import { ORIGIN, type Position, type PullPosition, type Standing } from './place.js';
 
 /** An item as it is stored, with its event. */
 export interface ItemRow {
@@ -31,7 +31,7 @@ export interface ItemRow {
 }
 
 /** What one look into a feed found. */
-export interface Look {
+export interface PullLook {
   items: ItemRow[];
   /** How far it went: nothing of this feed lies between its start and here but the items. */
   through: Position;
@@ -50,7 +50,7 @@ const PAGE_BYTES_MAX = 4 * 1024 * 1024;
  * Nothing at or above the oldest running transaction of this database is shown, since that one may still commit something that belongs
  * in front of it: this is what makes a position mean that everything before it was seen.
  */
-const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${SETTLED_BELOW})`;
+const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
@@ -145,7 +145,7 @@ export class PullStore {
   ) {}
 
   /** Items behind `from`, at most `limit` and about 4 MB of payload, but one if there is one. */
-  async look(feed: Feed, from: Position, limit: number): Promise<Look> {
+  async look(feed: Feed, from: Position, limit: number): Promise<PullLook> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
     const { environmentId, targetId, endpointId } = feed;
     type Row = Omit<ItemRow, 'position' | 'headers'> & {
@@ -155,7 +155,7 @@ export class PullStore {
       last: Position;
       position: Position | null;
     };
-    const rows = await this.database.read<Row>(LOOK, [
+    const rows = await this.database.readPrepared<Row>(LOOK, [
       environmentId,
       targetId,
       ...from.split('.'),
@@ -186,7 +186,7 @@ export class PullStore {
   async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
     const keys = spots.map(({ position }) => position.split('.'));
     const column = (n: number): string[] => keys.map((key) => key[n] as string);
-    const rows = await this.database.read<{ index: number }>(PEEK, [
+    const rows = await this.database.readPrepared<{ index: number }>(PEEK, [
       intArray(spots.map(({ feed }) => feed.environmentId)),
       uuidArray(spots.map(({ feed }) => feed.targetId)),
       intArray(column(0).map(Number)),
@@ -204,7 +204,7 @@ export class PullStore {
   }
 
   /** What a place is to the database of now. */
-  async standing({ position, epoch }: Place): Promise<Standing> {
+  async standing({ position, epoch }: PullPosition): Promise<Standing> {
     const [row] = await this.database.query<{ standing: Standing }>(STANDING, [...position.split('.'), epoch]);
     return row?.standing ?? 'before';
   }
@@ -212,7 +212,7 @@ export class PullStore {
   /** Commits everything up to a place of this database; returns up to where it is committed now, and otherwise what the place is. */
   async commit(
     { environmentId, keyId, targetId }: Feed,
-    { position, epoch }: Place,
+    { position, epoch }: PullPosition,
   ): Promise<{ standing: Standing; through: Position }> {
     type Row = { standing: Standing; through: Position };
     const [row] = await this.database.query<Row>(COMMIT, [

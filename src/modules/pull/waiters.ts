@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { Feed } from './feeds.js';
 import type { Position } from './place.js';
@@ -83,7 +83,7 @@ export class Waiters implements OnModuleDestroy {
     return own.length >= WAITERS_PER_ENVIRONMENT_MAX;
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     const asked = [...this.waiting];
     if (asked.length === 0) {
       void this.loop.stop();

@@ -10,7 +10,7 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { Environments, Retention } from '#modules/auth/contract.js';
 import { type Arrival, Ledger, type NewRequest } from '#modules/ledger/accept.contract.js';
-import { Repeats } from '#modules/ledger/deduplication.contract.js';
+import { Deduplication } from '#modules/ledger/deduplication.contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { keptAnswer, parkedAnswer } from './received-answer.js';
 import { Routing } from './routing.js';
@@ -63,15 +63,15 @@ export const UNANSWERED = {
 
 /** Accepts what was decided: event, raw request and a delivery for each matching route, in one commit. */
 @Injectable()
-export class Accepting {
-  private readonly logger = new Logger(Accepting.name);
+export class AcceptReceived {
+  private readonly logger = new Logger(AcceptReceived.name);
 
   constructor(
     private readonly environments: Environments,
     private readonly retention: Retention,
     private readonly routing: Routing,
     private readonly ledger: Ledger,
-    private readonly repeats: Repeats,
+    private readonly deduplication: Deduplication,
     private readonly vault: Vault,
   ) {}
 
@@ -149,7 +149,7 @@ export class Accepting {
       headers,
       answer: keptAnswer(answer, firstId),
     });
-    await this.repeats.keep({
+    await this.deduplication.record({
       environmentId,
       id,
       endpointId: endpoint.id,

@@ -10,7 +10,7 @@ import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { EndpointConfigurations } from '#modules/endpoints/contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
 
@@ -32,7 +32,7 @@ export class Answering {
     private readonly configurations: EndpointConfigurations,
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {}
 
   /** The answer to a handshake, after what it asks for is done; null when the request is none. */
@@ -90,7 +90,7 @@ export class Answering {
     const first = rules.first(view);
     const place =
       first < 0 && view.isExhausted
-        ? await this.judge.first({ organization: organizationId, endpoint }, rules, view)
+        ? await this.rules.first({ organization: organizationId, endpoint }, rules, view)
         : first;
     return place === null ? 'undecided' : { place, answer: rules.answer(place, view.fresh()) };
   }

@@ -1,5 +1,5 @@
 import type { HostedRequest } from '#http/adapter.js';
-import { HostsCalled } from './custom-host-router.js';
+import { CustomHostRouter } from './custom-host-router.js';
 
 const HOOKS = {
   environmentId: 1,
@@ -10,7 +10,7 @@ const HOOKS = {
 
 function arrange({ hosts = [HOOKS], trustProxy = [] as string[] } = {}) {
   const world = { hosts, looks: 0 };
-  const called = new HostsCalled(
+  const called = new CustomHostRouter(
     {
       get isEmpty() {
         return world.hosts.length === 0;
@@ -44,7 +44,7 @@ describe('HostsCalled', () => {
     const came = request(host);
 
     expect(called.urlOf(came)).toBe('/in/stripe?a=1');
-    expect(called.of(came)).toEqual({ domainId: HOOKS.domainId, host: host.toLowerCase(), url: '/stripe?a=1' });
+    expect(called.findHost(came)).toEqual({ domainId: HOOKS.domainId, host: host.toLowerCase(), url: '/stripe?a=1' });
   });
 
   it.each(['/v1/keys', '/docs', '/in/acme/stripe', '/health/live', '/', '//x', '/%2e%2e/x'])(
@@ -67,7 +67,7 @@ describe('HostsCalled', () => {
     const came = request(host, url);
 
     expect(called.urlOf(came)).toBeNull();
-    expect(called.of(came)).toBeNull();
+    expect(called.findHost(came)).toBeNull();
   });
 
   it('believes X-Forwarded-Host of a proxy that is trusted, the last of its words, and nobody else', () => {
@@ -94,6 +94,6 @@ describe('HostsCalled', () => {
     called.urlOf(came);
     world.hosts = [];
 
-    expect(called.of(came)).toMatchObject({ domainId: HOOKS.domainId });
+    expect(called.findHost(came)).toMatchObject({ domainId: HOOKS.domainId });
   });
 });

@@ -5,7 +5,7 @@ import type { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 
 /** A customer's own host that a request came to. */
-export interface CalledHost {
+export interface CustomHost {
   domainId: Id;
   /** With the port, as the provider called it. */
   host: string;
@@ -17,9 +17,9 @@ export interface CalledHost {
  * Leads requests to customers' own hosts to the ingest route, whatever their path is: nothing else of this service is to be
  * found on such a host. While there is no such host no request is looked at.
  */
-export class HostsCalled {
+export class CustomHostRouter {
   /** By the request itself, whose URL says by then where it was led. */
-  private readonly called = new WeakMap<object, CalledHost>();
+  private readonly called = new WeakMap<object, CustomHost>();
   private readonly proxies: AddressSet | null;
   private hasLed = false;
 
@@ -43,7 +43,7 @@ export class HostsCalled {
   }
 
   /** The host that a request was led from; null for one that went by its path. */
-  of(request: object): CalledHost | null {
+  findHost(request: object): CustomHost | null {
     // Whatever has become of the host since: on the platform's own the path would be somebody else's.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }

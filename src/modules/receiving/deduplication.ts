@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { Environments } from '#modules/auth/contract.js';
-import { Repeats } from '#modules/ledger/deduplication.contract.js';
-import { Accepting, type VerifiedRequest } from './accepting.js';
+import { Deduplication } from '#modules/ledger/deduplication.contract.js';
+import { AcceptReceived, type VerifiedRequest } from './accepting.js';
 import { repeatKey } from './deduplication-key.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import type { PipelineResult } from './pipeline-result.js';
@@ -16,13 +16,13 @@ const HOUR_MS = 3_600_000;
  * with it: of two that come at once, to whichever processes, the other one is the repeat. What is refused or fails claims no id.
  */
 @Injectable()
-export class RepeatsDropped {
+export class RequestDeduplication {
   /** The last request here of each id that is under way: those with the same id stand in line behind it. */
   private readonly lines = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly repeats: Repeats,
-    private readonly accepting: Accepting,
+    private readonly deduplication: Deduplication,
+    private readonly acceptReceived: AcceptReceived,
     private readonly environments: Environments,
   ) {}
 
@@ -34,10 +34,10 @@ export class RepeatsDropped {
     first: () => Promise<PipelineResult['answer']>,
   ): Promise<PipelineResult> {
     const request = repeatKey(endpoint, dedupeId);
-    return this.inLine(`${request.environmentId} ${request.route} ${request.key}`, async () => {
+    return this.serialize(`${request.environmentId} ${request.route} ${request.key}`, async () => {
       // A look before the work: transforms and proxies need not see what is a repeat for certain.
-      const known = await this.repeats.answerOf(request);
-      if (known !== null) return this.repeat(endpoint, verified, known);
+      const known = await this.deduplication.findAnswer(request);
+      if (known !== null) return this.answerDuplicate(endpoint, verified, known);
       verified.idempotency = {
         request,
         keeps: (id, answer) => keptForRepeats(answer, id),
@@ -47,15 +47,19 @@ export class RepeatsDropped {
         const answer = await first();
         return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
       } catch (error) {
-        if (error instanceof AlreadyAnswered) return await this.repeat(endpoint, verified, error.answer);
+        if (error instanceof AlreadyAnswered) return await this.answerDuplicate(endpoint, verified, error.answer);
         throw error;
       }
     });
   }
 
-  private async repeat(endpoint: LiveEndpoint, verified: VerifiedRequest, kept: StoredAnswer): Promise<PipelineResult> {
+  private async answerDuplicate(
+    endpoint: LiveEndpoint,
+    verified: VerifiedRequest,
+    kept: StoredAnswer,
+  ): Promise<PipelineResult> {
     const { eventId, answer } = firstAnswer(kept);
-    await this.accepting.keepRepeat(endpoint, verified, eventId, answer);
+    await this.acceptReceived.keepRepeat(endpoint, verified, eventId, answer);
     return { eventId, answer, isRepeat: true };
   }
 
@@ -66,7 +70,7 @@ export class RepeatsDropped {
   }
 
   /** One after the other: two rows of one statement can't have the same key, and the second one would be told that the first still runs. */
-  private async inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
+  private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);
     this.lines.set(key, turn);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '#kernel/observability/metrics.js';
-import { SlowPace } from '#sandbox/cpu-budget.js';
+import { CpuBudget } from '#sandbox/cpu-budget.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import type { PipelineResult } from './pipeline-result.js';
 
@@ -10,7 +10,7 @@ import type { PipelineResult } from './pipeline-result.js';
 export class IngestMetrics {
   private readonly requests: Counter<'outcome'>;
 
-  constructor(metrics: Metrics, sandbox: Sandbox, slowPace: SlowPace) {
+  constructor(metrics: Metrics, sandbox: Sandbox, cpuBudget: CpuBudget) {
     this.requests = metrics.counter(
       'ingest_requests_total',
       'Requests of providers: accepted, duplicate (kept; no event), refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept), method_not_allowed (not kept).',
@@ -33,7 +33,7 @@ export class IngestMetrics {
       [],
       (gauge) => {
         gauge.reset();
-        if (Number.isFinite(slowPace.pace)) gauge.set(slowPace.pace / 1000);
+        if (Number.isFinite(cpuBudget.pace)) gauge.set(cpuBudget.pace / 1000);
       },
     );
   }

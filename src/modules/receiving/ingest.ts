@@ -5,15 +5,15 @@ import { RECEIVED_METHODS } from '#engine/inbound/methods.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { withoutSteering } from '#engine/inbound/steering-headers.js';
 import type { EdgeAdapter } from '#http/adapter.js';
-import { RequestGate } from '#http/authentication-hook.js';
+import { AuthenticationHook } from '#http/authentication-hook.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
-import { nameAfter } from '#http/request-id.js';
+import { setRequestId } from '#http/request-id.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
-import { type CalledHost, HostsCalled } from './custom-host-router.js';
+import { type CustomHost, CustomHostRouter } from './custom-host-router.js';
 import type { PipelineResult } from './pipeline-result.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
 import { type Addressee, Reception } from './reception.js';
@@ -28,17 +28,17 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export class Ingest implements OnModuleInit {
   /** Whom requests are for that were found to be for somebody. */
   private readonly addressees = new WeakMap<FastifyRequest, Addressee>();
-  private readonly called: HostsCalled;
+  private readonly called: CustomHostRouter;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly reception: Reception,
-    private readonly gate: RequestGate,
+    private readonly gate: AuthenticationHook,
     private readonly filter: EnvelopeFilter,
     private readonly config: Config,
     hosts: CustomHosts,
   ) {
-    this.called = new HostsCalled(hosts, config.trustProxy);
+    this.called = new CustomHostRouter(hosts, config.trustProxy);
   }
 
   onModuleInit(): void {
@@ -96,17 +96,17 @@ export class Ingest implements OnModuleInit {
     const [path] = partsOf(request);
     // The router decodes before it matches: what only decodes to our prefix is none of our URLs.
     if (!path.startsWith(INGEST_PREFIX)) return null;
-    return this.reception.find(path.slice(INGEST_PREFIX.length), this.called.of(request.raw)?.domainId ?? null);
+    return this.reception.find(path.slice(INGEST_PREFIX.length), this.called.findHost(request.raw)?.domainId ?? null);
   }
 
   private async receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const found = this.addressees.get(request) ?? (await this.find(request));
     if (found === null) {
-      await this.gate.admitUnrouted(request, reply);
+      await this.gate.authenticateUnrouted(request, reply);
       throw notFound('endpoint');
     }
     const { traceparent } = request.headers;
-    const received = this.receivedRequest(request, partsOf(request)[1], this.called.of(request.raw));
+    const received = this.receivedRequest(request, partsOf(request)[1], this.called.findHost(request.raw));
     await this.respond(
       await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined),
       request,
@@ -117,7 +117,7 @@ export class Ingest implements OnModuleInit {
   private receivedRequest(
     request: FastifyRequest,
     query: string,
-    custom: CalledHost | null,
+    custom: CustomHost | null,
   ): Omit<ReceivedRequest, 'path'> {
     const { raw, body, ip, method } = request;
     const headers: [string, string][] = [];
@@ -156,7 +156,7 @@ export class Ingest implements OnModuleInit {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    if (eventId !== null) nameAfter(request, reply, eventId);
+    if (eventId !== null) setRequestId(request, reply, eventId);
     if (answer === 'refused')
       throw new ApiError('unauthenticated', 'The signature does not hold. The request is kept, and goes nowhere.');
     if (answer === 'unavailable') {

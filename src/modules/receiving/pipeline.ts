@@ -9,10 +9,10 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
 import { Environments } from '#modules/auth/contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
-import { Accepting, type Decision, UNANSWERED, type VerifiedRequest } from './accepting.js';
+import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
+import { AcceptReceived, type Decision, UNANSWERED, type VerifiedRequest } from './accepting.js';
 import { Answering } from './answering.js';
-import { RepeatsDropped } from './deduplication.js';
+import { RequestDeduplication } from './deduplication.js';
 import { shownIdOf } from './deduplication-key.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import type { PipelineResult } from './pipeline-result.js';
@@ -22,7 +22,7 @@ import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
 /** How a request gets here besides from a provider. */
-export interface Origin {
+export interface RequestSource {
   /** The request that this one repeats: its verdict holds, and nobody is there to be answered. */
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
@@ -45,20 +45,20 @@ export class Pipeline {
     private readonly verifying: Verifying,
     private readonly answering: Answering,
     private readonly transformer: Transformer,
-    private readonly accepting: Accepting,
-    private readonly repeats: RepeatsDropped,
+    private readonly acceptReceived: AcceptReceived,
+    private readonly repeats: RequestDeduplication,
     private readonly environments: Environments,
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
-    private readonly acceptance: Acceptance,
+    private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
   /** Throws 409 for a request that goes in circles, 422 for one that a policy of an extension refuses, and 503 when storage is away. */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
-    { replayOf, traceparent, mayRepeat, idempotency = null }: Origin,
+    { replayOf, traceparent, mayRepeat, idempotency = null }: RequestSource,
   ): Promise<PipelineResult> {
     if (hopsOf(headerOf(request, HOPS_HEADER)) >= HOPS_MAX) {
       throw conflict(`This request has passed through here ${HOPS_MAX} times: endpoints and destinations form a loop.`);
@@ -106,7 +106,7 @@ export class Pipeline {
   ): Promise<Record<string, string> | null> {
     const { organizationId, mode } = await this.environments.get(environmentId);
     const tenant = { environmentId, organizationId, mode };
-    return this.acceptance.rule({
+    return this.acceptancePolicies.rule({
       kind: 'receipt',
       tenant,
       to: showId('ep', id),
@@ -119,17 +119,17 @@ export class Pipeline {
   private async store(endpoint: LiveEndpoint, verified: VerifiedRequest): Promise<PipelineResult['answer']> {
     const { request, verification, id } = verified;
     if (verification === 'failed') {
-      return this.accepting.accept(
+      return this.acceptReceived.accept(
         endpoint,
         verified,
         { disposition: 'quarantined', note: `The signature did not hold: ${verified.reason}.`, transformed: null },
         'refused',
       );
     }
-    if (this.acceptance.isRuled) verified.addedHeaders = await this.ruled(endpoint, verified);
+    if (this.acceptancePolicies.isRuled) verified.addedHeaders = await this.ruled(endpoint, verified);
     const received = received200(id);
     if (endpoint.status !== 'active') {
-      return this.accepting.accept(
+      return this.acceptReceived.accept(
         endpoint,
         verified,
         { disposition: 'parked', note: `The endpoint is ${endpoint.status}.`, transformed: null },
@@ -148,8 +148,8 @@ export class Pipeline {
       throw unavailable('Too many transforms are running. Nothing was accepted, send it again.');
     if (answer === 'unavailable') return answer;
     if (answer === 'undecided')
-      return this.accepting.accept(endpoint, verified, UNANSWERED, received200(id, UNANSWERED.note));
-    return this.accepting.accept(endpoint, verified, decisionOf(endpoint, transformed), answer ?? received);
+      return this.acceptReceived.accept(endpoint, verified, UNANSWERED, received200(id, UNANSWERED.note));
+    return this.acceptReceived.accept(endpoint, verified, decisionOf(endpoint, transformed), answer ?? received);
   }
 }
 

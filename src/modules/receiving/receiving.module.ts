@@ -5,12 +5,12 @@ import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
-import { Accepting } from './accepting.js';
+import { AcceptReceived } from './accepting.js';
 import { Answering } from './answering.js';
 import { ProviderCertificates } from './certificates.contract.js';
 import { Certificates } from './certificates.js';
 import { Endpoints, Releases } from './contract.js';
-import { RepeatsDropped } from './deduplication.js';
+import { RequestDeduplication } from './deduplication.js';
 import { Ingest } from './ingest.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -34,7 +34,7 @@ import { Verifying } from './verifying.js';
   imports: [AuthModule, DestinationsModule, EndpointsModule, EventsModule, LedgerModule, SecretsModule],
   controllers: [RequestsController, TrialsController],
   providers: [
-    Accepting,
+    AcceptReceived,
     Answering,
     Certificates,
     Ingest,
@@ -43,7 +43,7 @@ import { Verifying } from './verifying.js';
     Pipeline,
     RawRequests,
     Reception,
-    RepeatsDropped,
+    RequestDeduplication,
     RequestTools,
     ResponseProxy,
     Routing,

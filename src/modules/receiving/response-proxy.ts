@@ -6,7 +6,7 @@ import { answerHeaderFaults } from '#engine/inbound/response.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
-import { Places } from '#kernel/concurrency/keyed-semaphore.js';
+import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { Environments } from '#modules/auth/contract.js';
 import { PROXY_TIMEOUT_MS } from '#modules/endpoints/contract.js';
@@ -25,7 +25,7 @@ const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 /** Asks an endpoint's proxy for the synchronous answer: JavaScript in the sandbox, or a URL. It never throws. */
 @Injectable()
 export class ResponseProxy {
-  private readonly places = new Places();
+  private readonly keyedSemaphore = new KeyedSemaphore();
 
   constructor(
     private readonly sandbox: Sandbox,
@@ -79,7 +79,7 @@ export class ResponseProxy {
     const { body } = unpacked(request);
     const timestampSeconds = Math.floor(this.clock.nowMs() / 1000);
     const keys = await this.environments.signingKeys(environmentId);
-    const answer = await this.places.run(
+    const answer = await this.keyedSemaphore.run(
       `${environmentId}:${endpoint.id}`,
       settings?.timeoutMs ?? PROXY_TIMEOUT_MS.url,
       (timeoutMs) =>

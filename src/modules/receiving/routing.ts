@@ -4,7 +4,7 @@ import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** Finds where an event goes: one delivery for each route whose filter it passes. */
@@ -12,7 +12,7 @@ import type { EndpointSummary, LiveRoute } from './contract.js';
 export class Routing {
   constructor(
     private readonly targets: Targets,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {}
 
   /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
@@ -99,7 +99,7 @@ export class Routing {
     const judged =
       open.length === 0
         ? []
-        : await this.judge.filters(
+        : await this.rules.filters(
             owner,
             open.map(({ filter }) => filter),
             view,

@@ -20,7 +20,7 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Routing } from './routing.js';
 import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
-import { type Verdict, Verifying } from './verifying.js';
+import { type VerificationVerdict, Verifying } from './verifying.js';
 
 /** Settings to try in place of the endpoint's own; what is left out is as it is set now. */
 export interface TrialDraft {
@@ -31,7 +31,7 @@ export interface TrialDraft {
 
 /** What would become of a request. */
 export interface Tried {
-  verdict: Verdict;
+  verdict: VerificationVerdict;
   eventType: string;
   transformed: Exclude<TransformResult, { kind: 'busy' }>;
   /** Whether an event whose transform fails goes on as it came. */
@@ -88,7 +88,7 @@ export class Trial {
   private async through(
     endpoint: LiveEndpoint,
     { transform, routes, rules }: Compiled,
-    { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: Verdict },
+    { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: VerificationVerdict },
   ): Promise<Tried> {
     const { verification } = verdict;
     const { organizationId } = await this.environments.get(endpoint.environmentId);

@@ -5,7 +5,7 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
-import { Places } from '#kernel/concurrency/keyed-semaphore.js';
+import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { Environments } from '#modules/auth/contract.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
@@ -53,7 +53,7 @@ export const TRANSFORMED_BYTES_MAX = 256 * 1024;
 /** Transforms that are a URL. */
 @Injectable()
 export class UrlTransforms {
-  private readonly places = new Places();
+  private readonly keyedSemaphore = new KeyedSemaphore();
 
   constructor(
     private readonly agent: EgressAgent,
@@ -71,7 +71,7 @@ export class UrlTransforms {
     const { headers } = event.request;
     const body = unpackedBody(event.request);
     if (body === null) return NOT_UNPACKED;
-    const answer = await this.places.run(
+    const answer = await this.keyedSemaphore.run(
       `${environmentId}:${id}`,
       transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.url,
       (timeoutMs) =>

@@ -10,7 +10,7 @@ import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 /** A verdict, and why it is a bad one. */
-export interface Verdict {
+export interface VerificationVerdict {
   verification: Verification;
   /** The end of a sentence; null unless it failed. */
   reason: string | null;
@@ -38,7 +38,7 @@ export class Verifying {
     request: ReceivedRequest,
     secrets: readonly string[],
     earlier: Verification | undefined,
-  ): Promise<Verdict> {
+  ): Promise<VerificationVerdict> {
     const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
     const published = await this.published(endpoint, request, secrets);

@@ -102,7 +102,7 @@ export class NamedTargets {
     const noun = endpoint?.id === targetId || (target?.ownerId ?? null) !== null ? 'endpoint' : 'destination';
     if (target === null) return `The ${noun} was deleted.`;
     if (target.status === 'disabled') return `The ${noun} is disabled.`;
-    const isOff = endpoint !== null && (await this.conditions.of(environmentId, endpoint.id)).status === 'disabled';
+    const isOff = endpoint !== null && (await this.conditions.find(environmentId, endpoint.id)).status === 'disabled';
     return isOff ? 'The endpoint is disabled.' : null;
   }
 }

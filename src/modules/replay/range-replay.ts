@@ -8,7 +8,7 @@ import { ReceivedEvents, type ReceivedRange } from '#modules/events/received.con
 import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
-import { type Window, windowOf } from './replay-range.js';
+import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
 /** What a caller asks for. */
@@ -35,7 +35,7 @@ export interface DryRun {
 /** A range that was checked. */
 interface Range {
   endpoint: EndpointSummary;
-  window: Window;
+  window: ReplayRange;
   destinations: Id[] | null;
   range: ReceivedRange;
 }

@@ -6,7 +6,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type SetAsideRange, SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
-import { type Window, windowOf } from './replay-range.js';
+import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
 /** Which of the requests that were set aside to release. */
@@ -67,7 +67,7 @@ export class Release {
     { environmentId }: Tenant,
     endpointId: Id,
     query: ReleaseQuery,
-  ): Promise<{ endpoint: EndpointSummary; window: Window; range: SetAsideRange }> {
+  ): Promise<{ endpoint: EndpointSummary; window: ReplayRange; range: SetAsideRange }> {
     const endpoint = await this.endpoints.find(environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
     const window = windowOf(query, this.clock.nowMs());

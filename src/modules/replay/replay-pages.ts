@@ -6,7 +6,7 @@ import { Environments } from '#modules/auth/contract.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
 import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
 import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;
@@ -65,7 +65,7 @@ export class ReplayPages {
   constructor(
     private readonly received: ReceivedEvents,
     private readonly environments: Environments,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
   ) {}
 
   /** Looks at up to `limit` events, newest first. */
@@ -131,7 +131,7 @@ export class ReplayPages {
       return routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
     const filters = routes.flatMap(({ filter }): Condition[] => (filter ? [filter] : []));
     const { organizationId } = await this.environments.get(environmentId);
-    const judged = await this.judge.filters({ organization: organizationId, endpoint: endpointId }, filters, view);
+    const judged = await this.rules.filters({ organization: organizationId, endpoint: endpointId }, filters, view);
     if (judged.includes(null)) return null;
     return routes
       .filter(({ filter }) => filter === null || judged[filters.indexOf(filter)])

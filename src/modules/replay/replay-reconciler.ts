@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { FORGOTTEN_MS } from './replay-job.js';
 import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
@@ -19,7 +19,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
   constructor(
     private readonly jobs: ReplayJobsStore,
     private readonly runner: ReplayRunner,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
@@ -32,7 +32,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
 
   onApplicationBootstrap(): void {
     this.loop.start();
-    this.lookout.attend({ name: 'replays', inMs: FORGOTTEN_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'replays', inMs: FORGOTTEN_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -48,6 +48,6 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
       this.running.add(id);
       void this.runner.run(environmentId, id).finally(() => this.running.delete(id));
     }
-    return { restMs: forgotten.length > 0 ? EVERY_MS : this.lookout.restMs(EVERY_MS) };
+    return { restMs: forgotten.length > 0 ? EVERY_MS : this.dueWork.restMs(EVERY_MS) };
   }
 }

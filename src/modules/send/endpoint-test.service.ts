@@ -41,7 +41,7 @@ export class TestedEndpoints {
     { application, endpoint }: EndpointTest,
   ): Promise<{ applicationId: Id; id: Id; target: Target }> {
     const { applicationId, id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
-    const { status, disabledReason } = await this.conditions.of(environmentId, id);
+    const { status, disabledReason } = await this.conditions.find(environmentId, id);
     const because = disabledReason ? ` (${disabledReason})` : '';
     if (status === 'disabled') throw conflict(`The endpoint is disabled${because}. Enable it with PATCH first.`);
     const target = await this.targets.ofDestination(environmentId, destinationId);

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { clientOf } from '#http/client.js';
 import { Idempotent } from '#http/idempotent.js';
-import { nameAfter } from '#http/request-id.js';
+import { setRequestId } from '#http/request-id.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EmitBody, EventAccepted } from './fan-out.dto.js';
 import { FanOutService } from './fan-out.service.js';
@@ -49,7 +49,7 @@ export class FanOutController {
       traceparent: request.headers.traceparent as string | undefined,
       caller: clientOf(request),
     });
-    nameAfter(request, reply, id);
+    setRequestId(request, reply, id);
     return answer;
   }
 }

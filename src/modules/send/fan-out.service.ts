@@ -11,7 +11,7 @@ import { Retention } from '#modules/auth/contract.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
 import { type Caller, type FannedOut, Ledger } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { type MessageContent, messageContent } from './message.js';
 
 /** A fan-out as the edge hands it over. */
@@ -42,7 +42,7 @@ export class FanOutService {
     private readonly retention: Retention,
     private readonly ids: Ids,
     private readonly tracing: Tracing,
-    private readonly acceptance: Acceptance,
+    private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
   /** Returns the message's id, and the answer's text. Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB, and 422, also for a payload that breaks its type's enforced schema. */
@@ -56,7 +56,7 @@ export class FanOutService {
     let content = messageContent(request.bodyText, request.headers);
     const checked = this.types.check(environmentId, eventType, request.payload);
     if (checked) await checked;
-    if (this.acceptance.isRuled) content = await this.ruled(tenant, request, content);
+    if (this.acceptancePolicies.isRuled) content = await this.ruled(tenant, request, content);
     const traits = { eventType, channels, view: viewOf(content) };
     const { applicationId, subscribers } = await this.applications.subscribers(
       environmentId,
@@ -102,7 +102,7 @@ export class FanOutService {
     content: MessageContent,
   ): Promise<MessageContent> {
     const { payload, headers } = content;
-    const added = await this.acceptance.rule({
+    const added = await this.acceptancePolicies.rule({
       kind: 'fan_out',
       tenant,
       to: application,

@@ -1,5 +1,5 @@
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
-import { memberSpan } from '#engine/member-range.js';
+import { findMemberRange } from '#engine/member-range.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import { ApiError, invalid } from '#kernel/errors.js';
 
@@ -14,7 +14,7 @@ export interface MessageContent {
 
 /** The content of a request to send. Throws 413 for a payload over 1 MB, and 422 for one that is missing and for headers that can't be forwarded. */
 export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
-  const span = memberSpan(bodyText, 'payload');
+  const span = findMemberRange(bodyText, 'payload');
   if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);
   const payload = bodyText.slice(span.start, span.end);
   const payloadBytes = Buffer.byteLength(payload);

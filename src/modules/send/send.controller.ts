@@ -5,7 +5,7 @@ import { CurrentTenant, Scope } from '#http/access.js';
 import { clientOf } from '#http/client.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
-import { nameAfter } from '#http/request-id.js';
+import { setRequestId } from '#http/request-id.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
 import { acceptedBody, SendService } from './send.service.js';
@@ -46,7 +46,7 @@ export class SendController {
       traceparent: request.headers.traceparent as string | undefined,
       caller: clientOf(request),
     });
-    nameAfter(request, reply, id);
+    setRequestId(request, reply, id);
     return acceptedBody(id);
   }
 }

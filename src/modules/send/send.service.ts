@@ -8,7 +8,7 @@ import { Retention } from '#modules/auth/contract.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
 import { type Caller, Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
-import { Acceptance } from '#modules/ledger/acceptance.contract.js';
+import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { type MessageContent, messageContent } from './message.js';
 
 /** A send as the edge hands it over: validated fields, and the request's text for the payload's characters. */
@@ -39,7 +39,7 @@ export class SendService {
     private readonly retention: Retention,
     private readonly ids: Ids,
     private readonly tracing: Tracing,
-    private readonly acceptance: Acceptance,
+    private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
   /**
@@ -56,7 +56,9 @@ export class SendService {
     if (checked) await checked;
     const found = this.target(tenant, request.destination);
     const target = found instanceof Promise ? await found : found;
-    const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, request, content) : content.headers;
+    const headers = this.acceptancePolicies.isRuled
+      ? await this.ruledHeaders(tenant, request, content)
+      : content.headers;
     const span = this.tracing.startAccept(request.traceparent, request.eventType);
     const id = this.ids.next();
     const expiresOnDay = this.retention.expiresOnDay(tenant.environmentId, id);
@@ -87,7 +89,7 @@ export class SendService {
     { destination, eventType }: SendRequest,
     { payload, headers }: MessageContent,
   ): Promise<MessageContent['headers']> {
-    const added = await this.acceptance.rule({
+    const added = await this.acceptancePolicies.rule({
       kind: 'send',
       tenant,
       to: destination,

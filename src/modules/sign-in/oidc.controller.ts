@@ -133,8 +133,8 @@ export class OidcController {
         reply,
         {
           title: isAway ? 'The sign-in is away' : 'You were not let in',
-          body: html`<p class="fault" role="alert">${said}</p>
-            <p><a class="button" href="${signInPath(basePath, returnTo)}">Back to the sign-in</a></p> `,
+          body: html`<p class="fault" role="alert">${said}</p><p><a class="button" href="${signInPath(basePath, returnTo)}">Back to the sign-in</a></p>
+`,
         },
         { status: isAway ? 503 : 403, basePath },
       );

@@ -34,7 +34,7 @@ export class TransportOwnMail extends OwnMail {
       const { platformDomain } = this.config;
       const id = showId('evt', this.ids.next());
       const domain = domainOf(this.sender);
-      const dkim = { ...(await this.database.unit(() => this.domains.signingKey())), domain };
+      const dkim = { ...(await this.database.unitOfWork(() => this.domains.signingKey())), domain };
       const raw = await compose(
         {
           messageId: `<${id}@${domain}>`,

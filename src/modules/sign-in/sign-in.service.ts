@@ -93,7 +93,7 @@ export class SignInService {
         {},
         NO_MORE_CODES_SECONDS,
       );
-    const [membership] = await this.memberships.of(email);
+    const [membership] = await this.memberships.findByEmail(email);
     // Not waited for: how long a relay takes would tell who is a member.
     if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
@@ -105,7 +105,7 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<CodeOutcome> {
     const { email, isRight } = await this.codes.check(ticket, code);
-    const memberships = email === null ? [] : await this.memberships.of(email);
+    const memberships = email === null ? [] : await this.memberships.findByEmail(email);
     if (!isRight) {
       await this.failed('code', email, client, memberships);
       return { kind: 'wrong' };

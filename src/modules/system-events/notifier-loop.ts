@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { SIGNALS_IN_MS } from './batches.store.js';
 import { Notifier } from './notifier.js';
@@ -20,7 +20,7 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly signals: WaitingSignals,
     private readonly metrics: SystemEventsMetrics,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     clock: Clock,
   ) {
     this.loop = new Loop(
@@ -34,16 +34,16 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
-    this.lookout.attend({ name: 'signals', inMs: SIGNALS_IN_MS, wake: () => this.loop.wake() });
+    this.dueWork.register({ name: 'signals', inMs: SIGNALS_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.loop.stop();
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     await this.signals.tidy();
     for (const { type } of await this.notifier.notifyReady()) this.metrics.notified(type);
-    return { restMs: this.lookout.restMs(REST_MS) };
+    return { restMs: this.dueWork.restMs(REST_MS) };
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Guesses } from '#http/credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from '#http/credential-lookup-limiter.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Notifications } from '#kernel/database/notifications.js';
@@ -46,7 +46,7 @@ function arrange(change: Partial<KeyFacts> = {}) {
         facts.last_used_at = use.at;
       },
     } as unknown as KeyUsage,
-    new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
+    new CredentialLookupLimiter({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
     { on: (_topic: string, listener: (key: string) => void) => (announce = listener) } as unknown as Notifications,
     clock,
   );

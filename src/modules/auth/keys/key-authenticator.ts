@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Guesses } from '#http/credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from '#http/credential-lookup-limiter.js';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
@@ -32,7 +32,7 @@ export class KeyAuthenticator {
   constructor(
     private readonly keys: KeysStore,
     private readonly usage: KeyUsage,
-    private readonly guesses: Guesses,
+    private readonly lookups: CredentialLookupLimiter,
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
@@ -47,7 +47,7 @@ export class KeyAuthenticator {
     const hashHex = hash('sha256', bearer);
     const known = this.cache.known(hashHex);
     return known === undefined
-      ? this.guesses.look(this.cache, hashHex, from).then((key) => this.inForce(key))
+      ? this.lookups.look(this.cache, hashHex, from).then((key) => this.inForce(key))
       : this.inForce(known);
   }
 

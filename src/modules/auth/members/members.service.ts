@@ -86,7 +86,7 @@ export class MembersService extends Memberships {
     });
   }
 
-  override of(email: string): Promise<Membership[]> {
+  override findByEmail(email: string): Promise<Membership[]> {
     return this.openedBy(null, email);
   }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Guesses } from '#http/credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from '#http/credential-lookup-limiter.js';
 import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Keyring } from '#kernel/crypto/keyring.js';
@@ -67,7 +67,7 @@ function scene(more: Partial<SessionFacts> = {}) {
     { baseUrl: 'http://localhost' } as Config,
     {} as Ids,
     clock,
-    new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
+    new CredentialLookupLimiter({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
     { derived: () => KEY } as unknown as Keyring,
   );
   const isIn = async (): Promise<boolean> => (await sessions.read(COOKIE)) !== null;

@@ -1,7 +1,7 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { clientNetwork } from '#http/client-network.js';
-import { Guesses } from '#http/credential-lookup-limiter.js';
+import { CredentialLookupLimiter } from '#http/credential-lookup-limiter.js';
 import { COOKIE_KEY_PURPOSE } from '#http/pages/host-cookie.js';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
@@ -42,7 +42,7 @@ export class CachedSessions extends Sessions {
     private readonly config: Config,
     private readonly ids: Ids,
     private readonly clock: Clock,
-    private readonly guesses: Guesses,
+    private readonly lookups: CredentialLookupLimiter,
     private readonly keyring: Keyring,
   ) {
     super();
@@ -116,7 +116,7 @@ export class CachedSessions extends Sessions {
   ): Promise<{ known: Known; token: string } | null> {
     const token = this.cookie.read(cookieHeader);
     if (token === null) return null;
-    const known = await this.guesses.look(this.cache, hash('sha256', token), from);
+    const known = await this.lookups.look(this.cache, hash('sha256', token), from);
     const nowMs = this.clock.nowMs();
     return known === null || known.endsMs <= nowMs || nowMs - known.lastSeenMs > IDLE_MS_MAX ? null : { known, token };
   }

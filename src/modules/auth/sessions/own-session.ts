@@ -26,7 +26,7 @@ export class OwnSession {
   async end(caller: Caller, cookieHeader: string | undefined, origin: AuditOrigin): Promise<string> {
     const { sessionId, organizationId, member, key, how } = await this.read(caller, cookieHeader);
     const session = showId('ses', sessionId);
-    return this.database.unit(() =>
+    return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.trail.record({
           organizationId,

@@ -75,7 +75,7 @@ export class AttemptLogStore {
 
   /** The last of the `events` first events of a range, or null when there are fewer. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
-    const [row] = await this.database.read<{ id: Id }>(FLOOR, [
+    const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,
       targetId,
       before.eventId,
@@ -89,7 +89,7 @@ export class AttemptLogStore {
     { environmentId, targetId, before, fromId, status, eventType }: AttemptRange,
     limit: number,
   ): Promise<LoggedAttempt[]> {
-    return this.database.read(PAGE, [
+    return this.database.readPrepared(PAGE, [
       environmentId,
       targetId,
       before.eventId,

@@ -23,7 +23,11 @@ export class DeadLettersStore extends DeadLetters {
   }
 
   override async latest(environmentId: number, targetIds: readonly Id[], limit: number): Promise<Map<Id, Id[]>> {
-    const rows = await this.database.read<{ targetId: Id; eventId: Id }>(LATEST, [environmentId, targetIds, limit]);
+    const rows = await this.database.readPrepared<{ targetId: Id; eventId: Id }>(LATEST, [
+      environmentId,
+      targetIds,
+      limit,
+    ]);
     const latest = new Map<Id, Id[]>();
     for (const { targetId, eventId } of rows) latest.set(targetId, [...(latest.get(targetId) ?? []), eventId]);
     for (const ids of latest.values()) ids.sort().reverse();

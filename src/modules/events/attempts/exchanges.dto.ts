@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { told } from '#engine/redacted-exchange.js';
+import { redactExchange } from '#engine/redacted-exchange.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from '../attempts.contract.js';
@@ -77,7 +77,7 @@ export class ExchangeList {
 export function presentExchanges({ event, rows }: EventExchanges, caller: Caller): ExchangeList {
   return {
     data: rows.map(({ ordinal, number, startedAt, status, exchange }) => {
-      const { method, url, headers, answered } = told(exchange, event.headers);
+      const { method, url, headers, answered } = redactExchange(exchange, event.headers);
       return {
         delivery: shownDelivery(event.id, ordinal),
         number,

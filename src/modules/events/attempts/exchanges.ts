@@ -22,7 +22,7 @@ export class Exchanges {
   ) {}
 
   /** Throws 404. */
-  async of(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
+  async findByEvent(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
     const event = await this.lookup.find(tenant, eventId);
     if (event === null) throw notFound('event');
     return { event, rows: await this.store.exchanges(tenant, event, ATTEMPTS_MAX) };

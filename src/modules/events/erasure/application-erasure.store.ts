@@ -99,11 +99,11 @@ export class ApplicationErasureStore {
     { environmentId, applicationId, beforeId, fromId }: ErasureRange,
     limit: number,
   ): Promise<(Placed & { fanout: number; isErased: boolean })[]> {
-    return this.database.read(PAGE, [environmentId, applicationId, beforeId, fromId, limit]);
+    return this.database.readPrepared(PAGE, [environmentId, applicationId, beforeId, fromId, limit]);
   }
 
   async count({ environmentId, applicationId, beforeId, fromId }: ErasureRange, max: number): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(COUNT, [
+    const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [
       environmentId,
       applicationId,
       beforeId,
@@ -114,13 +114,13 @@ export class ApplicationErasureStore {
   }
 
   async waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number> {
-    const [row] = await this.database.read<{ count: number }>(WAITING, [environmentId, uuidArray(endpointIds)]);
+    const [row] = await this.database.readPrepared<{ count: number }>(WAITING, [environmentId, uuidArray(endpointIds)]);
     return row?.count ?? 0;
   }
 
   events(environmentId: number, messages: readonly Placed[]): Promise<Placed[]> {
     const lastIds = messages.map(({ id }) => idAfter(id, FAN_OUT_MAX));
-    return this.database.hot(EVENTS, [environmentId, idsOf(messages), uuidArray(lastIds), daysOf(messages)]);
+    return this.database.queryPrepared(EVENTS, [environmentId, idsOf(messages), uuidArray(lastIds), daysOf(messages)]);
   }
 
   /** Returns how many were erased now. */
@@ -140,11 +140,15 @@ export class ApplicationErasureStore {
 
   /** Whether any of the events has a delivery that has not ended. */
   async isOpen(environmentId: number, events: readonly Placed[]): Promise<boolean> {
-    return (await this.database.hot(IS_OPEN, [environmentId, idsOf(events)])).length > 0;
+    return (await this.database.queryPrepared(IS_OPEN, [environmentId, idsOf(events)])).length > 0;
   }
 
   private async counted(statement: Statement, environmentId: number, rows: readonly Placed[]): Promise<number> {
-    const [row] = await this.database.hot<{ count: number }>(statement, [environmentId, idsOf(rows), daysOf(rows)]);
+    const [row] = await this.database.queryPrepared<{ count: number }>(statement, [
+      environmentId,
+      idsOf(rows),
+      daysOf(rows),
+    ]);
     return row?.count ?? 0;
   }
 }

@@ -68,21 +68,21 @@ export class EraseStore {
 
   /** The event of an id, or the events of the message that it is. */
   members(environmentId: number, id: Id): Promise<MessageMember[]> {
-    return this.database.hot(MEMBERS, [environmentId, id, idAfter(id, FAN_OUT_MAX)]);
+    return this.database.queryPrepared(MEMBERS, [environmentId, id, idAfter(id, FAN_OUT_MAX)]);
   }
 
   async event(environmentId: number, id: Id): Promise<void> {
     // First: an erasure that is broken off in between is asked for again.
-    await this.database.hot(ERASE_REPEATS, [environmentId, id]);
-    await this.database.hot(ERASE_EVENT, [environmentId, id]);
+    await this.database.queryPrepared(ERASE_REPEATS, [environmentId, id]);
+    await this.database.queryPrepared(ERASE_EVENT, [environmentId, id]);
   }
 
   async message(environmentId: number, id: Id): Promise<void> {
-    await this.database.hot(ERASE_MESSAGE, [environmentId, id]);
+    await this.database.queryPrepared(ERASE_MESSAGE, [environmentId, id]);
   }
 
   async erasedAt(environmentId: number, id: Id): Promise<Date | null> {
-    const [row] = await this.database.hot<{ erasedAt: Date | null }>(ERASED_AT, [environmentId, id]);
+    const [row] = await this.database.queryPrepared<{ erasedAt: Date | null }>(ERASED_AT, [environmentId, id]);
     return row?.erasedAt ?? null;
   }
 }

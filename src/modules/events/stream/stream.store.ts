@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray } from '#kernel/database/pg-array.js';
-import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/database/transaction-horizon.js';
+import { NEXT_TRANSACTION, TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { type DeliveryStatus, type EventRow, STATUS } from '../event-rows.js';
 import { type ChangeKey, FRONT, type StreamPosition } from './stream-position.js';
@@ -57,7 +57,7 @@ const BOUNDS = (until: string): string => `
 const NOW: Statement = {
   name: 'stream_now',
   deadlineMs: 30_000,
-  text: `select epoch, upto::text, at from (${BOUNDS(SETTLED_BELOW)}) bounds`,
+  text: `select epoch, upto::text, at from (${BOUNDS(TRANSACTION_HORIZON)}) bounds`,
 };
 
 const NEXT: Statement = {
@@ -80,7 +80,7 @@ const READ: Statement = {
   name: 'stream_read',
   deadlineMs: 30_000,
   text: `
-    with bounds as materialized (${BOUNDS(`coalesce($5::bigint, ${SETTLED_BELOW})`)}
+    with bounds as materialized (${BOUNDS(`coalesce($5::bigint, ${TRANSACTION_HORIZON})`)}
     ), changed as materialized (
       select * from (
         ${branch(
@@ -165,7 +165,7 @@ export class StreamStore {
   }
 
   private async place(statement: Statement): Promise<StreamPosition> {
-    const [row] = (await this.database.read<Pick<Row, 'epoch' | 'upto' | 'at'>>(statement, [])) as [Row];
+    const [row] = (await this.database.readPrepared<Pick<Row, 'epoch' | 'upto' | 'at'>>(statement, [])) as [Row];
     return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
   }
 
@@ -177,7 +177,7 @@ export class StreamStore {
   ): Promise<[Row, ...Row[]]> {
     const sinceMs = Math.max(from.atMs - LOOK_BACK_MS, 0);
     const { kind, eventId, ordinal, number } = from.key;
-    const rows = await this.database.read<Row>(READ, [
+    const rows = await this.database.readPrepared<Row>(READ, [
       intArray(environmentIds),
       String(from.xid),
       lowestIdAt(sinceMs),

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Gauge } from 'prom-client';
 import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { Clock } from '#kernel/clock.js';
-import { Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { ApiError } from '#kernel/errors.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { Caller } from '#kernel/tenant.js';
@@ -109,7 +109,7 @@ export class EventStream implements OnModuleDestroy {
     await Promise.all([this.reader.stop(), this.pulse.stop()]);
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     if (this.listening.size === 0 && this.behind.size === 0) {
       this.position = null;
       void this.reader.stop();
@@ -221,7 +221,7 @@ export class EventStream implements OnModuleDestroy {
   }
 
   /** Ends the streams of keys and sessions that are not good any more, and says to the others that they live. */
-  private async beat(): Promise<Rest> {
+  private async beat(): Promise<LoopDelay> {
     const proofs = new Map([...this.listening, ...this.behind].map(({ proof }) => [proof.value, proof]));
     const refused = new Set<string>();
     for (const proof of proofs.values()) if (!(await this.isGood(proof))) refused.add(proof.value);

@@ -36,7 +36,7 @@ export class AliasLookupStore {
   constructor(private readonly database: Database) {}
 
   async platform(address: string): Promise<AliasRoute | null> {
-    const [row] = await this.database.read<AliasRoute>(PLATFORM, [address]);
+    const [row] = await this.database.readPrepared<AliasRoute>(PLATFORM, [address]);
     return row ?? null;
   }
 
@@ -46,12 +46,12 @@ export class AliasLookupStore {
     exact: string,
     catchAll: string,
   ): Promise<AliasRoute | null> {
-    const [row] = await this.database.read<AliasRoute>(CUSTOM, [environmentId, domainId, [exact, catchAll]]);
+    const [row] = await this.database.readPrepared<AliasRoute>(CUSTOM, [environmentId, domainId, [exact, catchAll]]);
     return row ?? null;
   }
 
   /** Whether any environment has an alias with one of the addresses. */
   async isAnywhere(exact: string, catchAll: string): Promise<boolean> {
-    return (await this.database.read(ANYWHERE, [[exact, catchAll]])).length > 0;
+    return (await this.database.readPrepared(ANYWHERE, [[exact, catchAll]])).length > 0;
   }
 }

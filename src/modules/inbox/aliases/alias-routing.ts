@@ -8,7 +8,7 @@ import type { Id } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
-import { Judge } from '#sandbox/rule-evaluator.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import type { WaitingMessage } from '../reading/waiting-messages.store.js';
 import { AliasesStore } from './aliases.store.js';
@@ -32,7 +32,7 @@ export class AliasRouting {
     private readonly aliases: AliasesStore,
     private readonly targets: Targets,
     private readonly environments: Environments,
-    private readonly judge: Judge,
+    private readonly rules: RuleEvaluator,
     clock: Clock,
     notifications: Notifications,
   ) {
@@ -73,7 +73,7 @@ export class AliasRouting {
     );
     if (open.length > 0) {
       const { organizationId } = await this.environments.get(environmentId);
-      const judged = await this.judge.filters(
+      const judged = await this.rules.filters(
         { organization: organizationId, endpoint: aliasId },
         open.map(({ filter }) => filter),
         view,

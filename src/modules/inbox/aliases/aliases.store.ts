@@ -97,7 +97,7 @@ export class AliasesStore {
 
   /** Also of a removed one, whose mail is on its way; none where there is no such alias. */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
-    const [row] = await this.database.read<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
+    const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
   }
 

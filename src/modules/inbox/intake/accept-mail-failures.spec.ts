@@ -8,7 +8,7 @@ import type { IncomingReports } from '#modules/email/contract.js';
 import type { IncomingBytes, MailEnvelope } from '../contract.js';
 import type { InboxMetrics } from '../inbox.metrics.js';
 import { AcceptMail } from './accept-mail.js';
-import type { ArrivalBell } from './mail-arrival-signal.js';
+import type { MailArrivalSignal } from './mail-arrival-signal.js';
 import type { MailGroup } from './mail-group.js';
 
 const ID = '019a9f65-0000-7000-8000-000000000001';
@@ -51,8 +51,8 @@ function arrange(): {
     { putFrom, remove } as unknown as BlobStore,
     {} as IncomingReports,
     { expiresOnDay: async () => 20_000 },
-    { unit: (work: () => Promise<unknown>) => work() } as unknown as Database,
-    { ring: () => undefined } as unknown as ArrivalBell,
+    { unitOfWork: (work: () => Promise<unknown>) => work() } as unknown as Database,
+    { ring: () => undefined } as unknown as MailArrivalSignal,
     { became: () => undefined } as unknown as InboxMetrics,
     { next: () => ID } as unknown as Ids,
   );

@@ -44,7 +44,7 @@ describe('large messages that come in at once', () => {
       blobs as never,
       {} as never,
       { expiresOnDay: async () => 1 },
-      { unit: (work: () => Promise<void>) => work() } as never,
+      { unitOfWork: (work: () => Promise<void>) => work() } as never,
       { ring: () => undefined } as never,
       { became: () => undefined } as never,
       { next: () => ID } as never,

@@ -47,7 +47,7 @@ export class AcceptMailStore {
   /** All of them in one commit; returns which were not stored, by their place, and why. */
   async insert(messages: readonly NewMessage[]): Promise<ReadonlyMap<number, NotStored>> {
     const column = <K extends keyof NewMessage>(name: K): NewMessage[K][] => messages.map((message) => message[name]);
-    const rows = await this.database.hot<{ place: number; why: NotStored }>(INSERT, [
+    const rows = await this.database.queryPrepared<{ place: number; why: NotStored }>(INSERT, [
       intArray(column('environmentId')),
       uuidArray(column('id')),
       dateArray(column('expiresOnDay')),

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { BlobStore } from '#blobs/contract.js';
 import { admitsSender, soleSender } from '#engine/mail/allowed-senders.js';
 import { fieldsOf, messageIdOf, valuesOf } from '#engine/mail/message-head.js';
-import { Places } from '#kernel/concurrency/keyed-semaphore.js';
+import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { Database } from '#kernel/database/database.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
@@ -11,7 +11,7 @@ import { IncomingReports } from '#modules/email/contract.js';
 import type { AcceptedRecipient, AliasRoute, IncomingBytes, MailEnvelope, SmtpAnswer } from '../contract.js';
 import { InboxMetrics } from '../inbox.metrics.js';
 import { ANSWERS } from './answers.js';
-import { ArrivalBell } from './mail-arrival-signal.js';
+import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
@@ -35,7 +35,7 @@ export class AcceptMail {
   private readonly logger = new Logger('Inbox');
   /** The same message that comes again while it is being stored: what its alias, sender and bytes are, and how the first one ends. */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
-  private readonly large = new Places(LARGE_AT_ONCE);
+  private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
 
   constructor(
     private readonly group: MailGroup,
@@ -43,7 +43,7 @@ export class AcceptMail {
     private readonly reports: IncomingReports,
     private readonly retention: Retention,
     private readonly database: Database,
-    private readonly bell: ArrivalBell,
+    private readonly arrivals: MailArrivalSignal,
     private readonly metrics: InboxMetrics,
     private readonly ids: Ids,
   ) {}
@@ -144,7 +144,8 @@ export class AcceptMail {
   /** The bytes first, committed by themselves: what nobody refers to then is swept with its day. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
-      for (const row of rows) await this.database.unit(() => this.blobs.putFrom(row, bytes.read(), bytes.sizeBytes));
+      for (const row of rows)
+        await this.database.unitOfWork(() => this.blobs.putFrom(row, bytes.read(), bytes.sizeBytes));
       const outcomes = await this.group.add(rows);
       for (const [i, row] of rows.entries())
         if (outcomes[i] !== null) await this.blobs.remove(row).catch(() => undefined);
@@ -158,7 +159,7 @@ export class AcceptMail {
     for (const outcome of outcomes) this.metrics.became(outcome ?? 'stored', 1);
     if (outcomes.every((outcome) => outcome === 'gone')) return ANSWERS.unknown;
     const stored = rows.filter((_, i) => outcomes[i] === null);
-    if (stored.length > 0) this.bell.ring();
+    if (stored.length > 0) this.arrivals.notify();
     return taken(stored);
   }
 }

@@ -24,7 +24,7 @@ export class StoredIncomingMail extends IncomingMail {
   }
 
   override recipient(address: string, declaredBytes: number): Promise<RecipientVerdict> {
-    return this.recipients.of(address, declaredBytes);
+    return this.recipients.check(address, declaredBytes);
   }
 
   override turn(): Promise<boolean> {

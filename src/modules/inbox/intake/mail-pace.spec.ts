@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Clock } from '#kernel/clock.js';
-import { RightOfWay, type Traffic } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.js';
 import { MailPace } from './mail-pace.js';
 
 class Hands extends Clock {
@@ -12,9 +12,9 @@ class Hands extends Clock {
 
 describe('the pace of mail', () => {
   /** A process in which this happens, looked at so often. */
-  function process(traffic: Traffic): { pace: MailPace; clock: Hands; look: (times: number) => void } {
+  function process(loadSample: LoadSample): { pace: MailPace; clock: Hands; look: (times: number) => void } {
     const clock = new Hands();
-    const pace = new MailPace({ view: () => () => traffic } as unknown as RightOfWay, clock);
+    const pace = new MailPace({ sampler: () => () => loadSample } as unknown as LoadMonitor, clock);
     const look = (times: number): void => {
       for (let n = 0; n < times; n += 1) {
         clock.ms += 100;
@@ -87,9 +87,9 @@ describe('the pace of mail', () => {
   });
 
   it('counts deliveries from one look to the next', () => {
-    const rightOfWay = new RightOfWay();
-    const view = rightOfWay.view();
-    for (let n = 0; n < 1_000; n += 1) rightOfWay.deliveryBegins();
+    const load = new LoadMonitor();
+    const view = load.sampler();
+    for (let n = 0; n < 1_000; n += 1) load.recordDelivery();
     expect(view().urgentPerSecond).toBeGreaterThan(0);
     expect(view().urgentPerSecond).toBe(0);
   });

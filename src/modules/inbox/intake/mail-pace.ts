@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { nextPace } from '#engine/background-rate.js';
+import { backgroundRate } from '#engine/background-rate.js';
 import { Clock } from '#kernel/clock.js';
-import { RightOfWay, type Traffic } from '#kernel/concurrency/load-monitor.js';
+import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.js';
 import { MailGate } from './mail-gate.js';
 
 const LOOK_EVERY_MS = 100;
@@ -26,7 +26,7 @@ const TURN_MS_MAX = 30_000;
 export class MailPace {
   private readonly taking: MailGate;
   private readonly reading: MailGate;
-  private readonly traffic: () => Traffic;
+  private readonly traffic: () => LoadSample;
   private seenMs: number;
   /** Nothing looked for a while: until the next look nothing is known of now. */
   private isUnknown = false;
@@ -34,13 +34,13 @@ export class MailPace {
   private seen = { taken: 0, read: 0 };
 
   constructor(
-    rightOfWay: RightOfWay,
+    load: LoadMonitor,
     private readonly clock: Clock,
   ) {
     const nowMs = (): number => clock.monotonicMs();
     this.taking = new MailGate(nowMs);
     this.reading = new MailGate(nowMs);
-    this.traffic = rightOfWay.view();
+    this.traffic = load.sampler();
     this.seenMs = nowMs();
   }
 
@@ -97,12 +97,12 @@ export class MailPace {
     } else {
       const floor = Math.max(FLOOR_MIN, traffic.urgentPerSecond * FLOOR_PART);
       const took = (gate: MailGate, count: number): number => (this.isUnknown ? 0 : tookOf(gate, per(count)));
-      this.taking.pace = nextPace(
+      this.taking.pace = backgroundRate(
         this.taking.pace,
         { ...traffic, tookPerSecond: took(this.taking, taken - this.seen.taken) },
         floor,
       );
-      this.reading.pace = nextPace(
+      this.reading.pace = backgroundRate(
         this.reading.pace,
         { ...traffic, tookPerSecond: took(this.reading, read - this.seen.read) },
         floor,

@@ -38,7 +38,7 @@ export class Recipients {
   }
 
   /** As `IncomingMail.recipient`. */
-  async of(address: string, declaredBytes: number): Promise<RecipientVerdict> {
+  async check(address: string, declaredBytes: number): Promise<RecipientVerdict> {
     const at = address.lastIndexOf('@');
     // RFC 5321, section 4.5.1: it needs no domain.
     const local = at === -1 ? address : address.slice(0, at);

@@ -49,7 +49,7 @@ export class MailViewsController {
     schema: { $ref: '#/components/schemas/Error' },
   })
   async showMail(@Query() { token }: MailViewQuery): Promise<StreamableFile> {
-    const document = await this.documents.of(token);
+    const document = await this.documents.findByToken(token);
     return new StreamableFile(document, { type: 'text/html; charset=utf-8', length: document.byteLength });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel/errors.js';
 import { SentEmails } from '#modules/email/contract.js';
-import { PatientReading } from '../reading/mail-reading-threads.js';
+import { ThreadedMailReading } from '../reading/mail-reading-threads.js';
 import type { ViewedMessage } from '../viewing.contract.js';
 import { MessageBytes } from './message-bytes.js';
 import { MessagesStore } from './messages.store.js';
@@ -12,14 +12,14 @@ import { SignedViews } from './signed-views.js';
 export class MessageDocuments {
   constructor(
     private readonly views: SignedViews,
-    private readonly reading: PatientReading,
+    private readonly reading: ThreadedMailReading,
     private readonly messages: MessagesStore,
     private readonly bytes: MessageBytes,
     private readonly emails: SentEmails,
   ) {}
 
   /** In UTF-8. Throws 404 for what is no view any more, and where the message was erased since. */
-  async of(token: string): Promise<Uint8Array> {
+  async findByToken(token: string): Promise<Uint8Array> {
     const viewed = this.views.read(token);
     const document = viewed && (await this.reading.document(viewed.environmentId, () => this.rawOf(viewed)));
     if (document === null) throw notFound('view');

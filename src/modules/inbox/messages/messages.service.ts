@@ -7,7 +7,7 @@ import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import type { MessageState } from '../intake/message-row.js';
-import { type FoundAttachment, PatientReading } from '../reading/mail-reading-threads.js';
+import { type FoundAttachment, ThreadedMailReading } from '../reading/mail-reading-threads.js';
 import { unparsed } from '../reading/parsed-message.js';
 import { type MailView, MailViews } from '../viewing.contract.js';
 import { MessageBytes } from './message-bytes.js';
@@ -33,7 +33,7 @@ export class MessagesService {
     private readonly aliases: AliasesService,
     private readonly messages: MessagesStore,
     private readonly bytes: MessageBytes,
-    private readonly reading: PatientReading,
+    private readonly reading: ThreadedMailReading,
     private readonly views: MailViews,
     private readonly cursors: Cursors,
     private readonly config: Config,

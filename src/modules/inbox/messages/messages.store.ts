@@ -131,7 +131,7 @@ export class MessagesStore {
 
   /** Newest first. */
   list({ environmentId, aliasId, beforeId }: MessageRange, limit: number): Promise<MessageRow[]> {
-    return this.database.read(LIST, [environmentId, aliasId, beforeId, limit]);
+    return this.database.readPrepared(LIST, [environmentId, aliasId, beforeId, limit]);
   }
 
   /** The same with a filter; and the last that was looked at when there may be more behind it. */
@@ -151,7 +151,7 @@ export class MessagesStore {
       state ?? null,
       from?.toLowerCase() ?? null,
     ];
-    const looked = await this.database.read<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
+    const looked = await this.database.readPrepared<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
@@ -160,19 +160,19 @@ export class MessagesStore {
     const values = [environmentId, aliasId, id];
     const [row] = await (isInTransaction
       ? this.database.query<MessageRecord>(FIND, values)
-      : this.database.read<MessageRecord>(FIND, values));
+      : this.database.readPrepared<MessageRecord>(FIND, values));
     return row ?? null;
   }
 
   /** Null for a large message, whose bytes are a blob, and for one that is gone. */
   async raw(environmentId: number, id: Id): Promise<Buffer | null> {
-    const [row] = await this.database.read<{ raw: Buffer | null }>(RAW, [environmentId, id]);
+    const [row] = await this.database.readPrepared<{ raw: Buffer | null }>(RAW, [environmentId, id]);
     return row?.raw ?? null;
   }
 
   /** Whether there is one, erased or not. */
   async isKnown(environmentId: number, id: Id): Promise<boolean> {
-    return (await this.database.hot(IS_KNOWN, [environmentId, id])).length > 0;
+    return (await this.database.queryPrepared(IS_KNOWN, [environmentId, id])).length > 0;
   }
 
   /** Inside the caller's transaction. False when it is not quarantined any more. */
@@ -182,6 +182,6 @@ export class MessagesStore {
 
   /** False when there is none, or it was erased before. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
-    return (await this.database.hot(ERASE, [environmentId, id])).length > 0;
+    return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 }

@@ -1,4 +1,4 @@
-import type { Job, JobEnd, Lane } from '#sandbox/lane.js';
+import type { Job, JobEnd, ThreadSlot } from '#sandbox/lane.js';
 
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
@@ -7,7 +7,11 @@ const PAUSE_MS_MAX = 2_000;
  * Runs a call, and where the lane is too busy for it once more until then, by the monotonic clock: what was found out before for the
  * same message would be lost with it.
  */
-export async function runUntil<C, A>(lane: Pick<Lane<C, A>, 'run'>, job: Job<C>, untilMs: number): Promise<JobEnd<A>> {
+export async function runUntil<C, A>(
+  lane: Pick<ThreadSlot<C, A>, 'run'>,
+  job: Job<C>,
+  untilMs: number,
+): Promise<JobEnd<A>> {
   for (let pauseMs = PAUSE_MS_FIRST; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     const end = await lane.run(job);
     if (!('why' in end) || end.why !== 'busy' || performance.now() + pauseMs >= untilMs) return end;

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import type { Clock } from '#kernel/clock.js';
-import type { Lookout } from '#kernel/concurrency/due-work-poller.js';
+import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Ids } from '#kernel/ids.js';
-import { ArrivalBell } from '../intake/mail-arrival-signal.js';
+import { MailArrivalSignal } from '../intake/mail-arrival-signal.js';
 import type { MailPace } from '../intake/mail-pace.js';
 import type { AcceptMessage } from './accept-message.js';
 import { MailPipeline } from './mail-pipeline.js';
@@ -15,7 +15,7 @@ describe('the pipeline of received mail', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
-  const nobodyLooks = { attend: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as Lookout;
+  const nobodyLooks = { register: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller;
 
   it('only looks while there is no mail, and claims when a bell rings or a look finds some', async () => {
     const asked: string[] = [];
@@ -24,7 +24,7 @@ describe('the pipeline of received mail', () => {
       claim: async () => (asked.push('claim'), { messages: waiting.splice(0), raced: false }),
       isAnyWaiting: async () => (asked.push('look'), waiting.length > 0),
     } as unknown as WaitingMessagesStore;
-    const bell = new ArrivalBell();
+    const arrivals = new MailArrivalSignal();
     const accepting = { accept: async () => true } as unknown as AcceptMessage;
     const pipeline = new MailPipeline(
       store,
@@ -32,7 +32,7 @@ describe('the pipeline of received mail', () => {
       accepting,
       { readable: (free: number) => free, read: () => undefined } as unknown as MailPace,
       { became: () => undefined } as unknown as PipelineMetrics,
-      bell,
+      arrivals,
       { next: () => 'a' } as unknown as Ids,
       { isWorker: true } as Config,
       nobodyLooks,
@@ -42,7 +42,7 @@ describe('the pipeline of received mail', () => {
     pipeline.onApplicationBootstrap();
 
     expect(await after(1_400)).toEqual(['claim', 'look', 'look']);
-    bell.ring();
+    arrivals.notify();
     expect(await after(100)).toEqual(['claim']);
     waiting = [
       {
@@ -82,7 +82,7 @@ describe('the pipeline of received mail', () => {
       { accept: async () => true } as unknown as AcceptMessage,
       { readable: (free: number) => free, read: () => undefined } as unknown as MailPace,
       { became: () => undefined } as unknown as PipelineMetrics,
-      new ArrivalBell(),
+      new MailArrivalSignal(),
       { next: () => 'a' } as unknown as Ids,
       { isWorker: true } as Config,
       nobodyLooks,
@@ -124,7 +124,7 @@ describe('the pipeline of received mail', () => {
       accepting,
       { readable: (free: number) => free, read: () => undefined } as unknown as MailPace,
       { became: () => undefined } as unknown as PipelineMetrics,
-      new ArrivalBell(),
+      new MailArrivalSignal(),
       { next: () => 'a' } as unknown as Ids,
       { isWorker: true } as Config,
       nobodyLooks,

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { dnsRetryDelayMs } from '#engine/mail/mail-verdicts.js';
 import { Clock } from '#kernel/clock.js';
-import { Lookout } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type Rest } from '#kernel/concurrency/loop.js';
+import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
@@ -69,7 +69,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly arrivals: MailArrivals,
     private readonly ids: Ids,
     private readonly config: Config,
-    private readonly lookout: Lookout,
+    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop(
@@ -93,7 +93,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
       this.wakeSoon();
     };
     this.arrivals.onArrival(rung);
-    this.lookout.attend({ name: 'mail', inMs: WAITING_IN_MS, wake: rung });
+    this.dueWork.register({ name: 'mail', inMs: WAITING_IN_MS, wake: rung });
     this.loop.start();
     this.renewing.start();
   }
@@ -106,12 +106,12 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     await this.renewing.stop();
   }
 
-  private async turn(): Promise<Rest> {
+  private async turn(): Promise<LoopDelay> {
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
     // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
-    if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
+    if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
     const days =
@@ -146,7 +146,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.isIdle = days === null && messages.length === 0 && !raced;
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
-    if (this.isIdle) return { restMs: this.lookout.restMs(REST_MS) };
+    if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
     // What waits in another day is found then.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
@@ -175,7 +175,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
   }
 
-  private async renew(): Promise<Rest> {
+  private async renew(): Promise<LoopDelay> {
     const beforeMs = this.clock.monotonicMs() - RENEW_MS;
     const long = [...this.underWay.values()].filter(({ sinceMs }) => sinceMs <= beforeMs).map(({ message }) => message);
     if (long.length > 0) await this.store.renew(long);

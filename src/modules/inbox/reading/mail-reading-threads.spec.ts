@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { ApiError } from '#kernel/errors.js';
-import { type FoundAttachment, PatientReading } from './mail-reading-threads.js';
+import { type FoundAttachment, ThreadedMailReading } from './mail-reading-threads.js';
 import type { MailThreads } from './mail-threads.js';
 
 const FILE = { note: { filename: 'a' }, content: Buffer.from('a') } as unknown as FoundAttachment;
@@ -20,7 +20,7 @@ describe('looking into messages', () => {
     const bytes = async (): Promise<Buffer> => ((inMemory += 1), Buffer.from('a'));
     const attachment = () =>
       new Promise<FoundAttachment>((resolve) => ends.push(() => ((inMemory -= 1), resolve(FILE))));
-    const reading = new PatientReading({ attachment } as unknown as MailThreads);
+    const reading = new ThreadedMailReading({ attachment } as unknown as MailThreads);
     return {
       read: (environmentId) => reading.attachment(environmentId, bytes, 0),
       inMemory: () => inMemory,

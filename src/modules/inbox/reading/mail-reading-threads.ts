@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Places } from '#kernel/concurrency/keyed-semaphore.js';
+import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { unavailable } from '#kernel/errors.js';
 import { MailReading, type ReadBytes } from '../viewing.contract.js';
 import { MailThreads } from './mail-threads.js';
@@ -20,9 +20,9 @@ const ALL = '';
 
 /** Looks into messages for people who ask, a few at a time: a message is whole in memory for that, from before its thread has room for it. */
 @Injectable()
-export class PatientReading extends MailReading {
-  private readonly places = new Places(AT_ONCE);
-  private readonly ofEnvironment = new Places(OF_ONE_MAX);
+export class ThreadedMailReading extends MailReading {
+  private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);
+  private readonly ofEnvironment = new KeyedSemaphore(OF_ONE_MAX);
 
   constructor(private readonly threads: MailThreads) {
     super();
@@ -51,7 +51,7 @@ export class PatientReading extends MailReading {
       return { found: raw === null ? null : await read(raw) };
     };
     const ended = await this.ofEnvironment.run(String(environmentId), WAIT_MS_MAX, (leftMs) =>
-      this.places.run(ALL, leftMs, whole),
+      this.keyedSemaphore.run(ALL, leftMs, whole),
     );
     if (ended === null) throw unavailable('Too many messages are being read. Try again.');
     return ended.found;

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
-import { type JobEnd, Lane, type LaneOptions } from '#sandbox/lane.js';
+import { type JobEnd, type LaneOptions, ThreadSlot } from '#sandbox/lane.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
@@ -49,7 +49,7 @@ const PATIENCE_MS = 60_000;
  */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
-  private readonly lane: Lane<MailCall, MailAnswer>;
+  private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
 
   constructor(pace: MailPace) {
     const options: LaneOptions<MailCall, MailAnswer> = {
@@ -63,11 +63,11 @@ export class MailThreads implements OnApplicationShutdown {
         }),
       idleMsMax: IDLE_MS_MAX,
     };
-    this.lane = new Lane(options);
+    this.threadSlot = new ThreadSlot(options);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.lane.close();
+    await this.threadSlot.close();
   }
 
   /** What reads, and what one call of it may cost. */
@@ -119,7 +119,7 @@ export class MailThreads implements OnApplicationShutdown {
       limits: this.reader().limits,
       bytes: call.raw.byteLength,
     };
-    return answerOf(await runUntil(this.lane, job, untilMs));
+    return answerOf(await runUntil(this.threadSlot, job, untilMs));
   }
 }
 

@@ -240,8 +240,8 @@ export class WaitingMessagesStore {
   }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
     const values = [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()], bytesMax];
     const rows = await (days === null
-      ? this.database.hot<ClaimRow>(CLAIM, values)
-      : this.database.hot<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
+      ? this.database.queryPrepared<ClaimRow>(CLAIM, values)
+      : this.database.queryPrepared<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
     const messages = rows
       .filter((row) => row.id !== null)
       .map(
@@ -281,7 +281,7 @@ export class WaitingMessagesStore {
 
   /** Whether a claim would find something: a fifth of its cost, and no row is locked. */
   async isAnyWaiting(): Promise<boolean> {
-    return (await this.database.hot(IS_ANY_WAITING, [])).length > 0;
+    return (await this.database.queryPrepared(IS_ANY_WAITING, [])).length > 0;
   }
 
   /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
@@ -310,14 +310,14 @@ export class WaitingMessagesStore {
     ];
     const days = new Set([...of((m) => m.expiresOnDay), ...settled.map((m) => m.expiresOnDay)]);
     const rows = await (days.size > DAYS_MAX
-      ? this.database.hot<{ id: Id }>(PROGRESS, values)
-      : this.database.hot<{ id: Id }>(PROGRESS_OF_DAYS, [...values, ...daysOf([...days])]));
+      ? this.database.queryPrepared<{ id: Id }>(PROGRESS, values)
+      : this.database.queryPrepared<{ id: Id }>(PROGRESS_OF_DAYS, [...values, ...daysOf([...days])]));
     return new Set(rows.map(({ id }) => id));
   }
 
   /** Holds on to messages that take their time. */
   async renew(messages: readonly WaitingMessage[]): Promise<void> {
-    await this.database.hot(RENEW, [
+    await this.database.queryPrepared(RENEW, [
       intArray(messages.map((m) => m.environmentId)),
       uuidArray(messages.map((m) => m.id)),
       dateArray(messages.map((m) => m.expiresOnDay)),
@@ -331,21 +331,21 @@ export class WaitingMessagesStore {
     afterMs: number,
     isTry: boolean,
   ): Promise<void> {
-    await this.database.hot(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
+    await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
   /** Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of its environment wait already. */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
-    return (await this.database.hot(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
+    return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
 
   async hasEvent({ environmentId, id, expiresOn }: WaitingMessage): Promise<boolean> {
-    return (await this.database.hot(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
+    return (await this.database.queryPrepared(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
   }
 
   /** How many messages wait (up to 10,000), and the oldest of them for how long. */
   async waiting(): Promise<{ seconds: number; count: number }> {
-    const [row] = await this.database.read<{ seconds: number; count: number }>(OLDEST, []);
+    const [row] = await this.database.readPrepared<{ seconds: number; count: number }>(OLDEST, []);
     return row ?? { seconds: 0, count: 0 };
   }
 }
