@@ -232,7 +232,7 @@ const namesOf = ({ migrations }: DataSource): string[] =>
 
 /**
  * Refuses a database that has migrations which this build does not contain: a newer build made tables and columns that this
- * one would misread. Processes of an older build that already run go on (docs/operations.md, Upgrading).
+ * one would misread. Processes of an older build that already run go on (docs/deploy.md, Upgrading).
  *
  * @throws ConfigError with one sentence that names the unknown migration and this build.
  */

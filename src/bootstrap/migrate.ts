@@ -26,7 +26,7 @@ async function beginEpoch(runner: QueryRunner): Promise<void> {
   await runner.commitTransaction();
 }
 
-/** The oldest version that `docs/operations.md` promises. */
+/** The oldest version that `docs/deploy.md` promises. */
 const VERSION_MIN = 15;
 
 async function checkVersion(runner: QueryRunner): Promise<void> {

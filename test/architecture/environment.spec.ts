@@ -24,9 +24,9 @@ describe('the environment', () => {
     expect(namesIn('.env.example', /^([A-Z][A-Z0-9_]*)=/gm)).toEqual(read);
   });
 
-  it('is in the table of docs/operations.md, every variable and no other', () => {
-    if (!existsSync(path.join(ROOT, 'docs', 'operations.md'))) return;
+  it('is in the table of docs/configure.md, every variable and no other', () => {
+    if (!existsSync(path.join(ROOT, 'docs', 'configure.md'))) return;
 
-    expect(namesIn('docs/operations.md', /^\| `([A-Z][A-Z0-9_]*)` \|/gm)).toEqual(read);
+    expect(namesIn('docs/configure.md', /^\| `([A-Z][A-Z0-9_]*)` \|/gm)).toEqual(read);
   });
 });

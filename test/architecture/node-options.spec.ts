@@ -17,7 +17,7 @@ describe('the options of Node.js', () => {
   it('are those of `npm start` in the command, too, and in the documentation', () => {
     expect(START.length).toBeGreaterThan(0);
     expect(optionsIn(read('src/posthorn.ts').split('\n', 1)[0] as string)).toEqual(START);
-    expect(read('docs/operations.md')).toContain(`run Node.js with \`${START.join(' ')}\``);
+    expect(read('docs/deploy.md')).toContain(`run Node.js with \`${START.join(' ')}\``);
   });
 
   it('are known to this one, which would not start otherwise', () => {
@@ -38,7 +38,7 @@ describe('the options of Node.js', () => {
 
     expect([...versions]).toEqual(['24']);
     expect(engines.node).toContain('>=24.');
-    for (const file of ['README.md', 'docs/operations.md'])
+    for (const file of ['README.md', 'docs/deploy.md'])
       expect([file, read(file)]).toEqual([file, expect.stringContaining('Node.js 24')]);
   });
 });
