@@ -60,11 +60,11 @@ export function makeTourPlace(): TourPlace {
 /** Reads the tour from the README. */
 export function readTour(): Tour {
   const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-  const text = readme.slice(readme.indexOf('## A tour of five minutes'), readme.indexOf('## Configuration'));
+  const text = readme.slice(readme.indexOf('## A five-minute tour'), readme.indexOf('## Configuration'));
   const first = text.search(/^1\. /m);
   if (first < 0) throw new Error('The tour of the README has no numbered steps.');
   const [list = ''] = text.slice(first).split('\n\n');
-  const [after = '', end = ''] = text.slice(first + list.length).split('### The end of the tour');
+  const [after = '', end = ''] = text.slice(first + list.length).split('### Clean up');
   return { before: blocksOf(text.slice(0, first)), steps: stepsOf(list), after: blocksOf(after), end: blocksOf(end) };
 }
 
