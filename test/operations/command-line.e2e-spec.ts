@@ -39,8 +39,8 @@ describe('posthorn', () => {
   });
 
   const posthorn = (...args: string[]): Promise<Ran> => command(env, args);
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says what it expects
   async function json(...args: string[]): Promise<any> {
-    // eslint-disable-line @typescript-eslint/no-explicit-any -- a test says what it expects
     const { code, out, err } = await posthorn(...args, '--json');
     expect({ code, err }).toEqual({ code: 0, err });
     return JSON.parse(out);

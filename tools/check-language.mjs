@@ -1,0 +1,77 @@
+// Finds sentences in the project's old dialect (CONTRIBUTING.md, "Language"). It is a net, not the goal: it knows only what patterns can find.
+//
+//   node tools/check-language.mjs            every comment and every page
+//   node tools/check-language.mjs FILE ...   these files
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+const IGNORED =
+  /^(test\/vectors|src\/client\/openapi\.ts|console\/src\/kit\/messages\/de|console\/src\/portal\/texts-de)/;
+const CODE = /\.(ts|tsx|mjs|cjs)$/;
+
+const RULES = [
+  {
+    pattern: /(?:^[ \t]*|[.:;!] +)(?:What|Whatever|Who|Whoever|Nobody|Somebody|One that) (?!is\b.*\?|are\b.*\?|if\b)[a-z]/gm,
+    advice: 'name the noun instead of What, Who, Whoever, Nobody, Somebody or One that',
+  },
+  { pattern: /\b(?:is|are|was|were|be|been|being) told\b/g, advice: 'say who notifies, logs, reports or returns' },
+  { pattern: /\b(?:he|his|him|himself)\b/gi, advice: 'people are they' },
+];
+
+/** The text of comments, or of a page without its code; every other character is a space, so that positions stay. */
+function prose(file, text) {
+  if (file.endsWith('.md'))
+    return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, blank).replace(/^(?:[>|*#\s-]|\d+\.)+/gm, blank);
+  const ranges = new Map();
+  const source = ts.createSourceFile(
+    file,
+    text,
+    ts.ScriptTarget.Latest,
+    true,
+    file.endsWith('x') ? ts.ScriptKind.TSX : undefined,
+  );
+  const add = (found) => found?.forEach(({ pos, end }) => ranges.set(pos, end));
+  const visit = (node) => {
+    if (node.kind === ts.SyntaxKind.JsxText) return;
+    add(ts.getLeadingCommentRanges(text, node.getFullStart()));
+    add(ts.getTrailingCommentRanges(text, node.end));
+    node.getChildren(source).forEach(visit);
+  };
+  visit(source);
+  let shown = '';
+  for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
+    if (pos < shown.length) continue;
+    shown += blank(text.slice(shown.length, pos));
+    // A line that goes on is no new sentence.
+    shown += text
+      .slice(pos, end)
+      .replace(/^\s*(?:\/\*\*?|\/\/|\*\/|\*)/gm, blank)
+      .replace(/\*\/$/, '  ')
+      .replace(/`[^`\n]*`/g, blank);
+  }
+  return shown.replace(/([^.:;!?\s])[ \t]*\n[ \t]*(?=\S)/g, (all) => all.replaceAll('\n', ' ').padEnd(all.length));
+}
+
+const blank = (text) => text.replace(/[^\n]/g, ' ');
+
+function faults(file) {
+  const text = readFileSync(file, 'utf8');
+  const shown = prose(file, text);
+  const lineOf = (index) => text.slice(0, index).split('\n').length;
+  return RULES.flatMap(({ pattern, advice }) =>
+    [...shown.matchAll(pattern)].map(
+      (match) => `${file}:${lineOf(match.index + match[0].search(/[A-Za-z]/))} "${match[0].trim()}": ${advice}`,
+    ),
+  );
+}
+
+const tracked = () => execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
+const given = process.argv.slice(2);
+const files = (given.length > 0 ? given : tracked()).filter(
+  (file) => (CODE.test(file) || file.endsWith('.md')) && !IGNORED.test(file),
+);
+const found = files.flatMap(faults);
+for (const fault of found) console.error(fault);
+if (found.length > 0) console.error(`${found.length} sentences to reword.`);
+process.exitCode = found.length > 0 ? 1 : 0;

@@ -1,0 +1,9 @@
+// Checks the subjects of all commits since commitlint came, or of the last one where the history is not complete.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const [first] = readFileSync('.git-blame-ignore-revs', 'utf8').match(/^[0-9a-f]{40}$/m) ?? [];
+const isKnown = spawnSync('git', ['merge-base', '--is-ancestor', `${first}`, 'HEAD']).status === 0;
+const range = isKnown ? ['--from', first, '--to', 'HEAD'] : ['--last'];
+const { status } = spawnSync('npx', ['--no-install', 'commitlint', ...range], { stdio: 'inherit' });
+process.exit(status ?? 1);
