@@ -12,7 +12,8 @@ const CODE = /\.(ts|tsx|mjs|cjs)$/;
 
 const RULES = [
   {
-    pattern: /(?:^[ \t]*|[.:;!] +)(?:What|Whatever|Who|Whoever|Nobody|Somebody|One that) (?!is\b.*\?|are\b.*\?|if\b)[a-z]/gm,
+    pattern:
+      /(?:^[ \t]*|[.:;!] +)(?:What|Whatever|Who|Whoever|Nobody|Somebody|One that) (?!is\b.*\?|are\b.*\?|if\b)[a-z]/gm,
     advice: 'name the noun instead of What, Who, Whoever, Nobody, Somebody or One that',
   },
   { pattern: /\b(?:is|are|was|were|be|been|being) told\b/g, advice: 'say who notifies, logs, reports or returns' },
