@@ -4,7 +4,7 @@ import { accessOf, serviceOf, type Sessions, usableKey } from './sessions.js';
 const kept = (key: string | null = null): Sessions =>
   ({
     current: () => null,
-    of: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }),
+    find: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }),
   }) as unknown as Sessions;
 
 describe('which key and which service', () => {

@@ -34,7 +34,7 @@ describe('IdempotencyInterceptor', () => {
       renew: noted('renew'),
     };
     const database = {
-      unit: <T>(work: () => Promise<T>) => work(),
+      unitOfWork: <T>(work: () => Promise<T>) => work(),
       transaction: <T>(work: () => Promise<T>) => work(),
     };
     const request = { idempotency: RESERVATION, bodyFault: null };
@@ -43,7 +43,7 @@ describe('IdempotencyInterceptor', () => {
     const interceptor = new IdempotencyInterceptor(
       answers as unknown as IdempotencyStore,
       database as unknown as Database,
-      { later: () => calls.push('later') } as unknown as IdempotencyReleaseRetry,
+      { enqueue: () => calls.push('enqueue') } as unknown as IdempotencyReleaseRetry,
     );
     const next: CallHandler = { handle: () => from(result) };
     return interceptor
@@ -86,7 +86,7 @@ describe('IdempotencyInterceptor', () => {
     await jest.advanceTimersByTimeAsync(0);
     fail(new Error('away'));
     await expect(second).rejects.toThrow('away');
-    expect(calls).toEqual(['release', 'later']);
+    expect(calls).toEqual(['release', 'enqueue']);
     expect(jest.getTimerCount()).toBe(0);
   });
 });

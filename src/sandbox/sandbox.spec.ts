@@ -23,7 +23,7 @@ let sandbox: Sandbox;
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   for (const file of readdirSync(import.meta.dirname).filter((name) =>
-    /^(worker|guest|outcome|call-thread|thread-cpu|rests)\.ts$/.test(name),
+    /^(worker|guest|outcome|call-thread|thread-cpu|cpu-throttle)\.ts$/.test(name),
   )) {
     const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), {
       jsc,
@@ -207,7 +207,7 @@ describe('slow code that must let others pass', () => {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
     const told = { cells, begun: 0 };
-    const pace = { cells, begins: () => (told.begun += 1), ends: () => (told.begun -= 1) } as unknown as CpuBudget;
+    const pace = { cells, onStart: () => (told.begun += 1), onEnd: () => (told.begun -= 1) } as unknown as CpuBudget;
     sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
     return told;
   }

@@ -15,7 +15,7 @@ describe('attempts that take minutes', () => {
     const presence = {
       claimant: () => 'worker',
       mayStart: () => true,
-      knows: () => true,
+      isOwnClaim: () => true,
     } as unknown as WorkerHeartbeat;
     const environments = { get: async () => ({ organizationId: 'organization' }) } as unknown as Environments;
     const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;

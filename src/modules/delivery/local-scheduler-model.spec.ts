@@ -101,11 +101,11 @@ class Model {
     const circuits = {
       isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId),
     } as CircuitWatch;
-    const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as RateLimitTokens;
+    const permits = { consume: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as RateLimitTokens;
     const presence = {
       claimant: () => 'worker',
       mayStart: () => true,
-      knows: () => true,
+      isOwnClaim: () => true,
     } as unknown as WorkerHeartbeat;
     this.lane = new LocalScheduler(
       this.config(),

@@ -44,7 +44,7 @@ function arrange(concurrency = 4) {
   const presence = {
     claimant: () => (world.present ? 'worker' : null),
     mayStart: () => !world.inDoubt,
-    knows: (claimant: string) => !world.dead.has(claimant),
+    isOwnClaim: (claimant: string) => !world.dead.has(claimant),
   } as unknown as WorkerHeartbeat;
   const environments = {
     get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }),

@@ -39,7 +39,7 @@ class Worker {
     const presence = {
       claimant: () => 'worker',
       mayStart: () => true,
-      asked: async (_claimant: string, claim: Promise<unknown>) => claim,
+      trackClaim: async (_claimant: string, claim: Promise<unknown>) => claim,
     } as unknown as WorkerHeartbeat;
     const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
     const targets = {

@@ -47,7 +47,7 @@ function arrange(holds: (id: Id) => boolean = () => false) {
   const world = { dropped: [] as Id[], resumed: 0 };
   const worker = new WorkerHeartbeat(table, clock, new Ids(clock), { isAgreed: () => time.agreed } as DatabaseTime);
   Object.assign(worker, {
-    holder: { holds, drop: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) },
+    claimHolder: { holds, dropClaim: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) },
   });
   const turn = async (): Promise<void> => {
     clock.ms += 2_000;

@@ -24,8 +24,8 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
   let run: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   const lane = {
     connect: (runTurn: (deliveryTurn: DeliveryTurn) => void) => void (run = runTurn),
-    answered: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
-    done: () => heard.push('done'),
+    recordAnswer: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
+    releaseSlot: () => heard.push('done'),
   } as unknown as LocalScheduler;
   const performed = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
   const attempt = {
@@ -50,7 +50,7 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     attempt,
     claims,
     results,
-    { attachLane: () => undefined } as unknown as DeliverySinks,
+    { attachScheduler: () => undefined } as unknown as DeliverySinks,
     {} as Targets,
     circuits,
     { on: () => undefined } as unknown as Notifications,

@@ -7,7 +7,7 @@ import type { RetryPolicies } from './retry-policies.js';
 import { changed, DEFAULT_SETTINGS, retryPolicy } from './settings.js';
 
 /** Where no extension brings a policy. */
-const NUMBERS = { of: retryPolicy, absence: () => null } as unknown as RetryPolicies;
+const NUMBERS = { forSettings: retryPolicy, absence: () => null } as unknown as RetryPolicies;
 
 const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> =>
   deliveryChanges({ legacy_signature: { header: 'X-Old', ...given } });

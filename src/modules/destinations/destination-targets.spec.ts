@@ -51,7 +51,7 @@ function arrange() {
       return headers;
     },
   } as unknown as HeaderSecrets;
-  const retryPolicies = { of: () => DEFAULT_RETRY_POLICY } as unknown as RetryPolicies;
+  const retryPolicies = { forSettings: () => DEFAULT_RETRY_POLICY } as unknown as RetryPolicies;
   const notifications = { on: () => undefined, heardUntilMs: () => Infinity } as unknown as Notifications;
   const clock = { nowMs: () => world.nowMs } as Clock;
   return {

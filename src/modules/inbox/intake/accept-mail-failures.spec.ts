@@ -52,7 +52,7 @@ function arrange(): {
     {} as IncomingReports,
     { expiresOnDay: async () => 20_000 },
     { unitOfWork: (work: () => Promise<unknown>) => work() } as unknown as Database,
-    { ring: () => undefined } as unknown as MailArrivalSignal,
+    { notify: () => undefined } as unknown as MailArrivalSignal,
     { became: () => undefined } as unknown as InboxMetrics,
     { next: () => ID } as unknown as Ids,
   );

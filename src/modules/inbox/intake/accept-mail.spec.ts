@@ -45,7 +45,7 @@ describe('large messages that come in at once', () => {
       {} as never,
       { expiresOnDay: async () => 1 },
       { unitOfWork: (work: () => Promise<void>) => work() } as never,
-      { ring: () => undefined } as never,
+      { notify: () => undefined } as never,
       { became: () => undefined } as never,
       { next: () => ID } as never,
     );
