@@ -1,17 +1,13 @@
-import { createRequire } from 'node:module';
-import type { evaluateDmarc as EvaluateDmarc } from 'mailauth/lib/dmarc/index.js';
-import type { spf as Spf } from 'mailauth/lib/spf/index.js';
 import type { NameRecords } from '#egress/name-records.js';
 import { type AuthVerdict, authVerdict, bestOf, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX } from '#engine/mail/message-head.js';
 import { signatureKeyNames } from '#engine/mail/signature-keys.js';
 import { MessageLookups } from '../messages/message-lookups.js';
 import type { Read } from './mail-threads.js';
+import { loadSenderChecks } from './mailauth-internals.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
-const require = createRequire(import.meta.url);
-const { spf } = require('mailauth/lib/spf/index.js') as { spf: typeof Spf };
-const { evaluateDmarc } = require('mailauth/lib/dmarc/index.js') as { evaluateDmarc: typeof EvaluateDmarc };
+const { evaluateDmarc, spf } = loadSenderChecks();
 
 /** A message with how it came, as the conversation told it; nothing that it says of itself is trusted. */
 export interface Arrived {

@@ -1,14 +1,9 @@
-import { createRequire } from 'node:module';
-import type { arc as Arc } from 'mailauth/lib/arc/index.js';
-import type { dkimVerify as DkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { type AuthVerdict, authVerdict } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, headEndOf, headOf } from '#engine/mail/message-head.js';
 import { arcKeyNames, keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
+import { loadSignatureChecks } from './mailauth-internals.js';
 
-// By their files: the main entry of mailauth also loads what needs Node.js 22.19 (docs/adr/0021).
-const require = createRequire(import.meta.url);
-const { dkimVerify } = require('mailauth/lib/dkim/verify.js') as { dkimVerify: typeof DkimVerify };
-const { arc } = require('mailauth/lib/arc/index.js') as { arc: typeof Arc };
+const { arc, dkimVerify } = loadSignatureChecks();
 
 /** Answers of name servers about keys, by name. A key that is missing was beyond the limits of one message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;

@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import type { arc } from 'mailauth/lib/arc/index.js';
+import type { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import type { evaluateDmarc } from 'mailauth/lib/dmarc/index.js';
+import type { spf } from 'mailauth/lib/spf/index.js';
+
+/**
+ * The parts of mailauth that its package does not export by name. `package.json` accepts patch releases only, and
+ * `library-internals.spec.ts` fails if a release moves one of them. They are loaded by file, because the main entry of
+ * mailauth also loads code that needs Node.js 22.19 (docs/adr/0021).
+ */
+const require = createRequire(import.meta.url);
+
+interface SenderChecks {
+  evaluateDmarc: typeof evaluateDmarc;
+  spf: typeof spf;
+}
+
+interface SignatureChecks {
+  arc: typeof arc;
+  dkimVerify: typeof dkimVerify;
+}
+
+/** Loads SPF and DMARC, which need the network and run on the main thread. */
+export function loadSenderChecks(): SenderChecks {
+  return { ...require('mailauth/lib/spf/index.js'), ...require('mailauth/lib/dmarc/index.js') } as SenderChecks;
+}
+
+/** Loads DKIM and ARC, which compute and run on threads. */
+export function loadSignatureChecks(): SignatureChecks {
+  return { ...require('mailauth/lib/dkim/verify.js'), ...require('mailauth/lib/arc/index.js') } as SignatureChecks;
+}

@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+import pg from 'pg';
+import pino from 'pino';
+import { SMTPServer } from 'smtp-server';
+import { DataSource } from 'typeorm';
+import { ROOT } from './source-tree.js';
+
+const require = createRequire(`${ROOT}/package.json`);
+const { dependencies } = require('./package.json') as { dependencies: Record<string, string> };
+
+/** Private parts of packages that Posthorn uses. Each is used in one file, which the title names. */
+describe('private parts of libraries', () => {
+  it.each(['@nestjs/common', '@nestjs/core', 'mailauth', 'pg', 'pino', 'smtp-server', 'typeorm'])(
+    '%s: only patch releases are accepted',
+    (name) => {
+      expect(dependencies[name]).toMatch(/^~\d/);
+    },
+  );
+
+  it('Nest stores the metadata of routes under the known keys (src/http/routes.ts, src/http/audit.interceptor.ts)', () => {
+    expect([HTTP_CODE_METADATA, INTERCEPTORS_METADATA]).toEqual(['__httpCode__', '__interceptors__']);
+    expect([METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA]).toEqual(['method', 'path', '__routeArguments__']);
+    expect([RouteParamtypes.BODY, RouteParamtypes.QUERY, RouteParamtypes.PARAM]).toEqual([3, 4, 5]);
+  });
+
+  it('TypeORM keeps the pool of its PostgreSQL driver in `master` (src/kernel/database/database.ts)', () => {
+    const { driver } = new DataSource({ type: 'postgres', url: 'postgres://localhost/none' });
+
+    expect('master' in driver || 'connect' in driver).toBe(true);
+    expect(require('fs').readFileSync(require.resolve('typeorm/driver/postgres/PostgresDriver.js'), 'utf8')).toContain(
+      'this.master = await this.createPool(',
+    );
+  });
+
+  it('pg calls the handlers of a submitted query (src/kernel/database/pipelined-transaction.ts)', () => {
+    const { prototype } = pg.Client as unknown as { prototype: Record<string, unknown> };
+
+    for (const name of [
+      '_handleReadyForQuery',
+      '_handleRowDescription',
+      '_handleDataRow',
+      '_handleCommandComplete',
+      '_handleErrorMessage',
+      '_pulseQueryQueue',
+    ])
+      expect([name, typeof prototype[name]]).toEqual([name, 'function']);
+  });
+
+  it('smtp-server passes each line to `_onCommand` of a connection (src/smtp/bounded-server.ts)', () => {
+    const { SMTPConnection } = require('smtp-server/lib/smtp-connection.js') as {
+      SMTPConnection: { prototype: Record<string, unknown> };
+    };
+
+    expect(typeof SMTPConnection.prototype['_onCommand']).toBe('function');
+    expect(typeof SMTPServer.prototype).toBe('object');
+  });
+
+  it('pino has its stream under a symbol (src/http/logging.ts)', () => {
+    const logger = pino({}, { write: () => undefined }) as unknown as Record<symbol, unknown>;
+
+    expect(logger[pino.symbols.streamSym]).toBeDefined();
+  });
+
+  it('mailauth has its checks in separate files (src/modules/inbox/reading/mailauth-internals.ts)', () => {
+    const parts = {
+      spf: 'spf/index.js',
+      evaluateDmarc: 'dmarc/index.js',
+      dkimVerify: 'dkim/verify.js',
+      arc: 'arc/index.js',
+    };
+
+    for (const [name, file] of Object.entries(parts))
+      expect([name, typeof (require(`mailauth/lib/${file}`) as Record<string, unknown>)[name]]).toEqual([
+        name,
+        'function',
+      ]);
+  });
+});
