@@ -16,14 +16,14 @@ describe('auditView', () => {
     'previous_secret',
     'test_key',
     'api_keys',
-  ])('masks %s wherever it stands', (name) => {
+  ])('masks %s at any depth', (name) => {
     const shown = JSON.stringify(auditView({ [name]: 'hunter2', nested: { list: [{ [name]: 'hunter2' }] } }));
 
     expect(shown).not.toContain('hunter2');
     expect(shown.split(MASKED)).toHaveLength(3);
   });
 
-  it('keeps which headers there are, and not what stands in them', () => {
+  it('keeps the names of headers and masks their values', () => {
     const headers = { 'x-tenant': 'hunter2', 'x-any': 'hunter2' };
 
     expect(auditView({ headers, response: { status: 200, headers }, extraHeaders: [['x-any', 'hunter2']] })).toEqual({
@@ -33,7 +33,7 @@ describe('auditView', () => {
     });
   });
 
-  it('leaves what is no secret: ids, flags, and that there is none', () => {
+  it('keeps values that are not secrets: ids, flags, and nulls', () => {
     const resource = {
       id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
@@ -48,7 +48,7 @@ describe('auditView', () => {
     expect(auditView(resource)).toEqual(resource);
   });
 
-  it('masks what is a secret by its form, whatever the field is called', () => {
+  it('masks values with the format of a secret in any field', () => {
     const text = `Use ek_live_${'a'.repeat(49)} or whsec_${'b'.repeat(32)}.`;
 
     expect(auditView({ note: text, prefix: 'ek_live_4fQa' })).toEqual({
@@ -57,19 +57,19 @@ describe('auditView', () => {
     });
   });
 
-  it('takes the password out of an address', () => {
+  it('removes the password from a URL', () => {
     expect(auditView({ url: 'https://user:hunter2@example.com/a' })).toEqual({
       url: `https://${MASKED}@example.com/a`,
     });
   });
 
-  it('says that something was too large instead of keeping it', () => {
+  it('replaces a too large resource by a note that it was truncated', () => {
     expect(auditView({ id: 'a', text: 'x'.repeat(20_000) })).toEqual({ id: 'a', truncated: true });
   });
 });
 
 describe('auditDiff', () => {
-  it('keeps the fields that differ, each side with what it has', () => {
+  it('a diff contains the changed fields with their values before and after', () => {
     expect(
       auditDiff({ id: 'a', name: 'Old', tags: [1], gone: 1 }, { id: 'a', name: 'New', tags: [1], come: 2 }),
     ).toEqual({

@@ -1,25 +1,28 @@
-/** What stands in the audit log in place of a secret. */
+/** Replacement for a secret in the audit log. */
 export const MASKED = '[secret]';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of fields whose values let somebody in, however deep they stand. */
+/** Names of fields that hold credentials, at any depth. */
 const SECRET_NAME =
   /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|key)s?$/i;
-/** The same in camel case: `verificationToken`. */
+/** Names of credential fields in camel case, such as `verificationToken`. */
 const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
-/** What is sent with a request: who names them himself may put a secret into any of them. */
+/** Names of fields that hold request headers. Users choose the header names, so any header may carry a secret. */
 const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/** A resource as it may be kept: secrets are masked, addresses lose their passwords, and what is too large is said to be. */
+/**
+ * Returns a resource as the audit log stores it. Secrets are masked and passwords are removed from URLs. A resource
+ * that is too large is reduced to its identity with `truncated: true`.
+ */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
 }
 
-/** Of two views the fields that differ, each as it was and as it is. */
+/** Returns the fields that differ between two views, with the values before and after. */
 export function auditDiff(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
@@ -46,14 +49,17 @@ function maskedValue(value: unknown, depth: number): unknown {
   );
 }
 
-/** Which headers there are, and not what stands in them. */
+/** Returns the header names with masked values. */
 function namesOf(headers: object): unknown {
   return Array.isArray(headers)
     ? headers.map(() => MASKED)
     : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
-/** `has_secret: true` says that there is one, and `key: null` that there is none. */
+/**
+ * Returns whether a field holds a secret. `has_secret: true` and `key: null` only say whether a secret exists, so they
+ * are not masked.
+ */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
   return (
@@ -62,7 +68,7 @@ function isSecret(name: string, value: unknown): boolean {
   );
 }
 
-/** What is a secret by its form, wherever it stands: keys and tokens of ours, and secrets that sign. */
+/** Values that are secrets by their format, in any field: Posthorn API keys and tokens, and signing secrets. */
 const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bpt_[0-9A-Za-z_-]{43}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
 
 function withoutSecrets(text: string): string {

@@ -1,24 +1,29 @@
-/** What is known of the time since the pace was last set. */
+/** Load measured since the rate was last set. */
 export interface BackgroundLoad {
-  /** Work per second that comes first. */
+  /** Foreground work per second. */
   urgentPerSecond: number;
-  /** Part of the time in which the loop had something to do. */
+  /** Fraction of the time in which the event loop was busy, from 0 to 1. */
   utilization: number;
-  /** What the yielding work did itself. */
+  /** Background work done per second. */
   tookPerSecond: number;
 }
 
-/** Less than this does not wait for anybody. */
+/** Foreground work per second below which background work need not slow down. */
 const URGENT_MIN = 10;
 const CROWDED = 0.8;
 const ROOMY = 0.65;
-/** More is no pace any more. */
+/** Above this rate, background work is unlimited. */
 const PACE_MAX = 5_000;
 
 /**
- * How much work per second may be done that lets other work pass: half of what it was where the loop has hardly a moment left, slowly
- * more where it has, and twice as much at each look where there is nobody to let pass, until it is all (Infinity). What comes in bursts
- * would find the door wide open each time if a pause opened it at once. Never less than `floor`: it goes on, however crowded it is.
+ * Returns how much background work per second may run beside foreground work (AIMD).
+ *
+ * - Busy event loop: half of the previous rate.
+ * - Idle capacity: slowly increasing.
+ * - No foreground work: doubles with each measurement, up to no limit (`Infinity`). Doubling, instead of removing the
+ *   limit at once, protects foreground work that comes in bursts.
+ *
+ * The rate never drops below `floor`, so background work always makes progress.
  */
 export function backgroundRate(
   perSecond: number,

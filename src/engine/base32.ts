@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer';
 
-/** RFC 4648, section 6, in lower case: what survives servers that change the case of an address. */
+/** RFC 4648, section 6, in lower case. Survives mail servers that change the case of an address. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Without padding: a multiple of five bytes needs none. */
+/** Encodes bytes as base32 without padding. A multiple of five bytes needs no padding. */
 export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{1,5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 }
 
-/** The bytes of a text of that alphabet; what is left of the last one is dropped. */
+/** Decodes a text of the base32 alphabet. Drops the bits after the last whole byte. */
 export function fromBase32(text: string): Buffer {
   const bits = [...text].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));

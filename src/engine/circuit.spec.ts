@@ -13,10 +13,10 @@ const step = (circuit: Circuit, outcome: Outcome, now = START): Circuit =>
 
 describe('after', () => {
   it.each<[string, Circuit, Outcome, Circuit]>([
-    ['closed: a failure counts', CLOSED, 'failed', failing(1)],
-    ['closed: the ninth failure in a row does not open', failing(8), 'failed', failing(9)],
-    ['closed: the tenth opens, the first probe is after 30 s', failing(9), 'failed', open],
-    ['closed: throttled neither counts', failing(9), 'throttled', failing(9)],
+    ['closed: a failure is counted', CLOSED, 'failed', failing(1)],
+    ['closed: the ninth consecutive failure does not open', failing(8), 'failed', failing(9)],
+    ['closed: the tenth consecutive failure opens, with the first probe after 30 s', failing(9), 'failed', open],
+    ['closed: throttled neither counts nor resets', failing(9), 'throttled', failing(9)],
     ['closed: gone changes nothing', failing(9), 'gone', failing(9)],
     ['closed: a refused payload changes nothing', failing(9), 'refused', failing(9)],
     ['half open: a refused payload changes nothing', halfOpen, 'refused', halfOpen],
@@ -75,10 +75,10 @@ describe('after, over time', () => {
 describe('mayProbe and probing', () => {
   it.each<[string, Circuit, number, boolean]>([
     ['closed: never', CLOSED, 1e6, false],
-    ['open: not before its time', open, 29.999, false],
-    ['open: at its time', open, 30, true],
-    ['half open: not while the prober holds its lease', halfOpen, 49.999, false],
-    ['half open: again when the prober is dead', halfOpen, 50, true],
+    ['open: does not probe before the probe is due', open, 29.999, false],
+    ['open: probes when the probe is due', open, 30, true],
+    ['half open: does not probe while the prober holds its lease', halfOpen, 49.999, false],
+    ['half open: probes again when the lease of the prober has expired', halfOpen, 50, true],
   ])('%s', (_title, circuit, seconds, expected) => {
     const taken = probing(circuit, at(seconds), LEASE_MS);
 
@@ -88,7 +88,7 @@ describe('mayProbe and probing', () => {
   });
 });
 
-/** What may happen to a target: an answer of an ordinary attempt, a prober asking, the prober's answer, or a prober's death. */
+/** An event of a target: the answer of an ordinary attempt, or a probe that is answered or dies. */
 type Move = { kind: 'answer'; outcome: Outcome } | { kind: 'probe'; outcome: Outcome | 'dies' };
 
 const outcome = fc.constantFrom<Outcome>('success', 'gone', 'throttled', 'failed', 'failed', 'failed', 'failed');
@@ -122,7 +122,7 @@ function play(sequence: { waitMs: number; move: Move }[], see: Observer): void {
 }
 
 describe('any sequence of answers and probes', () => {
-  it('has an outage start and a next probe exactly while not closed, and a success always closes', () => {
+  it('an outage start and a next probe are set exactly while not closed, and a success always closes', () => {
     fc.assert(
       fc.property(moves, (sequence) =>
         play(sequence, (before, circuit, move) => {
@@ -137,7 +137,7 @@ describe('any sequence of answers and probes', () => {
     );
   });
 
-  it('never hands out two probes of one outage within the lease, nor any before 30 s', () => {
+  it('never allows two probes of one outage within the lease, nor a probe before 30 s', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         let turnsOverAt = START;
@@ -152,7 +152,7 @@ describe('any sequence of answers and probes', () => {
     );
   });
 
-  it('opens exactly when a model that only counts failures in a row does', () => {
+  it('opens exactly when a model that counts only consecutive failures does', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 40 }), (outcomes) => {
         let circuit = CLOSED;

@@ -1,27 +1,30 @@
 import { isHardFailure, type Outcome } from './outcome.js';
 
 /**
- * The circuit breaker of one target; a value that is never changed in place.
+ * The circuit breaker of one target. The value is immutable.
  *
  * `openedAt` and `probeAt` are set exactly while the state is not `closed`. `openedAt` is the start of the outage and
- * survives failed probes. `probes` counts the failed ones.
+ * survives failed probes. `probes` counts failed probes.
  */
 export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /** Open: when a probe may be sent. Half open: when the prober counts as dead and another may take its turn. */
+  /**
+   * Open: time from which a probe may be sent. Half open: time from which the prober counts as dead and another probe
+   * may start.
+   */
   probeAt: Date | null;
   probes: number;
 }
 
-/** When a circuit opens. */
+/** Conditions under which a circuit opens. */
 export interface CircuitPolicy {
-  /** Consecutive hard failures; at least 1. */
+  /** Consecutive hard failures that open the circuit. At least 1. */
   failureThreshold: number;
 }
 
-/** A target that nothing is known against. */
+/** The circuit of a target without any recorded failures. */
 export const CLOSED: Circuit = Object.freeze({
   state: 'closed',
   consecutiveFailures: 0,
@@ -30,7 +33,7 @@ export const CLOSED: Circuit = Object.freeze({
   probes: 0,
 });
 
-/** Ten hard failures in a row. */
+/** Opens the circuit after ten consecutive hard failures. */
 export const DEFAULT_CIRCUIT_POLICY: CircuitPolicy = Object.freeze({ failureThreshold: 10 });
 
 const FIRST_PROBE_DELAY_MS = 30_000;
@@ -38,10 +41,12 @@ const NEXT_PROBE_DELAYS_MS = [60_000, 120_000, 300_000] as const;
 const LAST_PROBE_DELAY_MS = 600_000;
 
 /**
- * The circuit after an answer. A success closes it whatever its state, and so does a deferral: the target was reached, and works.
+ * Returns the circuit after an attempt. A success closes it in any state. A deferral also closes it, because the target
+ * was reached and works.
  *
- * Throttled answers neither count nor reset, `gone` disables the target elsewhere, and `refused` speaks of a payload, not
- * of the target. A failure while already open is a late attempt that was in flight: it must not push the next probe away.
+ * Throttled answers neither count nor reset. `gone` disables the target elsewhere. `refused` concerns the payload, not
+ * the target. A failure while the circuit is already open belongs to an attempt that was in flight, so it does not
+ * postpone the next probe.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
   if (outcome === 'success' || outcome === 'deferred') return CLOSED;
@@ -53,22 +58,26 @@ export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: Cir
   return { state: 'open', consecutiveFailures, openedAt: now, probeAt: later(now, FIRST_PROBE_DELAY_MS), probes: 0 };
 }
 
-/** Whether one attempt may test an open target now. A closed circuit needs no probe. */
+/** Returns whether one attempt may test an open target now. A closed circuit needs no probe. */
 export function mayProbe(circuit: Circuit, now: Date): boolean {
   return circuit.state !== 'closed' && circuit.probeAt !== null && circuit.probeAt <= now;
 }
 
 /**
- * The circuit with its probe taken; the same object when none is due, so that of two callers only one gets a turn.
+ * Returns the circuit with its probe claimed. Returns the same object when no probe is due, so that only one of two
+ * callers gets to probe.
  *
- * The turn lasts `leaseMs`: a prober that dies without an answer does not keep the target shut for good.
+ * The claim lasts `leaseMs`. A prober that dies without a result does not block the target forever.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   if (!mayProbe(circuit, now)) return circuit;
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** A throttled probe comes here too: the target is alive but asks for less, which draining its backlog is not. */
+/**
+ * Reopens the circuit after a failed or throttled probe. A throttling target is alive but asks for less traffic, so its
+ * backlog must not be drained now.
+ */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

@@ -10,11 +10,11 @@ import {
 } from './concurrency-window.js';
 import type { Outcome } from './outcome.js';
 
-/** A window; its ceiling is 512 unless told otherwise. */
+/** A window. Its ceiling is 512 by default. */
 type Sizes = Omit<ConcurrencyWindow, 'ceiling'> & Partial<ConcurrencyWindow>;
 
 describe('a concurrency window', () => {
-  it('admits 32 attempts at once at first, and another when one ends', () => {
+  it('allows 32 concurrent attempts at first, and another when one ends', () => {
     const w = initialWindow();
     let begun = 0;
     while (hasRoom(w)) {
@@ -28,7 +28,7 @@ describe('a concurrency window', () => {
     expect([hasRoom(w), w]).toEqual([true, { limit: 32, inFlight: 31, ceiling: 512 }]);
   });
 
-  it('admits others beside attempts that take very long, which say nothing of what the target bears', () => {
+  it('allows further attempts beside slow ones, which say nothing about the capacity of the target', () => {
     const w = initialWindow(2);
     onStart(w);
     onStart(w);
@@ -43,7 +43,7 @@ describe('a concurrency window', () => {
     expect(hasRoom(w)).toBe(true);
   });
 
-  it("is its caller's own", () => {
+  it('is not shared between callers', () => {
     const w = initialWindow();
     onStart(w);
 
@@ -51,7 +51,7 @@ describe('a concurrency window', () => {
   });
 });
 
-describe('a window whose target takes only so many', () => {
+describe('a window with a configured concurrency', () => {
   it.each([
     [1, 1],
     [2, 2],
@@ -62,7 +62,7 @@ describe('a window whose target takes only so many', () => {
     expect(initialWindow(concurrency)).toEqual({ limit, inFlight: 0, ceiling: concurrency });
   });
 
-  it('shrinks at once when fewer are allowed, and grows with successes only when more are', () => {
+  it('shrinks at once to a lower limit, and grows to a higher limit only with successes', () => {
     const w: ConcurrencyWindow = { limit: 32, inFlight: 20, ceiling: 512 };
 
     setCeiling(w, 5);
@@ -72,7 +72,7 @@ describe('a window whose target takes only so many', () => {
     expect(w).toEqual({ limit: 5, inFlight: 20, ceiling: 512 });
   });
 
-  it('grows past 512 where its owner allows it', () => {
+  it('grows past 512 if the configured concurrency allows it', () => {
     const w: ConcurrencyWindow = { limit: 512, inFlight: 512, ceiling: 1000 };
 
     onSettle(w, 'success');
@@ -81,7 +81,7 @@ describe('a window whose target takes only so many', () => {
   });
 });
 
-describe('settled', () => {
+describe('onSettle', () => {
   it.each<[string, Sizes, Outcome, Sizes]>([
     [
       'a success in a full window raises the limit',
@@ -89,8 +89,13 @@ describe('settled', () => {
       'success',
       { limit: 33, inFlight: 31 },
     ],
-    ['a success below the limit leaves it', { limit: 32, inFlight: 31 }, 'success', { limit: 32, inFlight: 30 }],
-    ['a success above a halved limit leaves it', { limit: 16, inFlight: 31 }, 'success', { limit: 16, inFlight: 30 }],
+    ['a success below the limit keeps the limit', { limit: 32, inFlight: 31 }, 'success', { limit: 32, inFlight: 30 }],
+    [
+      'a success above a halved limit keeps the limit',
+      { limit: 16, inFlight: 31 },
+      'success',
+      { limit: 16, inFlight: 30 },
+    ],
     ['the limit stops at 512', { limit: 512, inFlight: 512 }, 'success', { limit: 512, inFlight: 511 }],
     [
       'the limit stops at the ceiling',
@@ -100,10 +105,10 @@ describe('settled', () => {
     ],
     ['throttled halves', { limit: 33, inFlight: 5 }, 'throttled', { limit: 16, inFlight: 4 }],
     ['throttled stops at 1', { limit: 1, inFlight: 1 }, 'throttled', { limit: 1, inFlight: 0 }],
-    ['failed leaves the limit', { limit: 32, inFlight: 32 }, 'failed', { limit: 32, inFlight: 31 }],
-    ['gone leaves the limit', { limit: 32, inFlight: 32 }, 'gone', { limit: 32, inFlight: 31 }],
+    ['failed keeps the limit', { limit: 32, inFlight: 32 }, 'failed', { limit: 32, inFlight: 31 }],
+    ['gone keeps the limit', { limit: 32, inFlight: 32 }, 'gone', { limit: 32, inFlight: 31 }],
     [
-      'an end without a start counts nothing below zero',
+      'an end without a start does not count below zero',
       { limit: 32, inFlight: 0 },
       'failed',
       { limit: 32, inFlight: 0 },
@@ -128,7 +133,7 @@ describe('a window over time', () => {
     expect(w.limit).toBe(32);
   });
 
-  it('stays between 1 and its ceiling and never lets more in than the limit, whatever is answered', () => {
+  it('stays between 1 and its ceiling and never allows more attempts than the limit, whatever the answers', () => {
     const moves = fc.array(
       fc.constantFrom<Outcome | 'start'>('start', 'start', 'success', 'success', 'throttled', 'failed', 'gone'),
     );

@@ -1,17 +1,17 @@
 import type { Outcome } from './outcome.js';
 
 /**
- * How many attempts may run against one target at once.
+ * Limit of concurrent attempts against one target.
  *
- * Unlike the rest of the engine a window is changed in place, because it is touched twice per attempt: it is a value
- * owned by one caller, never shared or stored.
+ * Unlike other engine values, a window is mutated in place because each attempt changes it twice. It has a single owner
+ * and is never shared or stored.
  */
 export interface ConcurrencyWindow {
   limit: number;
   inFlight: number;
-  /** Of those in flight, how many have taken so long that others may start beside them; absent for none. */
+  /** Number of attempts in flight that no longer occupy a slot because they take long. Absent for none. */
   lingering?: number;
-  /** What the limit never exceeds: 512 unless the target's owner said how much it takes. */
+  /** Upper bound of `limit`: 512 unless the owner of the target configured a lower one. */
   ceiling: number;
 }
 
@@ -19,44 +19,47 @@ const LIMIT_INITIAL = 32;
 const LIMIT_MIN = 1;
 const LIMIT_MAX = 512;
 
-/** A window for a target that nothing is known of: 32 attempts at once, or as few as its owner allows. */
+/** Returns the window of a target without history: 32 concurrent attempts, or fewer if the owner configured less. */
 export function initialWindow(concurrency: number | null = null): ConcurrencyWindow {
   const ceiling = concurrency ?? LIMIT_MAX;
   return { limit: Math.min(LIMIT_INITIAL, ceiling), inFlight: 0, ceiling };
 }
 
-/** Follows what the target's owner allows; null leaves it to what the target bears. Changes `w`. */
+/** Sets the ceiling to the configured concurrency, or to 512 for null. Mutates `w`. */
 export function setCeiling(w: ConcurrencyWindow, concurrency: number | null): void {
   w.ceiling = concurrency ?? LIMIT_MAX;
   w.limit = Math.min(w.limit, w.ceiling);
 }
 
-/** Whether one more attempt may start. */
+/** Returns whether one more attempt may start. */
 export function hasRoom(w: ConcurrencyWindow): boolean {
   return w.inFlight - (w.lingering ?? 0) < w.limit;
 }
 
-/** Whether the target's owner said how much it takes at once. */
+/** Returns whether the owner of the target configured a concurrency limit. */
 export function isBounded(w: ConcurrencyWindow): boolean {
   return w.ceiling < LIMIT_MAX;
 }
 
-/** Notes that an attempt began. Changes `w`. */
+/** Records the start of an attempt. Mutates `w`. */
 export function onStart(w: ConcurrencyWindow): void {
   w.inFlight += 1;
 }
 
-/** Records that an attempt takes long, which says nothing about the target's capacity. Frees its slot in `w`. */
+/**
+ * Records that an attempt takes long, which says nothing about the capacity of the target. Frees the attempt's slot.
+ * Mutates `w`.
+ */
 export function onLinger(w: ConcurrencyWindow): void {
   w.lingering = (w.lingering ?? 0) + 1;
 }
 
 /**
- * Notes that an attempt ended: throttled halves the limit (not below 1), a success raises it by one (not above the
- * ceiling), anything else leaves it. Changes `w`.
+ * Records the end of an attempt. `throttled` halves the limit (not below 1). A success raises it by one (not above the
+ * ceiling). Other outcomes leave it unchanged. Mutates `w`.
  *
- * A success counts only when the window was exactly full: below that the limit was not what held the target back, and
- * above it the limit has just been halved and the success is older than that.
+ * A success counts only when the window was exactly full. Below that, the limit did not hold the target back. Above it,
+ * the limit has just been halved and the success started before that.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {
   const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;

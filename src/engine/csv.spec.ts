@@ -14,7 +14,7 @@ describe('csvLine', () => {
     expect(csvLine([given])).toBe(`${written}\r\n`);
   });
 
-  it('quotes what has to be quoted, and leaves the rest', () => {
+  it('quotes only cells that need quotes', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', null, 7, '', 'POST /v1/keys'])).toBe(
       'a,"b,c","d""e","f\ng",,7,,POST /v1/keys\r\n',
     );

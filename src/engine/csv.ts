@@ -1,9 +1,9 @@
-/** What spreadsheets take for the beginning of a formula. */
+/** First characters that make spreadsheets treat a cell as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 /**
- * One line of CSV (RFC 4180). No cell is a formula, whoever wrote it: what looks like one gets an apostrophe, which spreadsheets
- * do not show.
+ * Returns one line of CSV (RFC 4180). A cell that looks like a formula gets a leading apostrophe, which spreadsheets do
+ * not show.
  */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return `${cells.map(cell).join(',')}\r\n`;

@@ -1,6 +1,6 @@
 /**
- * What is left of a count that time takes away from: 1 at once, a third after `memoryMs`, and never less than nothing. A clock that steps
- * back takes nothing.
+ * Returns the factor by which a count has decayed: 1 at once, 1/e after `memoryMs`, and never below 0. A clock that
+ * steps back causes no decay.
  */
 export function decay(elapsedMs: number, memoryMs: number): number {
   return Math.exp(-Math.max(0, elapsedMs) / memoryMs);

@@ -1,18 +1,18 @@
-/** A decimal number as people and JSON write it. */
+/** A decimal number in the usual notations, including JSON's. */
 export const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
-/** As many digits are exact in a number of JavaScript. */
+/** Maximum number of digits that a JavaScript number holds exactly. */
 const EXACT_DIGITS = 15;
 
-/** Whether a text is a decimal number. */
+/** Returns whether a text is a decimal number. */
 export function isDecimal(text: string): boolean {
   const [, , whole, fraction] = DECIMAL.exec(text) ?? [];
   return whole !== undefined && whole + (fraction ?? '') !== '';
 }
 
 /**
- * Below, above or 0, as the first number is less than, greater than or the same as the second one, to the last of their
- * digits: 9007199254740993 is not 9007199254740992. Both are decimal numbers.
+ * Compares two decimal numbers to the last digit: 9007199254740993 differs from 9007199254740992. Returns a negative
+ * number, 0 or a positive number.
  */
 export function compareDecimals(left: string, right: string): number {
   if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right))
@@ -27,7 +27,10 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/** The number that a text of a few digits, with a minus or without, is exactly; NaN for every other text. Quick, for what is compared by the million. */
+/**
+ * Returns the integer that a short text of digits, optionally with a minus, denotes exactly. Returns NaN for every
+ * other text. Optimized for millions of comparisons.
+ */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;
@@ -42,9 +45,9 @@ export function exactWhole(text: string): number {
 
 interface Parts {
   sign: -1 | 0 | 1;
-  /** The number is `0.digits` times ten to the power of it. */
+  /** The number is `0.digits` times ten to this power. */
   exponent: bigint;
-  /** Without zeros at either end. */
+  /** Significant digits, without leading or trailing zeros. */
   digits: string;
 }
 
@@ -62,7 +65,7 @@ function partsOf(text: string): Parts {
   };
 }
 
-/** A pattern such as /0+$/ would look at inner zeros again and again. */
+/** Not a pattern such as /0+$/, which would scan inner zeros repeatedly. */
 function withoutZerosBehind(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

@@ -33,7 +33,7 @@ describe('hostile URLs', () => {
     },
   );
 
-  it('has at least 60 of them, each once', () => {
+  it('the list has at least 60 URLs, each once', () => {
     expect(new Set(HOSTILE_URLS.map(({ url }) => url)).size).toBe(HOSTILE_URLS.length);
     expect(HOSTILE_URLS.length).toBeGreaterThanOrEqual(60);
   });
@@ -59,7 +59,7 @@ describe('checkUrl', () => {
     expect(verdict.ok && verdict.url.href).toBe(href);
   });
 
-  it('lets plain http through only when the operator says so', () => {
+  it('allows plain http only with EGRESS_ALLOW_HTTP', () => {
     expect(checkUrl('http://example.com/', policy())).toEqual({
       ok: false,
       reason: expect.stringContaining('EGRESS_ALLOW_HTTP'),
@@ -91,7 +91,7 @@ describe('checkUrl', () => {
     expect(refusal('93.184.215.14', policy(), port) === null).toBe(isOpen);
   });
 
-  it('never gives a URL whose host is an address it refuses, however it is written', () => {
+  it('never accepts a URL whose host is a refused address, in any spelling', () => {
     const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
     const spell = (n: number, how: number): string =>
       [String(n), `0x${n.toString(16)}`, `0${n.toString(8)}`][how] ?? '';
@@ -119,7 +119,8 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     ['https://[fd12::9]:6379/', INTRANET_OPEN, true],
     ['https://vault.internal:8200/', INTRANET_OPEN, true],
     ['https://receiver:3000/', INTRANET_OPEN, true],
-    // Loopback opens only this host, a network only itself, and neither opens metadata, schemes or public ports.
+    // Loopback opens only this host, and a network only itself. Neither opens metadata services, schemes or public
+    // ports.
     ['https://receiver:3000/', LOOPBACK_OPEN, false],
     ['https://vault.internal/', LOOPBACK_OPEN, false],
     ['https://10.20.3.4/', LOOPBACK_OPEN, false],
@@ -137,13 +138,13 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     expect(checkUrl(url, by).ok).toBe(isOpen);
   });
 
-  it('takes IPv4 and IPv6 loopback together, whichever is named', () => {
+  it('treats IPv4 and IPv6 loopback as one', () => {
     expect(refusal('::1', policy({ allowCidrs: ['127.0.0.1'] }), 3999)).toBeNull();
     expect(refusal('127.0.0.1', policy({ allowCidrs: ['::1/128'] }), 3999)).toBeNull();
     expect(refusal('127.0.0.2', policy({ allowCidrs: ['::1/128'] }), 3999)).not.toBeNull();
   });
 
-  it('keeps the families apart', () => {
+  it('keeps the address families apart', () => {
     expect(refusal('10.0.0.1', policy({ allowCidrs: ['::/0'] }))).not.toBeNull();
     expect(refusal('fd00::1', policy({ allowCidrs: ['0.0.0.0/0'] }))).not.toBeNull();
   });
@@ -156,12 +157,12 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     ['2001:0:4136:e378:8000:63bf:f5ff:fffe'],
     ['::10.0.0.1'],
     ['::ffff:0:10.0.0.1'],
-  ])('%s stays closed when only its own network is open, and not the address behind the translator', (address) => {
+  ])('%s stays closed when only its own network is open, but not the address behind the translator', (address) => {
     expect(refusal(address, policy({ allowCidrs: ['::/0'] }))).not.toBeNull();
     expect(refusal(address, policy({ allowCidrs: ['::/0', '10.0.0.0/8'] }))).toBeNull();
   });
 
-  it('opens NAT64 to public addresses for a cluster that has only IPv6', () => {
+  it('opens NAT64 to public addresses for an IPv6-only cluster', () => {
     const nat64 = policy({ allowCidrs: ['64:ff9b::/96'] });
 
     expect(refusal('64:ff9b::93.184.215.14', nat64)).toBeNull();
@@ -178,7 +179,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     '10.0.0.0/8/8',
     '::ffff:10.0.0.0/104',
     'fe80::1%eth0',
-  ])('names the entry %j that is no network', (cidr) => {
+  ])('names the entry %j, which is no network', (cidr) => {
     expect(() => policy({ allowCidrs: ['10.0.0.0/8', cidr] })).toThrow(
       new TypeError(`"${cidr}" is not a network: write it like 10.0.0.0/8 or fd00::/8.`),
     );
@@ -186,7 +187,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
 });
 
 describe('addressRefusal', () => {
-  // First and last address of every refused range (standards 3.1), and their public neighbours.
+  // First and last address of every refused range (standards 3.1), and their public neighbors.
   it.each([
     ['0.0.0.0', '0.255.255.255'],
     ['10.0.0.0', '10.255.255.255'],
@@ -281,7 +282,7 @@ describe('addressRefusal', () => {
     },
   );
 
-  it('does not repeat the address, so that a guesser of names learns nothing about our network', () => {
+  it('does not repeat the address, so that a caller cannot probe names of the internal network', () => {
     expect(refusal('10.9.8.7')).not.toContain('10.9.8.7');
   });
 });
@@ -309,19 +310,19 @@ describe('own listeners', () => {
     ['::ffff:192.168.7.7', 3000],
     ['64:ff9b::127.0.0.1', 3000],
     ['::127.0.0.1', 3000],
-  ])('%s port %i stays closed whatever is allowed', (address, port) => {
+  ])('%s port %i stays closed in any case', (address, port) => {
     expect(refusal(address, own, port)).not.toBeNull();
     expect(checkUrl(`http://${address.includes(':') ? `[${address}]` : address}:${port}/`, own).ok).toBe(false);
   });
 
-  it('another port, or another host with the same port, is open', () => {
+  it('another port, or the same port of another host, is open', () => {
     expect(refusal('127.0.0.1', own, 3001)).toBeNull();
     expect(refusal('192.168.7.8', own, 3000)).toBeNull();
   });
 });
 
 describe('originRefusal', () => {
-  it('judges a host with and without the brackets of an IPv6 literal', () => {
+  it('checks a host with and without the brackets of an IPv6 literal', () => {
     expect(originRefusal({ protocol: 'https:', hostname: '::1', port: '' }, CLOSED)).not.toBeNull();
     expect(originRefusal({ protocol: 'https:', hostname: '[::1]', port: '' }, CLOSED)).not.toBeNull();
     expect(originRefusal({ protocol: 'https:', hostname: '2606:4700::1111', port: '' }, CLOSED)).toBeNull();

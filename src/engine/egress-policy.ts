@@ -2,21 +2,22 @@ import type { AddressSet, IpAddress, IpFamily } from './ip-ranges.js';
 import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, translatedIpv4 } from './ip-ranges.js';
 
 /**
- * Where Posthorn may connect to. Checked when a URL is stored, and again for every address at every connect.
+ * The destinations that Posthorn may connect to. Checked when a URL is stored, and again for every address at every
+ * connect.
  *
  * `allow` (EGRESS_ALLOW_CIDRS) opens addresses: an address in it may be reached on any port. It also decides which
- * names are worth resolving: loopback in it opens `localhost` and `*.localhost`, any other network opens the names
- * of private networks (one label, `.internal`, `.local` …). Such names are then judged at connect by their addresses
- * alone. Names of metadata services and our own listeners stay closed whatever is allowed; plain http: is a switch
- * of its own (`allowHttp`).
+ * names are worth resolving. Loopback in it opens `localhost` and `*.localhost`. Any other network opens the names of
+ * private networks (one label, `.internal`, `.local` …). Such names are then checked at connect by their addresses
+ * alone. Names of metadata services and Posthorn's own listeners stay closed in any case. Plain http: has a separate
+ * switch (`allowHttp`).
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allow: AddressSet;
   readonly ownPorts: readonly number[];
-  /** Canonical texts. Loopback and unspecified addresses count as own without being listed. */
+  /** Addresses of this host in canonical form. Loopback and unspecified addresses always count as own. */
   readonly ownAddresses: readonly string[];
-  /** The port of the protocol that will be spoken, when that is not HTTP: it is no trap for a client that speaks it. */
+  /** Port of the spoken protocol, if that is not HTTP. The port is exempt from the list of dangerous ports. */
   readonly protocolPort?: number;
 }
 
@@ -26,12 +27,18 @@ export interface EgressPolicyOptions {
   ownListeners?: readonly { address: string; port: number }[];
 }
 
-/** `check` tells a URL that is none, or has parts that no webhook URL has, from one that may not be connected to. */
+/**
+ * `check` says whether a URL is malformed or has parts that no webhook URL has (`schema`), or whether Posthorn may not
+ * connect to it (`connectivity`).
+ */
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; check: 'schema' | 'connectivity' };
 
 export const URL_LENGTH_MAX = 2048;
 
-/** @throws TypeError naming the entry of `allowCidrs` that is no network */
+/**
+ * Creates a policy.
+ * @throws TypeError naming the entry of `allowCidrs` that is no network
+ */
 export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const listeners = options.ownListeners ?? [];
   return {
@@ -43,8 +50,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Whether a URL given by a user may be called. Store and call `url`, never the raw text: it is the WHATWG reading
- * of it, without the trailing dot of the host. The reason says what to change.
+ * Returns whether a URL given by a user may be called. Store and call `url`, never the raw text: `url` is the WHATWG
+ * reading without the trailing dot of the host. The reason says what to change.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
@@ -64,7 +71,10 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   return { ok: true, url };
 }
 
-/** Why no connection may be opened to this scheme, host and port, or `null`. A name is yet to be resolved and judged. */
+/**
+ * Returns why no connection may be opened to this scheme, host and port, or `null`. A host name is still to be resolved
+ * and its addresses checked.
+ */
 export function originRefusal(
   origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   policy: EgressPolicy,
@@ -85,12 +95,12 @@ export function originRefusal(
 }
 
 /**
- * Why no connection may be opened to this address and port, or `null`. The text does not repeat the address:
- * whoever guesses names must not learn from it how our resolver answers.
+ * Returns why no connection may be opened to this address and port, or `null`. The text does not repeat the address.
+ * Otherwise callers could guess names and read the answers of the internal resolver.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
-  // `family` is what the resolver claims; a mapped address is IPv6 to it and IPv4 to us.
+  // `family` comes from the resolver, which treats a mapped address as IPv6. Posthorn treats it as IPv4.
   if (ip === null || (family === 4 && ip.family === 6)) return 'The address is not a valid IP address.';
   return ipRefusal(ip, port, policy);
 }
@@ -98,12 +108,12 @@ export function addressRefusal(address: string, family: IpFamily, port: number, 
 function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
   if (isOwnListener(ip, port, policy))
     return 'The address is a listener of this service itself: give a URL of another service.';
-  // A network opened by the operator does not open what a translator behind it would reach.
+  // Allowing a network does not allow the IPv4 addresses that a translator in it would reach.
   const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
   if (policy.allow.has(ip) && inner === undefined) return null;
   const kind = specialPurpose(ip);
   if (kind !== null) {
-    return `The address is ${kind}: give a public address, or let the operator open its network with EGRESS_ALLOW_CIDRS.`;
+    return `The address is ${kind}: give a public address, or have the operator allow its network with EGRESS_ALLOW_CIDRS.`;
   }
   return portRefusal(port, policy);
 }
@@ -145,14 +155,14 @@ function portRefusal(port: number, policy: EgressPolicy): string | null {
     (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
   return isOpen
     ? null
-    : `Port ${port} is not open to webhooks: use 443, 8443, or one from 1024 on that belongs to no other protocol.`;
+    : `Port ${port} is not open to webhooks: use 443, 8443, or a port from 1024 on that belongs to no other protocol.`;
 }
 
 function nameRefusal(kind: NameKind, hostname: string): string {
-  if (kind === 'malformed') return `"${hostname}" is not a host name: give a fully qualified public one.`;
+  if (kind === 'malformed') return `"${hostname}" is not a host name: give a fully qualified public host name.`;
   if (kind === 'metadata')
     return `"${hostname}" names a metadata service, which is never reached: give a public host name.`;
-  return `"${hostname}" names a private host: give a public host name, or let the operator open its network with EGRESS_ALLOW_CIDRS.`;
+  return `"${hostname}" names a private host: give a public host name, or have the operator allow its network with EGRESS_ALLOW_CIDRS.`;
 }
 
 function cleartextPortRefusal(protocol: string, port: number): string | null {
@@ -185,7 +195,10 @@ const METADATA_NAMES = new Set([
 /** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
 const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
 
-/** Ports from 1024 on of services that a POST could command: the Fetch standard's bad ports, and common stores and consoles. */
+/**
+ * Ports from 1024 on of services that a POST request could control: the bad ports of the Fetch standard, and common
+ * data stores and consoles.
+ */
 const SERVICE_PORTS = new Set([
   1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128,
   3268, 3269, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985,

@@ -16,7 +16,7 @@ describe('foldStatus', () => {
     expect(foldStatus(statuses)).toBe(expected);
   });
 
-  it('is the first of retrying, dlq, failed, delivered that occurs, in whatever order they stand', () => {
+  it('returns the first of retrying, dlq, failed, delivered that occurs, in any order', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...WORST_FIRST), { minLength: 1 }), (statuses) => {
         expect(foldStatus(statuses)).toBe(WORST_FIRST.find((status) => statuses.includes(status)));
@@ -24,7 +24,7 @@ describe('foldStatus', () => {
     );
   });
 
-  it('refuses an event without deliveries', () => {
+  it('throws for an event without deliveries', () => {
     expect(() => foldStatus([])).toThrow(RangeError);
   });
 });

@@ -2,9 +2,9 @@
 export type DeliveryStatus = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 /**
- * The status of an event from those of its deliveries: the first of retrying, dlq, failed that any of them has, else
+ * Derives the status of an event from its deliveries: the first of retrying, dlq, failed that any delivery has, else
  * delivered.
- * @throws RangeError without any delivery: such an event has a status of its own, which is not derived.
+ * @throws RangeError without any delivery: the status of such an event is not derived.
  */
 export function foldStatus(statuses: readonly DeliveryStatus[]): DeliveryStatus {
   if (statuses.length === 0) throw new RangeError('An event without deliveries has no derived status.');

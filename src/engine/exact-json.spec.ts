@@ -4,14 +4,14 @@ import { ExactNumber, parseExact, writeExact } from './exact-json.js';
 
 const digits = (min: number, max: number): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((all) => all.join(''));
-/** Whole numbers as PostgreSQL and Java send them. */
+/** Integers as PostgreSQL and Java send them. */
 const long = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
-describe('a JSON text whose numbers are kept', () => {
-  it('is what JSON.parse reads wherever a number can hold it', () => {
+describe('parseExact and writeExact', () => {
+  it('return the same as JSON.parse for numbers that JavaScript can hold', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-        // The long string makes it look as if there were long numbers, so that our own reader reads it.
+        // The long digit string looks like a long number, so that Posthorn's own reader is used.
         const text = JSON.stringify({ value, suspect: '1234567890123456' }, null, indent);
 
         expect(JSON.stringify(JSON.parse(writeExact(parseExact(text))))).toBe(JSON.stringify(JSON.parse(text)));
@@ -20,7 +20,7 @@ describe('a JSON text whose numbers are kept', () => {
     );
   });
 
-  it('keeps every digit of whole numbers, whatever stands around them', () => {
+  it('keep every digit of integers in any context', () => {
     fc.assert(
       fc.property(fc.array(long, { minLength: 1 }), fc.string(), (numbers, name) => {
         const text = `[${JSON.stringify(name)},[${numbers.join(',')}],{"":[]}]`;
@@ -42,7 +42,7 @@ describe('a JSON text whose numbers are kept', () => {
     expect(writeExact(parseExact(text))).toBe(written);
   });
 
-  it('leaves a number that says the same a number', () => {
+  it('return a plain number if that is exact', () => {
     expect(parseExact('[9007199254740991,1.5,100.0000000000000000,9007199254740993]')).toEqual([
       9007199254740991,
       1.5,
@@ -51,13 +51,13 @@ describe('a JSON text whose numbers are kept', () => {
     ]);
   });
 
-  it.each(['', '{', '[1,]', '01234567890123456', '12345678901234567x'])('refuses %j, which is none', (text) => {
+  it.each(['', '{', '[1,]', '01234567890123456', '12345678901234567x'])('reject %j, which is not JSON', (text) => {
     expect(() => parseExact(text)).toThrow(SyntaxError);
   });
 });
 
-describe('the order of decimals', () => {
-  it('is that of whole numbers of any length', () => {
+describe('compareDecimals', () => {
+  it('compares integers of any length', () => {
     fc.assert(
       fc.property(long, long, (a, b) => {
         expect(Math.sign(compareDecimals(String(a), String(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
@@ -66,7 +66,7 @@ describe('the order of decimals', () => {
     );
   });
 
-  it('is the same wherever the point and the exponent stand', () => {
+  it('is independent of the decimal point and the exponent', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('', '-'),

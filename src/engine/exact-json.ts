@@ -1,6 +1,9 @@
 import { compareDecimals } from './decimals.js';
 
-/** A number that a number of JavaScript can't hold: ids beyond 2^53, and what has more digits than it keeps. */
+/**
+ * A JSON number that a JavaScript number cannot hold: integers beyond 2^53, and numbers with more digits than a double
+ * keeps.
+ */
 export class ExactNumber {
   readonly #text: string;
 
@@ -8,15 +11,15 @@ export class ExactNumber {
     this.#text = text;
   }
 
-  /** As it was written. */
+  /** Returns the number in its original spelling. */
   toString(): string {
     return this.#text;
   }
 }
 
-/** A text that may hold such a number; everything else is left to `JSON.parse`, which is ten times as fast. */
+/** Matches texts that may hold such a number. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
-/** One number of JSON, where its `lastIndex` was set to. */
+/** Matches one JSON number at `lastIndex`. */
 export const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = {
   t: ['true', true],
@@ -25,7 +28,8 @@ const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean |
 };
 
 /**
- * As `JSON.parse`, with an `ExactNumber` wherever a number would lose digits. It recurses as deeply as the text nests.
+ * Like `JSON.parse`, but returns an `ExactNumber` wherever a number would lose digits. It recurses as deeply as the
+ * text nests.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -33,7 +37,9 @@ export function parseExact(text: string): unknown {
   return SUSPECT.test(text) ? new Reader(text).read() : value;
 }
 
-/** As `JSON.stringify`, with every number as it was written; for what JSON can hold, and members that are undefined. */
+/**
+ * Like `JSON.stringify`, but writes every number in its original spelling. For JSON values and undefined members only.
+ */
 export function writeExact(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof ExactNumber) return value.toString();
@@ -44,14 +50,14 @@ export function writeExact(value: unknown): string {
     .join(',')}}`;
 }
 
-/** A number by its text: as it is where that says the same, else exact. */
+/** Returns the number of a text: a JavaScript number if that is exact, else an `ExactNumber`. */
 export function numberOf(text: string): number | ExactNumber {
   const value = Number(text);
   const isExact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
   return isExact && compareDecimals(String(value), text) === 0 ? value : new ExactNumber(text);
 }
 
-/** Reads a text that is known to be JSON. */
+/** Reads a text that is known to be valid JSON. */
 class Reader {
   private at = 0;
   private escape = -1;
@@ -75,11 +81,11 @@ class Reader {
     while (this.goesOn('}')) {
       const name = this.string();
       this.skipSpace();
-      // The colon.
+      // Skips the colon.
       this.at += 1;
       members.push([name, this.read()]);
     }
-    // Unlike an assignment, fromEntries makes "__proto__" a name like any other, and the last of several counts.
+    // Unlike an assignment, fromEntries treats "__proto__" like any other name. The last of several equal names wins.
     return Object.fromEntries(members);
   }
 
@@ -89,7 +95,7 @@ class Reader {
     return values;
   }
 
-  /** Steps over the opening bracket or a comma; false behind the closing one. */
+  /** Steps over the opening bracket or a comma. Returns false after the closing bracket. */
   private goesOn(close: string): boolean {
     this.skipSpace();
     if (this.text[this.at] !== close) {
@@ -113,7 +119,7 @@ class Reader {
     return isPlain ? this.text.slice(from + 1, to) : (JSON.parse(this.text.slice(from, this.at)) as string);
   }
 
-  /** Where the next backslash is. Kept, since most texts have none, and every string asks. */
+  /** Returns the index of the next backslash. Cached, because every string needs it and most texts have none. */
   private escapeFrom(from: number): number {
     if (this.escape < from) {
       const found = this.text.indexOf('\\', from);

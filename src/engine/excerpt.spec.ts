@@ -7,16 +7,16 @@ describe('excerptOf', () => {
     ['a short answer', Buffer.from('{"ok":true}'), '{"ok":true}'],
     ['exactly 1 KB', Buffer.alloc(1024, 'a'), 'a'.repeat(1024)],
     ['more than 1 KB', Buffer.alloc(5000, 'a'), 'a'.repeat(1024)],
-    ['a character of two bytes on the border', Buffer.from('a'.repeat(1023) + 'é!'), 'a'.repeat(1023)],
-    ['a character of four bytes on the border', Buffer.from('a'.repeat(1021) + '😀!'), 'a'.repeat(1021)],
-    ['a character that ends on the border', Buffer.from('a'.repeat(1020) + '😀!'), 'a'.repeat(1020) + '😀'],
+    ['a two-byte character at the limit', Buffer.from('a'.repeat(1023) + 'é!'), 'a'.repeat(1023)],
+    ['a four-byte character at the limit', Buffer.from('a'.repeat(1021) + '😀!'), 'a'.repeat(1021)],
+    ['a character that ends at the limit', Buffer.from('a'.repeat(1020) + '😀!'), 'a'.repeat(1020) + '😀'],
     ['NUL', Buffer.from('a\0b'), 'ab'],
-    ['what is no UTF-8', Buffer.from([0x61, 0xff, 0x62]), 'a\ufffdb'],
+    ['invalid UTF-8', Buffer.from([0x61, 0xff, 0x62]), 'a\ufffdb'],
   ])('shows %s', (_what, body, expected) => {
     expect(excerptOf(body)).toBe(expected);
   });
 
-  it('gives at most 1 KB of the bytes, never NUL, never half a surrogate pair', () => {
+  it('returns at most 1 KB of the bytes, without NUL and unpaired surrogates', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
         const excerpt = excerptOf(Buffer.from(bytes));
@@ -28,7 +28,7 @@ describe('excerptOf', () => {
     );
   });
 
-  it('is a prefix of the text when the answer is text, and all but at most 3 bytes of the first 1 KB', () => {
+  it('returns a prefix of a text answer that lacks at most 3 bytes of the first 1 KB', () => {
     const tail = fc.array(fc.constantFrom('a', 'é', '€', '😀'), { minLength: 8, maxLength: 8 });
 
     fc.assert(
@@ -49,14 +49,14 @@ describe('recordable', () => {
     ['NUL', 'a\0b\0', 'ab'],
     ['half surrogate pairs', 'a\ud83db\ude00', 'a\ufffdb\ufffd'],
     ['whole ones', '😀', '😀'],
-    ['exactly as much as fits', 'a'.repeat(1024), 'a'.repeat(1024)],
+    ['exactly the maximum length', 'a'.repeat(1024), 'a'.repeat(1024)],
     ['3 MB', 'é'.repeat(3_000_000), 'é'.repeat(1024)],
-    ['a pair on the border', `${'a'.repeat(1023)}😀`, 'a'.repeat(1023)],
-  ])('keeps of %s what can be stored', (_what, text, expected) => {
+    ['a surrogate pair at the limit', `${'a'.repeat(1023)}😀`, 'a'.repeat(1023)],
+  ])('keeps the storable part of %s', (_what, text, expected) => {
     expect(recordable(text)).toBe(expected);
   });
 
-  it('changes nothing of what excerptOf made', () => {
+  it('does not change results of excerptOf', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
         const excerpt = excerptOf(Buffer.from(bytes));

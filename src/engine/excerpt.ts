@@ -4,8 +4,8 @@ const NUL = '\0';
 const HALF_PAIRS = /\p{Surrogate}/gu;
 
 /**
- * The first 1 KB of an answer as text that PostgreSQL stores: what is no UTF-8 is replaced, NUL is left out, and no
- * character is cut in half.
+ * Returns the first 1 KB of an answer as text that PostgreSQL can store. Invalid UTF-8 is replaced, NUL is removed, and
+ * no character is cut in half.
  */
 export function excerptOf(body: Buffer): string {
   if (body.length === 0) return '';
@@ -14,8 +14,8 @@ export function excerptOf(body: Buffer): string {
 }
 
 /**
- * A text as it may be recorded, whoever wrote it: at most 1,024 characters, without NUL and half surrogate pairs, which
- * PostgreSQL does not store.
+ * Returns an untrusted text as it may be stored: at most 1,024 characters, without NUL and unpaired surrogates, which
+ * PostgreSQL rejects.
  */
 export function recordable(text: string): string {
   const cut =
@@ -23,7 +23,10 @@ export function recordable(text: string): string {
   return cut.replaceAll(NUL, '').replace(HALF_PAIRS, '\ufffd');
 }
 
-/** The length up to which the bytes are whole characters, if they are UTF-8 (RFC 3629: at most 3 continuation bytes). */
+/**
+ * Returns the length up to which the bytes are whole characters, if they are UTF-8 (RFC 3629: at most 3 continuation
+ * bytes).
+ */
 function wholeCharacters(body: Buffer): number {
   if (body.length <= EXCERPT_BYTES_MAX) return body.length;
   for (let end = EXCERPT_BYTES_MAX; end > EXCERPT_BYTES_MAX - 4; end -= 1) {

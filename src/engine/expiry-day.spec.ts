@@ -1,10 +1,10 @@
 import { expiryDay, isDaily } from './expiry-day.js';
 
-/** As PATCH /v1/org takes them. */
+/** All values that PATCH /v1/org accepts. */
 const RETENTIONS = Array.from({ length: 365 }, (_, i) => i + 1);
 const DAYS = Array.from({ length: 730 }, (_, i) => 20_000 + i);
 
-describe('the day on which something expires', () => {
+describe('expiryDay', () => {
   it.each([
     [1, 20_001],
     [30, 20_030],
@@ -17,7 +17,7 @@ describe('the day on which something expires', () => {
     expect(expiryDay(20_000, retentionDays)).toBe(day);
   });
 
-  it('is never before the end of its retention, nor later by more than a thirtieth of it', () => {
+  it('is never before the end of the retention, and at most a thirtieth of it later', () => {
     for (const retentionDays of RETENTIONS) {
       const longerBy = DAYS.map((day) => expiryDay(day, retentionDays) - day - retentionDays);
 
@@ -26,7 +26,7 @@ describe('the day on which something expires', () => {
     }
   });
 
-  it('is one of at most sixty at a time, and of 31 for a year', () => {
+  it('results in at most sixty days at a time, and in 31 for a year', () => {
     const atOnce = (retentionDays: number): number =>
       new Set(DAYS.slice(0, retentionDays + 1).map((day) => expiryDay(day, retentionDays))).size;
 
@@ -34,7 +34,7 @@ describe('the day on which something expires', () => {
     expect([30, 90, 180, 365].map(atOnce)).toEqual([31, 31, 31, 31]);
   });
 
-  it('of a longer step is one of each shorter step, too', () => {
+  it('a day of a longer step is also a day of each shorter step', () => {
     for (const day of DAYS)
       expect([180, 90].map((shorter) => expiryDay(expiryDay(day, 365) - shorter, shorter))).toEqual([
         expiryDay(day, 365),
@@ -42,7 +42,7 @@ describe('the day on which something expires', () => {
       ]);
   });
 
-  it('is a day of its own up to 59 days', () => {
+  it('is a separate day up to a retention of 59 days', () => {
     expect(RETENTIONS.filter(isDaily)).toEqual(RETENTIONS.slice(0, 59));
   });
 });

@@ -1,4 +1,4 @@
-/** What is wrong with one header; `path` points into the request body, as in `details.fields` of an error. */
+/** One fault of a header. `path` points into the request body, as in `details.fields` of an error. */
 export interface HeaderFault {
   path: string;
   message: string;
@@ -8,14 +8,17 @@ const HEADERS_MAX = 64;
 const VALUE_BYTES_MAX = 8192;
 const TOTAL_BYTES_MAX = 32 * 1024;
 
-/** RFC 9110 section 5.6.2: a name of a header, a method. */
+/** Token of RFC 9110, section 5.6.2: a header name or a method. */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** RFC 9110 section 5.5: visible ASCII, obs-text, space and tab; so no CR, LF or NUL, and one byte per character. */
+/**
+ * Field value of RFC 9110, section 5.5: visible ASCII, obs-text, space and tab. It excludes CR, LF and NUL, and each
+ * character is one byte.
+ */
 export const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // RFC 9110 section 7.6.1: they speak about one connection, and framing is how requests are smuggled.
+  // RFC 9110 section 7.6.1: connection headers. Forged framing headers allow request smuggling.
   'connection',
   'keep-alive',
   'te',
@@ -25,11 +28,11 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'upgrade',
   'http2-settings',
   'expect',
-  // Where the request goes and who sends it.
+  // Destination and sender of the request.
   'host',
   'user-agent',
   'cookie',
-  // They describe the body, which is ours.
+  // They describe the body, which Posthorn sets.
   'content-type',
   'content-length',
   'content-encoding',
@@ -47,7 +50,10 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/** `proxy-` also covers Proxy-Connection and Proxy-Authorization; the clouds' own are trusted by what stands behind them. */
+/**
+ * `proxy-` also covers Proxy-Connection and Proxy-Authorization. Services behind a cloud's load balancer trust the
+ * headers of that cloud.
+ */
 const FORBIDDEN_PREFIXES = [
   'webhook-',
   'svix-',
@@ -62,16 +68,17 @@ const FORBIDDEN_PREFIXES = [
   'x-fd-',
 ] as const;
 
-/** The rule below in words, for the documentation of what takes such headers. */
+/** The rule below in words, for the documentation of fields that take such headers. */
 export const FORWARDED_HEADERS_RULE =
   `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, in visible Latin-1 characters. ` +
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
-  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. Everything else is taken, \`authorization\` too.`;
+  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
 /**
- * Every reason why a caller's extra headers can't be forwarded with a delivery; empty when they can.
+ * Returns every reason why extra headers of a caller can't be forwarded with a delivery. Empty if there is none.
  *
- * `authorization` is allowed here: whether the destination has one of its own is for the caller to say.
+ * `authorization` is allowed here. The caller of this function checks whether the destination has an `authorization`
+ * header itself.
  */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
@@ -94,16 +101,16 @@ export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFa
   return faults;
 }
 
-/** The same headers with lower-case names; only for headers without faults. */
+/** Returns the headers with lower-case names. Only for headers without faults. */
 export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
-  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /**
- * The received headers that a delivery carries beside the static headers of its destination: those of other names. The sender of a received
- * request is a stranger, so a static header always wins. `_` and `-` are one character here: CGI and WSGI give both names one
- * variable (RFC 3875, section 4.1.18). Static names are in lower case.
+ * Returns the received headers without those that the destination configures as static headers. The sender of a
+ * received request is untrusted, so a static header always wins. `_` and `-` count as the same character, because CGI
+ * and WSGI map both names to one variable (RFC 3875, section 4.1.18). Static names are in lower case.
  */
 export function withoutConfigured(
   received: Readonly<Record<string, string>>,
@@ -119,7 +126,9 @@ function comparable(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-/** Whether a header of this name, in lower case, may be set by anybody but the service and the connection. */
+/**
+ * Returns whether users may set a header of this lower-case name. All others belong to the service or the connection.
+ */
 export function isForwardable(lowerName: string): boolean {
   return (
     TOKEN.test(lowerName) &&

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { BUCKET_FLOORS_MS, bucketOf, type Histogram, quantile } from './histogram.js';
 
 const LAST_MS = 16_383;
-/** As spread as latencies are: small ones as likely as large ones. */
+/** Distributed like latencies: small and large values are equally likely. */
 const durations = fc.oneof(fc.nat(40), fc.nat(1_000), fc.nat(LAST_MS));
 const samples = fc.array(durations, { minLength: 1, maxLength: 300 });
 const shares = fc.oneof(fc.constantFrom(0, 0.5, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));
@@ -16,7 +16,7 @@ function histogramOf(values: readonly number[]): Histogram {
   return counts;
 }
 
-/** By nearest rank, as `percentile_disc` of PostgreSQL. */
+/** Nearest rank, like `percentile_disc` in PostgreSQL. */
 function exactQuantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1] as number;
@@ -56,7 +56,7 @@ describe('bucketOf', () => {
     expect(bucketOf(ms)).toBe(bucket);
   });
 
-  it('is where the floors say, for every millisecond up to the last', () => {
+  it('matches BUCKET_FLOORS_MS for every millisecond up to the last', () => {
     expect(BUCKET_FLOORS_MS).toHaveLength(176);
     for (let ms = 0; ms <= LAST_MS; ms += 1) {
       const bucket = bucketOf(ms);
@@ -68,7 +68,7 @@ describe('bucketOf', () => {
 });
 
 describe('quantile', () => {
-  it('of nothing is null', () => {
+  it('returns null for an empty histogram', () => {
     expect(quantile([], 0.5)).toBeNull();
     expect(quantile([0, 0, 0], 0.99)).toBeNull();
   });
@@ -80,7 +80,7 @@ describe('quantile', () => {
     [[1, 2, 3, 4], 0, 1],
     [[1, 2, 3, 4], 1, 4],
     [[0, 31], 1, 31],
-    // 1,000 is in the bucket from 992 to 1,023: alone in its middle, and four of them evenly over it.
+    // 1,000 is in the bucket from 992 to 1,023: a single value in its middle, four values evenly distributed.
     [[1_000], 0.5, 1_008],
     [[1_000, 1_000, 1_000, 1_000], 0.25, 996],
     [[1_000, 1_000, 1_000, 1_000], 1, 1_019],
@@ -101,7 +101,7 @@ describe('quantile', () => {
     );
   });
 
-  it('rises with the share', () => {
+  it('increases with the share', () => {
     fc.assert(
       fc.property(samples, shares, shares, (values, a, b) => {
         const [low, high] = [Math.min(a, b), Math.max(a, b)].map((q) => quantile(histogramOf(values), q) as number) as [
@@ -114,7 +114,7 @@ describe('quantile', () => {
     );
   });
 
-  it('is the same for one histogram and for the sum of its parts, with and without an empty end', () => {
+  it('is the same for a histogram and for the sum of its parts, with and without trailing zeros', () => {
     fc.assert(
       fc.property(samples, samples, shares, fc.nat(50), (a, b, q, zeros) => {
         const parts = merged([...histogramOf(a), ...Array<number>(zeros).fill(0)], histogramOf(b));

@@ -1,7 +1,7 @@
 /**
- * Counts of whole milliseconds in log-linear buckets: 16 for every power of two, so that a bucket is never wider than a
- * sixteenth of what is in it, and one millisecond wide below 32. Two histograms merge by adding their counts; the empty
- * end may be left out.
+ * Counts of whole milliseconds in log-linear buckets. There are 16 buckets per power of two, so a bucket is never wider
+ * than a sixteenth of its values, and one millisecond wide below 32. Two histograms merge by adding their counts.
+ * Trailing zeros may be omitted.
  */
 export type Histogram = readonly number[];
 
@@ -12,12 +12,14 @@ const OCTAVES = 14;
 const BUCKETS = (OCTAVES - PER_OCTAVE_BITS + 1) * PER_OCTAVE;
 const VALUE_MAX = 2 ** OCTAVES - 1;
 
-/** The lowest value of each bucket, in milliseconds. */
+/** Lowest value of each bucket, in milliseconds. */
 export const BUCKET_FLOORS_MS: readonly number[] = Object.freeze(
   Array.from({ length: BUCKETS }, (_, bucket) => floorOf(bucket)),
 );
 
-/** The bucket of a duration. Below 0 counts as 0; the last bucket takes what is above 16,383 ms. */
+/**
+ * Returns the bucket of a duration. Negative durations count as 0. The last bucket includes everything above 16,383 ms.
+ */
 export function bucketOf(ms: number): number {
   const value = Math.trunc(Math.min(Math.max(ms, 0), VALUE_MAX));
   if (value < PER_OCTAVE) return value;
@@ -26,9 +28,9 @@ export function bucketOf(ms: number): number {
 }
 
 /**
- * The value, in whole milliseconds, that the share `q` (0 to 1) of the values does not exceed: of n values the one of
- * rank ⌈q·n⌉; null when there are none. The values of a bucket are taken to lie evenly in it, so the answer is off by
- * less than a sixteenth of the true value, and not at all below 32 ms.
+ * Returns the quantile `q` (0 to 1) in whole milliseconds: of n values, the one of rank ⌈q·n⌉. Returns null for an
+ * empty histogram. The values of a bucket are assumed to be evenly distributed. The result is therefore off by less
+ * than a sixteenth of the true value, and exact below 32 ms.
  */
 export function quantile(histogram: Histogram, q: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
@@ -41,7 +43,7 @@ export function quantile(histogram: Histogram, q: number): number | null {
   return null;
 }
 
-/** The value at a share of a bucket, from its lowest to its highest. */
+/** Returns the value at a fraction of a bucket, from its lowest to its highest value. */
 function within(bucket: number, share: number): number {
   const lowest = floorOf(bucket);
   return lowest + Math.round((floorOf(bucket + 1) - 1 - lowest) * share);

@@ -6,7 +6,7 @@ const expected = (key: Buffer, prefix: string, body: string | Buffer): string =>
   createHmac('sha256', key).update(prefix).update(body).digest('base64');
 
 describe('hmacSha256', () => {
-  // RFC 4231, section 4: cases 1 to 4, and 6 and 7, whose keys are longer than a block.
+  // RFC 4231, section 4: cases 1 to 4, and cases 6 and 7, whose keys are longer than a block.
   it.each([
     {
       n: 1,
@@ -44,11 +44,11 @@ describe('hmacSha256', () => {
       mac: '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
       text: 'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
     },
-  ])('is that of case $n of RFC 4231', ({ key, text, mac }) => {
+  ])('matches case $n of RFC 4231', ({ key, text, mac }) => {
     expect(hmacSha256(Buffer.from(key, 'hex'), '', text)).toBe(Buffer.from(mac, 'hex').toString('base64'));
   });
 
-  it('is that of node:crypto for any key, prefix and body, in whatever order they come', () => {
+  it('matches node:crypto for any key, prefix and body, in any order', () => {
     const keys = [Buffer.alloc(24, 1), Buffer.alloc(64, 2), Buffer.alloc(65, 3), Buffer.from('short')];
     const body = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 200 }),
@@ -64,7 +64,7 @@ describe('hmacSha256', () => {
   });
 
   it.each([{ length: 16_383 }, { length: 16_384 }, { length: 16_385 }, { length: 100_000 }])(
-    'holds for $length characters of one to three bytes, and as many bytes',
+    'is correct for $length characters of one to three bytes, and for as many bytes',
     ({ length }) => {
       const key = Buffer.alloc(32, 7);
       for (const body of [
@@ -79,7 +79,7 @@ describe('hmacSha256', () => {
     },
   );
 
-  it('keeps keys apart that are equal to begin with', () => {
+  it('distinguishes keys with the same beginning', () => {
     const [one, other] = [Buffer.from('the same key'), Buffer.from('the same key')];
     expect(hmacSha256(one, 'a', 'b')).toBe(hmacSha256(other, 'a', 'b'));
 

@@ -1,26 +1,29 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, hash } from 'node:crypto';
 
-/** SHA-256 takes its input by blocks of 64 bytes and gives 32. */
+/** SHA-256 reads blocks of 64 bytes and returns 32 bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Up to so many bytes, or characters of three bytes at most, are copied; what is longer is hashed where it lies. */
+/**
+ * Maximum length, in bytes or in characters of at most three bytes, that is copied into the shared buffer. Longer
+ * messages are hashed in place.
+ */
 const COPIED_MAX = 16_384;
 
-/** What is hashed before the message and around its hash (RFC 2104, section 2). */
+/** Blocks that precede the message and its hash (RFC 2104, section 2). */
 interface Pads {
   inner: Buffer;
   outer: Buffer;
 }
 
 const padsOf = new WeakMap<Buffer, Pads>();
-/** One for all, as a hash begins and ends within a call. */
+/** Shared by all calls, because a hash begins and ends within one call. */
 const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 
 /**
- * HMAC-SHA-256 of `prefix` and `body`, in base64 (RFC 2104). Strings are hashed as UTF-8. A key is prepared once, as long as the same
- * Buffer is given: `createHmac` does it for each message, and makes an object for it that has to be collected.
+ * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are hashed as UTF-8. A key is prepared
+ * once per Buffer object. `createHmac` would prepare it for each message, and would allocate an object for each.
  */
 export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): string {
   if (key.length > BLOCK || prefix.length + body.length > COPIED_MAX) {
@@ -38,7 +41,7 @@ export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): 
     end += body.length;
   }
   result.set(pads.outer);
-  // As characters and back: a Buffer of its own for the first hash would cost more than both.
+  // Writes the first hash as binary characters: a separate Buffer for it would cost more.
   result.write(hash('sha256', message.subarray(0, end), 'binary'), BLOCK, 'binary');
   return hash('sha256', result, 'base64');
 }

@@ -4,22 +4,22 @@ export type IpFamily = 4 | 6;
 
 const REMEMBERED_MAX = 1_000;
 
-/** An IP address in its one canonical spelling: an IPv4-mapped IPv6 address is the IPv4 address it stands for. */
+/** An IP address in its canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
 export interface IpAddress {
   text: string;
   family: IpFamily;
   hextets: readonly number[];
 }
 
-/** A set of networks. `reachesLoopback` and `reachesNetworks` say what a name may stand for at all. */
+/** A set of networks. `reachesLoopback` and `reachesNetworks` say which kinds of host names are worth resolving. */
 export interface AddressSet {
   has(ip: IpAddress): boolean;
   readonly reachesLoopback: boolean;
-  /** Whether a network other than loopback is in the set. */
+  /** Whether the set contains a network other than loopback. */
   readonly reachesNetworks: boolean;
 }
 
-/** The address, or `null` when the text is no IP address or carries a zone. */
+/** Parses an address. Returns `null` when the text is no IP address or has a zone. */
 export function ipAddress(text: string): IpAddress | null {
   const family = isIP(text);
   if (family === 0 || text.includes('%')) return null;
@@ -32,12 +32,12 @@ export function ipAddress(text: string): IpAddress | null {
 }
 
 /**
- * The set of these networks in CIDR notation; a bare address is a network of one.
- * 127.0.0.1 and ::1 are in the set together or not at all: `localhost` resolves to both.
+ * Returns the set of these networks in CIDR notation. A bare address is a network of one address. 127.0.0.1 and ::1 are
+ * in the set together or not at all, because `localhost` resolves to both.
  * @throws TypeError naming the entry that is no network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
-  // One list per family: in a shared list ::/0 would also match every IPv4 address.
+  // One list per family: in a shared list, ::/0 would also match every IPv4 address.
   const lists = { 4: new BlockList(), 6: new BlockList() };
   let reachesNetworks = false;
   for (const cidr of cidrs) {
@@ -55,9 +55,9 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
   };
 }
 
-/** What kind of special-purpose address this is, in words, or `null` for an address of the public internet. */
+/** Describes the kind of a special-purpose address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // Made once: from text each list would make it anew, which is most of the work.
+  // Created once: given text, each list would create it again, which is most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;
@@ -74,8 +74,8 @@ export function isUnspecified(ip: IpAddress): boolean {
 }
 
 /**
- * The IPv4 addresses that a translator or tunnel would reach for this IPv6 address: IPv4-compatible
- * (RFC 4291 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
+ * Returns the IPv4 addresses that a translator or tunnel would reach for this IPv6 address: IPv4-compatible (RFC 4291
+ * 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
  */
 export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (ip.family === 4 || isLoopback(ip) || isUnspecified(ip)) return [];
@@ -85,7 +85,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (startsWith(0, 0, 0, 0, 0, 0) || startsWith(0, 0, 0, 0, 0xffff, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 1)) {
-    // A /48 carries the address around the reserved octet 8, a /96 at the end; the other place is then usually zero.
+    // A /48 carries the address around the reserved octet 8, a /96 at the end. The other position is then usually zero.
     const readings = ipv4s(dotted(h, 6), dotted([at(3), ((at(4) & 0xff) << 8) | (at(5) >> 8)], 0));
     const used = readings.filter((ipv4) => !isUnspecified(ipv4));
     return used.length > 0 ? used : readings;
@@ -95,7 +95,10 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   return [];
 }
 
-/** The same judgement again and again, for each connection to the same few addresses: a list of Node's takes 15 us to look. */
+/**
+ * Caches results per address. Most connections go to the same few addresses, and one lookup in a Node BlockList takes
+ * 15 µs.
+ */
 function remembered<T>(judge: (ip: IpAddress) => T): (ip: IpAddress) => T {
   const known = new Map<string, T>();
   return (ip) => {
@@ -111,7 +114,7 @@ const nameOf = (family: IpFamily): 'ipv4' | 'ipv6' => (family === 4 ? 'ipv4' : '
 
 const isLoopbackHost = (ip: IpAddress): boolean => ip.text === '127.0.0.1' || ip.text === '::1';
 
-/** WHATWG serialisation: hexadecimal, lower case, compressed, never dotted. */
+/** WHATWG serialization: hexadecimal, lower case, compressed, never dotted. */
 const canonical = (ipv6: string): string => new URL(`http://[${ipv6}]/`).hostname.slice(1, -1);
 
 function hextetsOf(ipv6: string): number[] {
@@ -159,7 +162,10 @@ function special(family: IpFamily, label: string, ...cidrs: string[]): SpecialRa
   return { label, list };
 }
 
-/** IANA IPv4 Special-Purpose Address Registry (RFC 6890 and successors), and Azure's wire server, a public address. */
+/**
+ * IANA IPv4 Special-Purpose Address Registry (RFC 6890 and successors), and Azure's wire server, which has a public
+ * address.
+ */
 const SPECIAL_V4: readonly SpecialRange[] = [
   special(4, 'a loopback address', '127.0.0.0/8'),
   special(4, 'a link-local or metadata address', '169.254.0.0/16', '168.63.129.16/32'),
@@ -180,7 +186,9 @@ const SPECIAL_V4: readonly SpecialRange[] = [
   ),
 ];
 
-/** IANA IPv6 Special-Purpose Address Registry; the last entry is all that is outside the global unicast space 2000::/3. */
+/**
+ * IANA IPv6 Special-Purpose Address Registry. The last entry is everything outside the global unicast space 2000::/3.
+ */
 const SPECIAL_V6: readonly SpecialRange[] = [
   special(6, 'a loopback address', '::1/128'),
   special(6, 'a link-local address', 'fe80::/10', 'fec0::/10'),

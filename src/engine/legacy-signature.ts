@@ -2,30 +2,30 @@ import type { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
 
-/** The hashes that senders of webhooks have put under an HMAC. */
+/** Hash functions that webhook senders have used with HMAC. */
 export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
 export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
 
-/** How a company signed its webhooks before it moved here: an HMAC in a header of its own. */
+/** How a company signed its webhooks before it moved to Posthorn: an HMAC in a custom header. */
 export interface LegacyScheme {
   header: string;
   algorithm: (typeof LEGACY_ALGORITHMS)[number];
   encoding: (typeof LEGACY_ENCODINGS)[number];
-  /** What is signed: literal text, `{id}`, `{timestamp}` and, once, `{body}`. */
+  /** Template of the signed content: literal text, `{id}`, `{timestamp}` and, once, `{body}`. */
   content: string;
-  /** The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
+  /** Template of the header value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
   format: string;
-  /** Headers that carry what the receiver needs besides, or null. */
+  /** Names of headers that carry the timestamp and the id, or null. */
   timestampHeader: string | null;
   idHeader: string | null;
 }
 
-/** A scheme with the key that it signs with. */
+/** A scheme with its signing key. */
 export interface LegacySignature extends LegacyScheme {
   key: Buffer;
 }
 
-/** A scheme without what can be left out: the hash in hex of the body alone. */
+/** Defaults of the optional fields: the SHA-256 HMAC of the body alone, in hex. */
 export const DEFAULT_LEGACY_SCHEME: Readonly<Omit<LegacyScheme, 'header'>> = Object.freeze({
   algorithm: 'sha256',
   encoding: 'hex',
@@ -37,12 +37,12 @@ export const DEFAULT_LEGACY_SCHEME: Readonly<Omit<LegacyScheme, 'header'>> = Obj
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const BODY = '{body}';
-/** What a header's value may be made of: visible ASCII and inner spaces. */
+/** Allowed text of a header value: visible ASCII with inner spaces. */
 const VALUE_TEXT = /^(?! )[\x20-\x7e]*(?<! )$/;
 
 /**
- * Why a scheme can't be used beside the static headers; empty when it can. Paths start with `legacy_signature`, and
- * name its fields as the API does.
+ * Returns the faults of a scheme in combination with the static headers. Empty if there are none. Paths start with
+ * `legacy_signature` and use the field names of the API.
  */
 export function legacySchemeFaults(
   scheme: LegacyScheme,
@@ -72,7 +72,10 @@ export function legacySchemeFaults(
   return faults;
 }
 
-/** The headers of one attempt, lower-case names; for a scheme without faults. A string body is signed as UTF-8. */
+/**
+ * Returns the headers of one attempt, with lower-case names. Only for a scheme without faults. A string body is signed
+ * as UTF-8.
+ */
 export function legacyHeaders(
   legacy: LegacySignature,
   id: string,
@@ -94,14 +97,14 @@ export function legacyHeaders(
 function nameFault(name: string, taken: ReadonlySet<string>): string | null {
   const [fault] = forwardedHeaderFaults({ [name]: '' });
   if (fault) return fault.message;
-  return taken.has(name.toLowerCase()) ? 'is a header of this destination already' : null;
+  return taken.has(name.toLowerCase()) ? 'is already a header of this destination' : null;
 }
 
 function templateFault(template: string, known: readonly string[], needed: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
-  // A brace that is no placeholder is a misspelled one, and would be signed as it stands.
+  // A brace outside a placeholder is a misspelled placeholder, and would be signed literally.
   if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
-    return `has braces around other things than ${known.join(', ')}`;
+    return `has braces around something other than ${known.join(', ')}`;
   }
   return names.includes(needed) ? null : `needs {${needed}}`;
 }

@@ -6,7 +6,7 @@ function slice(text: string, name: string): string | null {
   return span === null ? null : text.slice(span.start, span.end);
 }
 
-describe('memberSpan', () => {
+describe('findMemberRange', () => {
   it.each<[string, string, string | null]>([
     ['{"payload":1}', 'payload', '1'],
     [' \t\r\n{ "a" : [1, 2] , "payload" : {"b" : 1.0e+2 } } \n', 'payload', '{"b" : 1.0e+2 }'],
@@ -42,20 +42,20 @@ describe('memberSpan', () => {
   });
 });
 
-describe('memberSpan of hostile text', () => {
-  it('walks a payload of any depth', () => {
+describe('findMemberRange of hostile text', () => {
+  it('scans a payload of any depth', () => {
     const deep = `${'[{"a":'.repeat(100_000)}0${'}]'.repeat(100_000)}`;
 
     expect(slice(`{"x":${deep},"payload":${deep}}`, 'payload')).toBe(deep);
   });
 
-  it('takes a long run of backslashes in time that grows with its length only', () => {
+  it('scans a long run of backslashes in linear time', () => {
     const value = `"${'\\\\\\"'.repeat(250_000)}"`;
 
     expect(slice(`{"payload":${value}}`, 'payload')).toBe(value);
   });
 
-  it('ends with a span, null or a SyntaxError on text that is no JSON', () => {
+  it('returns a range or null, or throws a SyntaxError, for text that is not JSON', () => {
     const scrap = fc.array(fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', '1', '"a"'), {
       maxLength: 30,
     });
@@ -75,7 +75,7 @@ describe('memberSpan of hostile text', () => {
 const space = fc.array(fc.constantFrom(' ', '\t', '\n', '\r'), { maxLength: 3 }).map((chars) => chars.join(''));
 const names = fc.constantFrom('payload', 'a', '', 'b\\', 'q"', '__proto__', 'ü', '\ud83d\ude00', '\u2028');
 
-/** A JSON string literal that spells some of the characters as \uXXXX. */
+/** A JSON string literal with some characters spelled as \uXXXX. */
 const spelled = (characters: string): fc.Arbitrary<string> =>
   fc.infiniteStream(fc.boolean()).map((escapes) => {
     const units = characters
@@ -106,8 +106,8 @@ const member = fc
     text: `${m.before}${m.key}${m.space}:${m.colon}${m.value}${m.after}`,
   }));
 
-describe('memberSpan of random JSON with random white space, escapes and duplicates', () => {
-  it('is the very characters of the last member of that name, and parses to what JSON.parse picks', () => {
+describe('findMemberRange of random JSON with random white space, escapes and duplicates', () => {
+  it('covers exactly the last member of that name, and parses to the value that JSON.parse picks', () => {
     fc.assert(
       fc.property(space, fc.array(member, { maxLength: 6 }), names, (edge, members, name) => {
         const text = `${edge}{${members.map((m) => m.text).join(',') || edge}}${edge}`;

@@ -17,11 +17,12 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Where the value of the top-level member `name` stands in the text of a JSON object; `null` when there is none, or the
- * text is no object. Of duplicates it is the last one, as in `JSON.parse`. The range has no white space around it.
+ * Returns the range of the value of the top-level member `name` in the text of a JSON object. Returns `null` when there
+ * is none, or the text is no object. The last of several equal names wins, as in `JSON.parse`. The range excludes
+ * surrounding white space.
  *
- * A payload is signed and delivered as the characters that the caller sent: parsing and printing it again would change
- * numbers and spacing. `text` must be what `JSON.parse` accepts; it is not checked a second time.
+ * A payload is signed and delivered with exactly the characters that the caller sent, because parsing and serializing
+ * would change numbers and spacing. `text` must be accepted by `JSON.parse`; it is not validated again.
  * @throws SyntaxError when the text ends inside a string, an array or an object.
  */
 export function findMemberRange(text: string, name: string): MemberRange | null {
@@ -31,7 +32,7 @@ export function findMemberRange(text: string, name: string): MemberRange | null 
   at = skipSpace(text, at + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = stringEnd(text, at);
-    // One past the colon, which may have white space on both sides.
+    // Skips the colon, which may have white space on both sides.
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, start);
     if (isKey(text, at + 1, keyEnd - 1, name)) memberRange = { start, end };
@@ -41,9 +42,9 @@ export function findMemberRange(text: string, name: string): MemberRange | null 
   return memberRange;
 }
 
-/** Whether the characters from `start` to `end`, between the quotes, spell `name`. */
+/** Returns whether the characters from `start` to `end`, between the quotes, spell `name`. */
 function isKey(text: string, start: number, end: number, name: string): boolean {
-  // An escape is never shorter than what it stands for.
+  // An escape is never shorter than the character it encodes.
   if (end - start < name.length) return false;
   const spelling = text.slice(start, end);
   if (!spelling.includes('\\')) return spelling === name;
@@ -57,7 +58,7 @@ function valueEnd(text: string, start: number): number {
   return scalarEnd(text, start);
 }
 
-/** A counter instead of recursion: depth is the caller's choice and must not be our stack. */
+/** Counts instead of recursing, because the caller controls the depth and could overflow the stack. */
 function nestedEnd(text: string, start: number): number {
   let depth = 1;
   let at = start + 1;
@@ -77,7 +78,7 @@ function nestedEnd(text: string, start: number): number {
   throw new SyntaxError('The JSON text ends inside an array or an object.');
 }
 
-/** One past the closing quote of the string that opens at `start`. */
+/** Returns the index after the closing quote of the string that starts at `start`. */
 function stringEnd(text: string, start: number): number {
   let close = text.indexOf('"', start + 1);
   while (close !== -1 && isEscaped(text, close)) close = text.indexOf('"', close + 1);
@@ -85,7 +86,7 @@ function stringEnd(text: string, start: number): number {
   return close + 1;
 }
 
-/** An odd number of backslashes in front escapes a quote. */
+/** Returns whether an odd number of backslashes precedes the quote, which escapes it. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;

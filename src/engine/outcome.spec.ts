@@ -53,11 +53,11 @@ describe('classify', () => {
     expect(classify(answered(status, '10'))).toBe(outcome);
   });
 
-  it.each(ERRORS)('calls a %s error failed', (error) => {
+  it.each(ERRORS)('classifies a %s error as failed', (error) => {
     expect(classify({ kind: 'error', error })).toBe('failed');
   });
 
-  it('calls what was not sent because no target would take it refused', () => {
+  it('classifies a payload that no target would accept as refused', () => {
     expect(classify({ kind: 'error', error: 'refused' })).toBe('refused');
   });
 
@@ -66,7 +66,7 @@ describe('classify', () => {
     [200, 'failed'],
     [400, 'refused'],
     [503, 'success'],
-  ] as const)("of status %i takes an adapter's word: %s", (status, outcome) => {
+  ] as const)('uses the outcome of the adapter for status %i: %s', (status, outcome) => {
     expect(classify({ kind: 'response', status, retryAfter: null, outcome })).toBe(outcome);
   });
 });
@@ -101,7 +101,7 @@ describe('retryAfterMs', () => {
     ['Tue Dec  1 00:00:00 2026', DAY_MS],
     ['Fri, 20 Nov 2026 12:00:60 GMT', 60_000],
     ['Fri, 20 Nov 2026 12:00:00 GMT', 0],
-    // RFC 9110 section 5.6.7: the three forms of one moment, long past.
+    // RFC 9110 section 5.6.7: the three formats of one time, long past.
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
     ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
     ['Sun Nov  6 08:49:37 1994', 0],
@@ -139,7 +139,7 @@ describe('retryAfterMs', () => {
 });
 
 describe('retryAfterMs of dates and of any text', () => {
-  it('reads a two-digit year as at most 50 years ahead, across a century too', () => {
+  it('reads a two-digit year as at most 50 years ahead, also across a century', () => {
     const lateInCentury = new Date('2099-12-31T23:59:50.000Z');
 
     expect(retryAfterMs('Friday, 01-Jan-00 00:00:00 GMT', lateInCentury)).toBe(10_000);
@@ -149,7 +149,7 @@ describe('retryAfterMs of dates and of any text', () => {
     expect(retryAfterMs('Friday, 20-Nov-76 12:00:01 GMT', NOW)).toBe(0);
   });
 
-  it('gives back the very second that an IMF-fixdate names, within the cap', () => {
+  it('returns exactly the second that an IMF-fixdate names, within the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
         expect(retryAfterMs(after(seconds * 1000).toUTCString(), NOW)).toBe(seconds * 1000);
@@ -178,15 +178,15 @@ describe('decide', () => {
   const decideOn = (answer: Answer, attemptsUsed: number) =>
     decide(classify(answer), answer, used(attemptsUsed), DEFAULT_RETRY_POLICY, NOW, 0.5);
 
-  it.each([1, 8])('is delivered after a 2xx, on attempt %i', (attempt) => {
+  it.each([1, 8])('returns delivered after a 2xx, on attempt %i', (attempt) => {
     expect(decideOn(answered(204), attempt)).toEqual({ status: 'delivered' });
   });
 
-  it.each([1, 8])('is failed after a 410, on attempt %i', (attempt) => {
+  it.each([1, 8])('returns failed after a 410, on attempt %i', (attempt) => {
     expect(decideOn(answered(410, '5'), attempt)).toEqual({ status: 'failed', reason: 'gone' });
   });
 
-  it.each([1, 8])('is failed after a payload was refused, on attempt %i', (attempt) => {
+  it.each([1, 8])('returns failed after a refused payload, on attempt %i', (attempt) => {
     expect(decideOn({ kind: 'error', error: 'refused' }, attempt)).toEqual({ status: 'failed', reason: 'refused' });
     expect(decideOn({ kind: 'response', status: 400, retryAfter: null, outcome: 'refused' }, attempt)).toEqual({
       status: 'failed',
@@ -195,7 +195,7 @@ describe('decide', () => {
   });
 
   it.each([answered(500), answered(503), answered(429, '60'), { kind: 'error', error: 'timeout' } as const])(
-    'is dlq after the last attempt, on %j',
+    'returns dlq after the last attempt, on %j',
     (answer) => {
       expect(decideOn(answer, 8)).toEqual({ status: 'dlq' });
     },
@@ -206,7 +206,7 @@ describe('decide', () => {
     expect(decideOn({ kind: 'error', error: 'dns' }, 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
   });
 
-  describe('by a policy that rules on exceptions', () => {
+  describe('with a policy that has exceptions', () => {
     const asked: FailedAttempt[] = [];
     const ruled = (answer: Answer, attemptsUsed: number, ruling: RetryRuling | null) => {
       asked.length = 0;
@@ -214,18 +214,18 @@ describe('decide', () => {
       return decide(classify(answer), answer, used(attemptsUsed), { ...DEFAULT_RETRY_POLICY, rule }, NOW, 0.5);
     };
 
-    it('waits as long as it says, without jitter, and asks with the attempt', () => {
+    it('waits for the delay of the exception without jitter, and passes the attempt to the rule', () => {
       expect(ruled(answered(500), 2, { delaySeconds: 1.5 })).toEqual({ status: 'retrying', dueAt: after(1_500) });
       expect(asked).toEqual([{ number: 2, outcome: 'failed', status: 500, error: null }]);
       ruled({ kind: 'error', error: 'timeout' }, 3, null);
       expect(asked).toEqual([{ number: 3, outcome: 'failed', status: null, error: 'timeout' }]);
     });
 
-    it('keeps to the schedule where it says nothing', () => {
+    it('keeps the schedule without an exception', () => {
       expect(ruled(answered(500), 2, null)).toEqual({ status: 'retrying', dueAt: after(155_000) });
     });
 
-    it('is dlq when no attempt is worth making', () => {
+    it('returns dlq when the rule says never', () => {
       expect(ruled(answered(500), 1, 'never')).toEqual({ status: 'dlq' });
     });
 
@@ -240,21 +240,21 @@ describe('decide', () => {
       [answered(200), 1],
       [answered(410), 1],
       [answered(500), 8],
-    ])('is not asked where nothing is to be decided: %j, attempt %i', (answer, attempt) => {
+    ])('does not call the rule when nothing is to be decided: %j, attempt %i', (answer, attempt) => {
       ruled(answer, attempt, { delaySeconds: 1 });
 
       expect(asked).toEqual([]);
     });
   });
 
-  it.each([429, 502, 503, 504])('delays a %i by Retry-After, and never hastens it', (status) => {
+  it.each([429, 502, 503, 504])('delays a %i by Retry-After, and never advances it', (status) => {
     expect(decideOn(answered(status, '600'), 2)).toEqual({ status: 'retrying', dueAt: after(600_000) });
     expect(decideOn(answered(status, '1'), 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
     expect(decideOn(answered(status, 'soon'), 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
     expect(decideOn(answered(status, '999999'), 2)).toEqual({ status: 'retrying', dueAt: after(DAY_MS) });
   });
 
-  it.each([302, 400, 404, 500])('does not honour Retry-After on a %i', (status) => {
+  it.each([302, 400, 404, 500])('ignores Retry-After on a %i', (status) => {
     expect(decideOn(answered(status, '600'), 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
   });
 });

@@ -1,8 +1,8 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid answer, `refused`
- * was not sent, because no target of its type takes such a payload, and `adapter` is a fault of what serves the type.
+ * Why an attempt got no answer. `blocked`: rejected by the SSRF protection. `protocol`: no valid answer. `refused`: not
+ * sent, because targets of this type cannot accept the payload. `adapter`: a fault of the adapter for this type.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -18,53 +18,54 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 
 /**
- * What came back from a target: a status within the timeout, or the stage that failed. `outcome` is what it means where
- * a protocol says that in other ways than by the status.
+ * Result of calling a target: a status within the timeout, or the stage that failed. `outcome` is set by protocols that
+ * do not express the result by the status.
  */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
 /**
- * What an answer means; `throttled` is the receiver asking for less, `refused` that this payload is never taken, and `deferred`
- * that this one is to come again later, which says nothing of the others (a greylisted recipient of an email).
+ * Meaning of an answer. `throttled`: the receiver asks for less traffic. `refused`: this payload will never be
+ * accepted. `deferred`: this payload should be retried later, which says nothing about others (an email with a
+ * greylisted recipient).
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const OUTCOMES = ['success', 'gone', 'refused', 'throttled', 'deferred', 'failed'] as const;
 
-/** What becomes of the delivery. */
+/** What happens next with the delivery. */
 export type Decision =
   | { status: 'delivered' }
   | { status: 'failed'; reason: 'gone' | 'refused' }
   | { status: 'dlq' }
   | { status: 'retrying'; dueAt: Date };
 
-/** How far a delivery has come. */
+/** Progress of a delivery. */
 export interface Progress {
-  /** Attempts so far, the one just answered included. */
+  /** Number of attempts so far, including the current one. */
   attemptsUsed: number;
   firstAttemptAt: Date;
 }
 
-/** An attempt that did not deliver, as a retry policy is asked about it. */
+/** An attempt that did not deliver, as input of a retry policy. */
 export interface FailedAttempt {
-  /** Counts the attempts of the delivery from 1. */
+  /** Number of the attempt within the delivery, starting at 1. */
   number: number;
-  /** `throttled`: the target asks for less. `deferred`: a recipient of an email is to be tried again. */
+  /** `throttled`: the target asks for less traffic. `deferred`: a recipient of an email is to be tried again. */
   outcome: 'failed' | 'throttled' | 'deferred';
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status of the answer. Null when there was none. */
   status: number | null;
   /** Why there was no answer. */
   error: AttemptError | null;
 }
 
-/** Another wait than the schedule's before the next attempt, or that none is worth making. */
+/** A delay that replaces the one of the schedule, or a stop of all attempts. */
 export type RetryRuling = { delaySeconds: number } | 'never';
 
-/** A schedule, and who is asked for exceptions to it. */
+/** A schedule with an optional rule for exceptions. */
 export interface RuledRetryPolicy extends RetryPolicy {
-  /** Null for no exception. Never throws. */
+  /** Returns the exception for a failed attempt, or null for none. Never throws. */
   rule?: (failed: FailedAttempt) => RetryRuling | null;
 }
 
@@ -72,7 +73,10 @@ const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
 
-/** Unless the answer says it: 2xx is success, 410 gone, 429, 502, 503 and 504 throttled; all else, 3xx included, has failed. */
+/**
+ * Returns the meaning of an answer. Unless the answer has an `outcome`: 2xx is success, 410 is gone, 429, 502, 503 and
+ * 504 are throttled, and all others, including 3xx, have failed.
+ */
 export function classify(answer: Answer): Outcome {
   if (answer.kind === 'error') return answer.error === 'refused' ? 'refused' : 'failed';
   const { status, outcome } = answer;
@@ -82,16 +86,16 @@ export function classify(answer: Answer): Outcome {
   return THROTTLE_STATUSES.has(status) ? 'throttled' : 'failed';
 }
 
-/** Whether the circuit breaker counts this outcome. */
+/** Returns whether the circuit breaker counts this outcome. */
 export function isHardFailure(outcome: Outcome): boolean {
   return outcome === 'failed';
 }
 
 /**
- * What to do after an attempt. `random` is in [0, 1).
+ * Decides what follows after an attempt. `random` is in [0, 1).
  *
- * `Retry-After` is honoured on throttled (429, 502, 503, 504) and deferred answers only: on any other status it would let a broken
- * receiver stretch the schedule. It can delay an attempt, never hasten or add one.
+ * `Retry-After` is honored only on throttled (429, 502, 503, 504) and deferred answers. On other statuses, a broken
+ * receiver could stretch the schedule. It can delay an attempt, but never advance or add one.
  */
 export function decide(
   outcome: Outcome,
@@ -121,7 +125,8 @@ function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number
 }
 
 /**
- * The wait in milliseconds that a `Retry-After` value asks for, 0 to 24 h; `null` when it is absent or unreadable.
+ * Returns the delay in milliseconds that a `Retry-After` value requests, from 0 to 24 h. Returns `null` when it is
+ * missing or invalid.
  *
  * RFC 9110 section 10.2.3: whole seconds or an HTTP-date. A negative number or a past date is 0.
  */
@@ -139,7 +144,7 @@ const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)
 const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const DAY_NAME_LONG = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
 
-/** RFC 9110 section 5.6.7: IMF-fixdate, rfc850-date and asctime-date, all case-sensitive and all in GMT. */
+/** RFC 9110 section 5.6.7: IMF-fixdate, rfc850-date and asctime-date, all case-sensitive and in GMT. */
 const HTTP_DATES = [
   new RegExp(`^${DAY_NAME}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^${DAY_NAME_LONG}, (?<day>\\d\\d)-${MONTH}-(?<shortYear>\\d\\d) ${TIME} GMT$`),
@@ -148,7 +153,7 @@ const HTTP_DATES = [
 
 type DateParts = Record<string, string | undefined>;
 
-/** Milliseconds since the epoch, or NaN. The weekday is not checked against the date: the date says enough. */
+/** Returns milliseconds since the epoch, or NaN. The weekday is not checked, because the date is sufficient. */
 function httpDateMs(text: string, now: Date): number {
   for (const form of HTTP_DATES) {
     const parts = form.exec(text)?.groups;
@@ -160,7 +165,7 @@ function httpDateMs(text: string, now: Date): number {
   return Number.NaN;
 }
 
-/** RFC 9110 section 5.6.7: a two-digit year is read as the latest one that is not more than 50 years ahead. */
+/** RFC 9110 section 5.6.7: a two-digit year is read as the latest year that is not more than 50 years ahead. */
 function latestMs(parts: DateParts, shortYear: number, now: Date): number {
   const horizonMs = new Date(now).setUTCFullYear(now.getUTCFullYear() + FIFTY_YEARS);
   const inThisCentury = Math.floor(now.getUTCFullYear() / 100) * 100 + shortYear;
@@ -172,7 +177,7 @@ function instantMs(parts: DateParts, year: number): number {
   const day = Number(parts.day);
   const date = new Date(0);
   date.setUTCFullYear(year, MONTHS.indexOf(parts.month ?? ''), day);
-  // 31 February would otherwise quietly become a day in March.
+  // `Date` would silently turn 31 February into a day in March.
   if (date.getUTCDate() !== day) return Number.NaN;
   return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { isQuick, mayEnter, type Meter, metered, noteAnswer, PACE_MS_MAX, perSecond, unanswered } from './pressure.js';
 
-describe('who is accepted while deliveries are ready and wait', () => {
+describe('mayEnter', () => {
   it.each([
-    // ready, made per second, under way, waited ms, enters
+    // ready, deliveries per second, under way, waited ms, enters
     [0, 0, 0, 0, true],
     [64, 0, 0, 0, true],
     [65, 0, 0, 0, false],
@@ -20,7 +20,7 @@ describe('who is accepted while deliveries are ready and wait', () => {
     },
   );
 
-  it('is everybody who has waited two seconds, and more of those who wait the less is ready and the faster it goes', () => {
+  it('accepts everything after two seconds, and more requests the smaller the backlog and the higher the rate', () => {
     const count = fc.nat(1_000_000);
     fc.assert(
       fc.property(count, count, count, fc.nat(3_000), count, (ready, drainPerSecond, underWay, waitedMs, less) => {
@@ -34,7 +34,7 @@ describe('who is accepted while deliveries are ready and wait', () => {
     );
   });
 
-  it('leaves no more ready than a tenth of a second of deliveries, and one message', () => {
+  it('leaves at most a tenth of a second of deliveries ready, plus one message', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 50_000 }), fc.integer({ min: 1, max: 100 }), (drainPerSecond, copies) => {
         let ready = 0;
@@ -53,7 +53,7 @@ describe('a meter', () => {
     return meter;
   };
 
-  it('shows the rate of an even stream within a tenth, once it has gone on for two seconds', () => {
+  it('measures an even rate within a tenth after two seconds', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 20_000 }), fc.nat(1_000_000), (rate, beginMs) => {
         const times = Array.from({ length: rate * 2 }, (_, i) => beginMs + (i * 1000) / rate);
@@ -67,7 +67,7 @@ describe('a meter', () => {
     );
   });
 
-  it('forgets what is long ago, and shows nothing before anything was counted', () => {
+  it('forgets old events, and is 0 before the first event', () => {
     const meter = after(Array.from({ length: 1_000 }, (_, i) => i));
 
     expect(perSecond(meter, 6_000)).toBeLessThan(1);
@@ -75,7 +75,7 @@ describe('a meter', () => {
   });
 });
 
-describe('whether a target is quick', () => {
+describe('isQuick', () => {
   const told = (answers: { tookMs: number; isSuccess: boolean }[], untilMs = 1_000): ReturnType<typeof unanswered> => {
     const answering = unanswered();
     for (const answer of answers) noteAnswer(answering, answer, untilMs);
@@ -85,13 +85,13 @@ describe('whether a target is quick', () => {
     Array.from({ length: count }, () => ({ tookMs, isSuccess }));
 
   it.each([
-    ['nothing is known of it', [], 1_000, false],
-    ['its first answer came soon', times(1, 20), 1_000, true],
-    ['it answers after 600 ms', times(50, 600), 1_000, false],
-    ['it answers after 300 ms', times(50, 300), 1_000, true],
-    ['it failed once, a moment ago', [...times(50, 20), ...times(1, 20, false)], 1_000, false],
-    ['it failed once, thirty answers ago', [...times(50, 20), ...times(1, 20, false), ...times(30, 20)], 1_000, true],
-    ['it has said nothing for half a second', times(50, 20), 1_500, false],
+    ['no answer yet', [], 1_000, false],
+    ['a fast first answer', times(1, 20), 1_000, true],
+    ['answers after 600 ms', times(50, 600), 1_000, false],
+    ['answers after 300 ms', times(50, 300), 1_000, true],
+    ['a failure a moment ago', [...times(50, 20), ...times(1, 20, false)], 1_000, false],
+    ['a failure thirty answers ago', [...times(50, 20), ...times(1, 20, false), ...times(30, 20)], 1_000, true],
+    ['no answer for half a second', times(50, 20), 1_500, false],
   ])('%s', (_case, answers, nowMs, quick) => {
     expect(isQuick(told(answers), nowMs)).toBe(quick);
   });

@@ -1,23 +1,27 @@
 import { decay } from './decay.js';
 
-/** What one environment has waiting in a process that has no time for it. */
+/** Deliveries of one environment that wait for CPU in this process. */
 export interface Pressure {
-  /** Deliveries that would be made now, had the machine time for them. */
+  /** Deliveries that are due and only wait for CPU. */
   ready: number;
-  /** Deliveries of the environment that were made of late, per second. */
+  /** Recent delivery rate of the environment, in deliveries per second. */
   drainPerSecond: number;
 }
 
-/** So much may be ready and wait: less, and places would stand empty between two commits. */
+/**
+ * Accepted backlog of ready deliveries, in milliseconds of the current rate. With less, slots would be empty between
+ * two commits.
+ */
 const LEAD_MS = 100;
-/** Where little or nothing was made yet, nobody knows the rate: so many may wait all the same. */
+/** Minimum accepted backlog, for environments with too few recent deliveries to know the rate. */
 const READY_MIN = 64;
-/** Longer than that nobody waits, whatever is ready: he who asks must not give up before he is answered. */
+/** Maximum wait of a request, whatever the backlog. Clients must not time out before they are answered. */
 export const PACE_MS_MAX = 2_000;
 
 /**
- * Whether what has waited for `waitedMs` is accepted now. `underWay`: deliveries of what waited, was let go on, and is not ready yet
- * because its commit is under way. However many deliveries it makes itself, it comes in when there is room for one.
+ * Returns whether a request that has waited for `waitedMs` is accepted now. `underWay` is the number of deliveries from
+ * admitted requests whose commit is still in flight. A request needs room for a single delivery, however many it
+ * creates.
  */
 export function mayEnter(pressure: Pressure, underWay: number, waitedMs: number): boolean {
   return waitedMs >= PACE_MS_MAX || pressure.ready + underWay <= readyMax(pressure);
@@ -27,32 +31,38 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
-/** A place that an attempt keeps for longer, on average, is kept by a receiver: a machine without time to spare gives it back sooner. */
+/**
+ * Longest average time that an attempt occupies a slot because of this machine. Attempts that take longer wait for
+ * their receivers.
+ */
 const PLACE_MS_MAX = 1_000;
 
-/** Whether places are given back so soon that who waits for one waits for the machine, with `running` of them taken. */
+/**
+ * Returns whether slots are released so quickly that waiting for one means waiting for CPU. `running` is the number of
+ * occupied slots.
+ */
 export function turnsOver(running: number, drainPerSecond: number): boolean {
   return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
 }
 
-/** Something that is counted, and how much of it there was of late. Like a window it is changed in place, by its one owner. */
+/** A decaying counter of recent events. Mutated in place by its single owner, like a window. */
 export interface Meter {
-  /** What was counted, of which time takes away what is long ago. */
+  /** The count, decayed over time. */
   weight: number;
-  /** When it was looked at last, by a monotonic clock. */
+  /** Time of the last update, from a monotonic clock. */
   atMs: number;
 }
 
-/** After so long a third of what was counted still weighs. */
+/** Time after which a count has decayed to 1/e, about a third. */
 const MEMORY_MS = 500;
 
-/** Counts one. Changes `meter`. */
+/** Counts one event. Mutates `meter`. */
 export function metered(meter: Meter, nowMs: number): void {
   meter.weight = weightAt(meter, nowMs) + 1;
   meter.atMs = nowMs;
 }
 
-/** How many per second were counted of late. */
+/** Returns the recent number of events per second. */
 export function perSecond(meter: Meter, nowMs: number): number {
   return (weightAt(meter, nowMs) * 1000) / MEMORY_MS;
 }
@@ -61,25 +71,28 @@ function weightAt({ weight, atMs }: Meter, nowMs: number): number {
   return weight * decay(nowMs - atMs, MEMORY_MS);
 }
 
-/** How soon a target answers. Changed in place, as a window is. */
+/** Response times of a target. Mutated in place, like a window. */
 export interface Answering {
-  /** Of what it answered of late; a failure counts as slow, and so does what is not known. */
+  /** Moving average of recent response times. Failures and unknown targets count as slow. */
   meanMs: number;
-  /** When it answered last, by a monotonic clock. */
+  /** Time of the last answer, from a monotonic clock. */
   atMs: number;
 }
 
-/** A target that takes longer to answer is what its deliveries wait for; with every place in use a busy machine takes a third of it by itself. */
+/**
+ * Above this response time, deliveries wait for the target. A busy machine with all slots in use adds a third of it by
+ * itself.
+ */
 const QUICK_MS = 500;
 const SLOW_MS = 5_000;
 const SMOOTHING = 1 / 8;
 
-/** A target that nothing is known of. */
+/** Returns the response times of a target without any answers yet. */
 export function unanswered(): Answering {
   return { meanMs: SLOW_MS, atMs: -Infinity };
 }
 
-/** Notes an answer. Changes `answering`. */
+/** Records an answer. Mutates `answering`. */
 export function noteAnswer(
   answering: Answering,
   { tookMs, isSuccess }: { tookMs: number; isSuccess: boolean },
@@ -91,7 +104,10 @@ export function noteAnswer(
   answering.atMs = nowMs;
 }
 
-/** Whether a target answers as fast as a machine without time to spare can ask it, so that it is not the target that its deliveries wait for. */
+/**
+ * Returns whether a target answers as fast as a fully loaded machine can call it, so that its deliveries do not wait
+ * for the target.
+ */
 export function isQuick({ meanMs, atMs }: Answering, nowMs: number): boolean {
   return meanMs < QUICK_MS && nowMs - atMs < QUICK_MS;
 }

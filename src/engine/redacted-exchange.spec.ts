@@ -8,8 +8,8 @@ const SENT = {
   answered: { server: 'nginx', 'set-cookie': 'sid=1' },
 };
 
-describe('what is kept of an exchange', () => {
-  it('what lets somebody in is hidden in both directions; what belongs to the event stays with the event', () => {
+describe('a stored exchange', () => {
+  it('hides credentials in both directions, and leaves headers of the event with the event', () => {
     expect(storableExchange(SENT, { 'x-own': 'a', 'x-tenant': 'another' }, isHidden, '***')).toEqual({
       method: 'POST',
       url: 'https://example.com/hook',
@@ -18,7 +18,7 @@ describe('what is kept of an exchange', () => {
     });
   });
 
-  it("is told as it was sent, and without the event's own values once they are erased", () => {
+  it('returns the request as sent, without the headers of the event once they are erased', () => {
     const row = storableExchange(SENT, { 'x-own': 'a' }, () => false, '***');
 
     expect(redactExchange(row, { 'x-own': 'a' })).toEqual(SENT);
@@ -26,7 +26,7 @@ describe('what is kept of an exchange', () => {
     expect(redactExchange(row, null).headers).toMatchObject({ 'x-own': '' });
   });
 
-  it('is bounded: headers that are too many or too long are left out, those that fit are whole', () => {
+  it('is bounded: leaves out headers that are too many or too long, and keeps the others whole', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x-${n}`, 'v'.repeat(50)]));
 
     const { headers, answered, url } = storableExchange(
@@ -48,7 +48,7 @@ describe('what is kept of an exchange', () => {
     expect(url).toHaveLength(2_048);
   });
 
-  it('a header named __proto__ is one like any other', () => {
+  it('a header named __proto__ is treated like any other', () => {
     const headers = JSON.parse('{"__proto__":"a"}') as Record<string, string>;
 
     expect(JSON.stringify(storableExchange({ ...SENT, headers }, headers, isHidden, '***').headers)).toBe(

@@ -1,4 +1,4 @@
-/** What one attempt sent, less its body, and the headers that it was answered with. Names in lower case. */
+/** Request of one attempt without its body, and the headers of the answer. Names are in lower case. */
 export interface RedactedExchange {
   method: string;
   /** Without user, password and fragment, which are not sent. */
@@ -8,7 +8,10 @@ export interface RedactedExchange {
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** The same as it is kept: a value of null is that of the event's own header, which stands with the event and is erased with it. */
+/**
+ * The exchange as stored. A null value stands for a header of the event, which is stored with the event and erased with
+ * it.
+ */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -16,11 +19,14 @@ export interface KeptExchange {
   answered: Record<string, string> | null;
 }
 
-/** Characters of names and values, of each direction; a header that does not fit any more is left out. */
+/** Maximum length of all names and values per direction. Headers that exceed it are left out. */
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
-/** What of an exchange may be kept: `own` are the headers of the event, and what `isHidden` says yes to is kept as `hidden`. */
+/**
+ * Returns the storable part of an exchange. `own` are the headers of the event. Values for which `isHidden` returns
+ * true are replaced by `hidden`.
+ */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
@@ -37,7 +43,7 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** What was sent, with the event's own headers as they are now: empty once they were erased. */
+/** Returns the sent request with the current headers of the event, which are empty after an erasure. */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,
@@ -57,6 +63,6 @@ function bounded<V extends string | null>(pairs: readonly (readonly [string, V])
     left -= length;
     return true;
   });
-  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
   return Object.fromEntries(fitting);
 }

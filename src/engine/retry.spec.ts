@@ -12,7 +12,7 @@ const policies: fc.Arbitrary<RetryPolicy> = fc.record({
 
 const at = (seconds: number): Date => new Date(FIRST.getTime() + seconds * 1000);
 
-/** The nominal step of an attempt in seconds after the first one, written down apart from the code under test. */
+/** The nominal step of an attempt in seconds after the first one, computed independently of the code under test. */
 function nominal(policy: RetryPolicy, attempt: number): { start: number; end: number } {
   const steps = Array.from(
     { length: attempt },
@@ -32,25 +32,25 @@ describe('dueAt with the default policy', () => {
     [6, 9305, 27_305],
     [7, 27_305, 63_305],
     [8, 63_305, 99_305],
-  ])('puts attempt %i between %i s and %i s after the first one', (next, start, end) => {
+  ])('schedules attempt %i between %i s and %i s after the first one', (next, start, end) => {
     expect(dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, 0)).toEqual(at(start));
     expect(dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, 0.5)).toEqual(at((start + end) / 2));
     const last = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, ALMOST_ONE)?.getTime() ?? 0;
     expect(at(end).getTime() - last).toBeLessThanOrEqual(1);
     expect(last).toBeLessThanOrEqual(at(end).getTime());
-    // Like random itself, the jitter never reaches the end of a step.
+    // Like `random` itself, the jitter never reaches the end of a step.
     expect(last < at(end).getTime()).toBe(end > start);
   });
 
-  it('has no ninth attempt', () => {
+  it('returns null for a ninth attempt', () => {
     expect(dueAt(DEFAULT_RETRY_POLICY, 9, FIRST, FIRST, 0)).toBeNull();
   });
 
-  it('starts the step now, with its whole jitter, when now is later than the nominal start', () => {
+  it('starts the step now, with its full jitter, when now is later than the nominal start', () => {
     expect(dueAt(DEFAULT_RETRY_POLICY, 3, FIRST, at(1000), 0.5)).toEqual(at(1150));
   });
 
-  it('keeps eight attempts of up to 15 s within about 28 hours', () => {
+  it('fits eight attempts of up to 15 s into about 28 hours', () => {
     const durations = fc.array(fc.integer({ min: 0, max: 15_000 }), { minLength: 8, maxLength: 8 });
     const jitters = fc.array(random, { minLength: 8, maxLength: 8 });
     fc.assert(
@@ -76,7 +76,7 @@ describe('dueAt with any policy', () => {
     );
   });
 
-  it('is never before now, nor before the nominal start, and at most one step later than both', () => {
+  it('is never before now or the nominal start, and at most one step after both', () => {
     fc.assert(
       fc.property(policies, fc.nat(29), fc.nat(1_000_000), random, (policy, earlier, nowSeconds, r) => {
         const next = Math.min(earlier + 1, policy.maxAttempts);
@@ -98,7 +98,7 @@ describe('dueAt with any policy', () => {
     expect(dueAt(policy, 5, FIRST, FIRST, 0.5)).toEqual(at(35));
   });
 
-  it('does not wait when the schedule has no step', () => {
+  it('does not wait with an empty schedule', () => {
     expect(dueAt({ maxAttempts: 3, scheduleSeconds: [] }, 2, FIRST, at(1), 0.9)).toEqual(at(1));
   });
 });

@@ -26,7 +26,7 @@ const VECTORS = [
   },
 ];
 
-// Vector 3, from the tests of Svix's server: `whsk_` is the seed and, behind it, the public key.
+// Vector 3, from the tests of Svix's server: `whsk_` is the seed, followed by the public key.
 const PRIVATE_3 = '6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
 const PUBLIC_3 = 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=';
 const SIGNATURE_3 = 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==';
@@ -51,8 +51,8 @@ describe('signatureHeader', () => {
     expect(signatureHeader(keys, vector.id, vector.timestamp, Buffer.from(vector.body))).toBe(vector.expected);
   });
 
-  // Vector 4: a receiver takes the one good signature among others, which is what a rotation relies on.
-  it('is verified among foreign signatures and versions, and refused beside an old or future time', () => {
+  // Vector 4: a receiver accepts one valid signature among others. Rotation relies on this.
+  it('is accepted among foreign signatures and versions, and rejected with an old or future time', () => {
     const sign = (age: number): Record<string, string> => {
       const timestamp = nowSeconds() + age;
       const good = signatureHeader([parseSecret(SECRET_1)], ID_1, timestamp, BODY_1);
@@ -73,7 +73,7 @@ describe('signatureHeader', () => {
     expect(header).toBe(`${signatureHeader([first], ID_1, 1, BODY_1)} ${signatureHeader([second], ID_1, 1, BODY_1)}`);
   });
 
-  it('signs bytes that are no UTF-8 as they are, and an empty body', () => {
+  it('signs invalid UTF-8 byte for byte, and an empty body', () => {
     const secretKey = parseSecret(SECRET_1);
     const body = Buffer.from([0xff, 0x00, 0xc3, 0x28]);
 
@@ -87,7 +87,7 @@ describe('signatureHeader', () => {
     );
   });
 
-  it('refuses to sign with no key at all', () => {
+  it('throws without any key', () => {
     expect(() => signatureHeader([], ID_1, 1, BODY_1)).toThrow(RangeError);
   });
 });
@@ -96,7 +96,7 @@ describe('signatureHeader with asymmetric keys', () => {
   it.each([
     ['text', BODY_1],
     ['bytes', Buffer.from(BODY_1)],
-  ])('equals the published vector behind the symmetric one, for %s', (_form, body) => {
+  ])('equals the published vector after the symmetric one, for %s', (_form, body) => {
     const symmetric = VECTORS[0]?.expected;
 
     expect(signatureHeader([parseSecret(SECRET_1)], ID_1, 1614265330, body, [KEY_3])).toBe(
@@ -121,7 +121,7 @@ describe('signatureHeader with asymmetric keys', () => {
     ).toEqual([true, true]);
   });
 
-  it('verifies for any bytes with what the public key says, and for no other bytes', () => {
+  it('verifies any bytes with the public key, and no other bytes', () => {
     fc.assert(
       fc.property(seed, fc.uint8Array(), (bytes, content) => {
         const privateKey = privateKeyOf(bytes);
@@ -147,7 +147,7 @@ describe('signatureHeader with asymmetric keys', () => {
     );
   });
 
-  it('is verified by the JavaScript packages, which skip what they do not know', () => {
+  it('is accepted by the JavaScript packages, which skip unknown versions', () => {
     const timestamp = nowSeconds();
     const [current, old] = [randomBytes(32), randomBytes(32)];
     const signed = headers(
@@ -162,14 +162,14 @@ describe('signatureHeader with asymmetric keys', () => {
     }
   });
 
-  it('refuses to sign with asymmetric keys alone, and a seed of another length', () => {
+  it('throws with only asymmetric keys, and for a seed of another length', () => {
     expect(() => signatureHeader([], ID_1, 1, BODY_1, [KEY_3])).toThrow(RangeError);
     expect(() => privateKeyOf(randomBytes(31))).toThrow(TypeError);
   });
 });
 
-describe('signatureHeader, seen by receivers', () => {
-  it('is verified by the standardwebhooks package for any text, id and time in the tolerance', () => {
+describe('signatureHeader with the libraries of receivers', () => {
+  it('is accepted by the standardwebhooks package for any text, id and time within the tolerance', () => {
     fc.assert(
       fc.property(key, id, ageSeconds, fc.string({ unit: 'binary' }), (secretKey, webhookId, age, body) => {
         const timestamp = nowSeconds() + age;
@@ -180,7 +180,7 @@ describe('signatureHeader, seen by receivers', () => {
     );
   });
 
-  it('is verified by the svix package with either secret while a rotation lasts', () => {
+  it('is accepted by the svix package with either secret during a rotation', () => {
     fc.assert(
       fc.property(key, key, id, ageSeconds, fc.json(), (current, old, webhookId, age, body) => {
         const timestamp = nowSeconds() + age;
@@ -200,7 +200,7 @@ describe('signatureHeader, seen by receivers', () => {
       (signed: Record<string, string>) => ({ ...signed, 'webhook-timestamp': String(nowSeconds() - 100) }),
       BODY_1,
     ],
-  ])('is refused by the standardwebhooks package with %s', (_case, alter, body) => {
+  ])('is rejected by the standardwebhooks package with %s', (_case, alter, body) => {
     const timestamp = nowSeconds();
     const signed = headers(ID_1, timestamp, signatureHeader([parseSecret(SECRET_1)], ID_1, timestamp, BODY_1));
 
@@ -209,7 +209,7 @@ describe('signatureHeader, seen by receivers', () => {
 });
 
 describe('parseSecret and formatSecret', () => {
-  it("are each other's inverse for every key of 24 to 64 bytes", () => {
+  it('are inverse to each other for every key of 24 to 64 bytes', () => {
     fc.assert(
       fc.property(key, (secretKey) => {
         expect(parseSecret(formatSecret(secretKey))).toEqual(secretKey);
@@ -228,12 +228,12 @@ describe('parseSecret and formatSecret', () => {
     ['base64url', `whsec_${Buffer.alloc(24, 0xff).toString('base64url')}`],
     ['white space', `${SECRET_1}\n`],
     ['a foreign character', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2La!LaSw'],
-  ])('refuse %s with a TypeError that does not quote it', (_case, secret) => {
+  ])('reject %s with a TypeError that does not quote it', (_case, secret) => {
     expect(() => parseSecret(secret)).toThrow(TypeError);
     expect(() => parseSecret(secret)).not.toThrow(secret.slice(6) || 'a secret');
   });
 
-  it.each([0, 23, 65])('refuse a key of %i bytes', (bytes) => {
+  it.each([0, 23, 65])('reject a key of %i bytes', (bytes) => {
     expect(() => formatSecret(Buffer.alloc(bytes))).toThrow(TypeError);
   });
 });

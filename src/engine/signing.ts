@@ -7,19 +7,22 @@ const PUBLIC_KEY_PREFIX = 'whpk_';
 const KEY_BYTES_MIN = 24;
 const KEY_BYTES_MAX = 64;
 
-/** Bytes that make an ed25519 key pair; any will do. */
+/** Size of the seed of an ed25519 key pair. Any bytes are valid. */
 export const SEED_BYTES = 32;
-/** RFC 8410, section 7: what stands before the seed in the PKCS #8 form of an ed25519 key, and before the key in the public form. */
+/**
+ * RFC 8410, section 7: bytes before the seed in the PKCS #8 encoding of an ed25519 key. `SPKI_PREFIX_BYTES` is the
+ * length of the prefix in the public encoding.
+ */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX_BYTES = 12;
 
-/** No asymmetric signature. */
+/** No asymmetric signatures. */
 const NO_PRIVATE_KEYS: readonly KeyObject[] = Object.freeze([]);
 
 /**
- * The key inside a Standard Webhooks secret: `whsec_` and the padded standard base64 of 24 to 64 bytes.
+ * Returns the key in a Standard Webhooks secret: `whsec_` and the padded standard base64 of 24 to 64 bytes.
  *
- * Only the canonical spelling is taken, because receivers' libraries decode the others in different ways.
+ * Only the canonical spelling is accepted, because the libraries of receivers decode other spellings differently.
  * @throws TypeError for anything else; the message never quotes the secret.
  */
 export function parseSecret(secret: string): Buffer {
@@ -33,7 +36,7 @@ export function parseSecret(secret: string): Buffer {
 }
 
 /**
- * The secret that `parseSecret` reads back as `key`.
+ * Returns the secret that `parseSecret` parses to `key`.
  * @throws TypeError unless `key` is 24 to 64 bytes long.
  */
 export function formatSecret(key: Buffer): string {
@@ -42,7 +45,7 @@ export function formatSecret(key: Buffer): string {
 }
 
 /**
- * The ed25519 key of a seed.
+ * Returns the ed25519 private key of a seed.
  * @throws TypeError unless the seed has 32 bytes.
  */
 export function privateKeyOf(seed: Buffer): KeyObject {
@@ -50,21 +53,21 @@ export function privateKeyOf(seed: Buffer): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** What receivers verify `v1a` signatures with: `whpk_` and the base64 of the 32 bytes of the public key. */
+/** Returns the public key with which receivers verify `v1a` signatures: `whpk_` and the base64 of its 32 bytes. */
 export function formatPublicKey(privateKey: KeyObject): string {
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX_BYTES);
   return PUBLIC_KEY_PREFIX + publicKey.toString('base64');
 }
 
 /**
- * The value of `webhook-signature` (Standard Webhooks 1.0.0): one signature per key, in the order of the keys, so that
- * a receiver verifies with the old and the new one while a rotation lasts. Symmetric ones (`v1`) come first; the ed25519
- * signatures (`v1a`) of `privateKeys` follow.
+ * Returns the value of `webhook-signature` (Standard Webhooks 1.0.0): one signature per key, in the order of the keys.
+ * During a rotation, receivers can therefore verify with the old or the new key. Symmetric signatures (`v1`) come
+ * first, followed by the ed25519 signatures (`v1a`) of `privateKeys`.
  *
- * `id` must not contain a dot and `timestampSeconds` must be whole: the dot separates what is signed. A string body
- * is signed as UTF-8.
- * @throws RangeError without a symmetric key: an unsigned delivery must never look like a signed one, and the official
- * JavaScript verifiers know nothing but `v1`.
+ * `id` must not contain a dot and `timestampSeconds` must be an integer, because dots separate the signed parts. A
+ * string body is signed as UTF-8.
+ * @throws RangeError without a symmetric key: an unsigned delivery must never look signed, and the official JavaScript
+ * verifiers only support `v1`.
  */
 export function signatureHeader(
   keys: readonly Buffer[],

@@ -6,15 +6,15 @@ describe('storable', () => {
     ['the six characters \\u0000', '\\u0000', '\\u0000'],
     ['seven, with two backslashes', '\\\\u0000', '\\\\u0000'],
     ['U+0000', 'a\0b', 'a\ufffdb'],
-    ['a high surrogate alone', 'a\ud800', 'a\ufffd'],
-    ['a low surrogate alone', '\udc00a', '\ufffda'],
+    ['an unpaired high surrogate', 'a\ud800', 'a\ufffd'],
+    ['an unpaired low surrogate', '\udc00a', '\ufffda'],
     ['surrogates in the wrong order', '\udc00\ud800', '\ufffd\ufffd'],
     ['a pair', '😀', '😀'],
   ])('text: %s', (_, text, expected) => {
     expect(storableText(text)).toBe(expected);
   });
 
-  it('cleans names of fields and what stands deep inside, and leaves the rest', () => {
+  it('cleans field names and nested values, and keeps the rest', () => {
     const value = { 'a\0': ['\ud800', { b: '\\u0000' }], n: 1.5, none: null, yes: true, at: new Date(0) };
 
     expect(storableJson(value)).toEqual({
@@ -26,7 +26,7 @@ describe('storable', () => {
     });
   });
 
-  it('whatever JSON says, its serialization is valid, well-formed and without U+0000', () => {
+  it('any JSON value becomes valid, well-formed JSON without U+0000', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
         const text = JSON.stringify(storableJson(value));

@@ -1,15 +1,16 @@
-/** U+0000, and halves of surrogate pairs: JavaScript and JSON have them, PostgreSQL's text and jsonb refuse them. */
+/** U+0000 and unpaired surrogates: valid in JavaScript and JSON, but rejected by PostgreSQL's text and jsonb. */
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 const REPLACEMENT = '\ufffd';
 
-/** Returns the text as PostgreSQL stores it: every character that it refuses is U+FFFD. */
+/** Returns a text that PostgreSQL can store. Replaces every rejected character by U+FFFD. */
 export function storableText(text: string): string {
   return text.replaceAll(UNSTORABLE, REPLACEMENT);
 }
 
 /**
- * Returns a value as PostgreSQL's jsonb stores it, in texts and in the names of fields. It works on the value: in serialized JSON
- * the six characters `\u0000` may be an escape or, behind another backslash, text.
+ * Returns a value that PostgreSQL's jsonb can store, with all texts and field names replaced as in `storableText`. It
+ * operates on the value, because in serialized JSON the six characters `\u0000` are either an escape or, after another
+ * backslash, text.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { channelFault, patternFault, patternsOf, subscription } from './subscription.js';
 
 describe('patternsOf', () => {
-  it('finds every pattern that is about a type, and no other', () => {
+  it('returns every pattern that matches a type, and no other', () => {
     expect(patternsOf('order.paid.late')).toEqual(['order.paid.late', 'order.*', 'order.paid.*']);
     fc.assert(
       fc.property(fc.stringMatching(/^[ab.]{1,8}$/), fc.stringMatching(/^[ab.]{1,6}(\.\*)?$/), (type, pattern) => {
@@ -14,12 +14,12 @@ describe('patternsOf', () => {
 
 describe('subscription', () => {
   it.each<[string, string[], string, boolean]>([
-    ['no pattern is every type', [], 'invoice.paid', true],
+    ['no pattern matches every type', [], 'invoice.paid', true],
     ['an exact type', ['invoice.paid'], 'invoice.paid', true],
     ['another type', ['invoice.paid'], 'invoice.paid.twice', false],
     ['a prefix', ['invoice.*'], 'invoice.paid', true],
-    ['a prefix, two levels down', ['invoice.*'], 'invoice.line.added', true],
-    ['a prefix is not the type itself', ['invoice.*'], 'invoice', false],
+    ['a prefix matches two levels below it', ['invoice.*'], 'invoice.line.added', true],
+    ['a prefix does not match the type itself', ['invoice.*'], 'invoice', false],
     ['a prefix ends at its dot', ['invoice.*'], 'invoices.paid', false],
     ['one of several', ['order.*', 'invoice.paid'], 'invoice.paid', true],
     ['none of several', ['order.*', 'invoice.paid'], 'invoice.void', false],
@@ -29,16 +29,16 @@ describe('subscription', () => {
   });
 
   it.each<[string, string[], string[], boolean]>([
-    ['no channels of its own: everything', [], ['a'], true],
+    ['an endpoint without channels receives everything', [], ['a'], true],
     ['no channels anywhere', [], [], true],
     ['one in common', ['a', 'b'], ['b', 'c'], true],
     ['none in common', ['a'], ['b'], false],
-    ['channels of its own, and a message without', ['a'], [], false],
+    ['an endpoint with channels, and a message without channels', ['a'], [], false],
   ])('%s', (_, channels, named, isMatch) => {
     expect(subscription([], channels).matchesChannels(named)).toBe(isMatch);
   });
 
-  it('a prefix matches exactly what begins with it and its dot', () => {
+  it('a prefix matches exactly the types that start with it and its dot', () => {
     const segment = fc.stringMatching(/^[a-z]{1,4}$/);
     fc.assert(
       fc.property(segment, fc.array(segment, { maxLength: 3 }), (prefix, rest) => {

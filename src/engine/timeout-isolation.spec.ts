@@ -10,34 +10,34 @@ function after(ends: readonly boolean[], nowMs = 0): TimeoutHistory {
 const unanswered = (count: number): boolean[] => Array.from({ length: count }, () => false);
 const answered = (count: number): boolean[] => Array.from({ length: count }, () => true);
 
-describe('whether who was asked of late answered', () => {
+describe('isIsolated', () => {
   it.each([
     ['nothing was asked', [], false],
-    ['too few did not to say anything', unanswered(31), false],
+    ['too few timeouts to decide', unanswered(31), false],
     ['none did', unanswered(32), true],
-    ['one of ten did', [...unanswered(90), ...answered(10)], true],
-    ['more than one of ten did', [...unanswered(90), ...answered(11)], false],
+    ['one of ten answered', [...unanswered(90), ...answered(10)], true],
+    ['more than one of ten answered', [...unanswered(90), ...answered(11)], false],
     ['all did', answered(1_000), false],
   ])('%s', (_name, ends, expected) => {
     expect(isIsolated(after(ends), 0)).toBe(expected);
   });
 
-  it('is forgotten with time', () => {
+  it('ends with time', () => {
     const silence = after(unanswered(64));
 
     expect(isIsolated(silence, 10_000)).toBe(true);
     expect(isIsolated(silence, 11_000)).toBe(false);
   });
 
-  it('lasts while as many go on as a quarter of the places makes', () => {
+  it('lasts while timed-out attempts continue at the rate of a quarter of the slots', () => {
     const silence = emptyTimeoutHistory();
-    // 17 a second: 256 places of fifteen seconds.
+    // 17 per second: 256 slots of fifteen seconds each.
     for (let i = 0; i < 17 * 60; i += 1) recordAttemptEnd(silence, false, i * (1_000 / 17));
 
     expect(isIsolated(silence, 60_000)).toBe(true);
   });
 
-  it('never counts below nothing, whatever the clock does', () => {
+  it('never counts below zero, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 1e6 }))), (ends) => {
         const silence = emptyTimeoutHistory();

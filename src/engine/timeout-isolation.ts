@@ -1,28 +1,28 @@
 import { decay } from './decay.js';
 
-/** What came of the attempts at targets that were not known to answer. Changed in place, by its one owner. */
+/** Results of attempts at targets that have not responded recently. Mutated in place by its single owner. */
 export interface TimeoutHistory {
-  /** Attempts that ended by their deadline, of which time takes away what is long ago. */
+  /** Number of attempts that timed out, decayed over time. */
   unanswered: number;
-  /** Those that were answered, whatever the answer was. */
+  /** Number of attempts that got an answer of any kind, decayed over time. */
   answered: number;
-  /** When it was looked at last, by a monotonic clock. */
+  /** Time of the last update, from a monotonic clock. */
   atMs: number;
 }
 
-/** After so long a third of what was counted still weighs: a deadline is 15 s where nobody says otherwise. */
+/** Time after which a count has decayed to 1/e, about a third. Equal to the default timeout of an attempt, 15 s. */
 const MEMORY_MS = 15_000;
-/** Fewer say nothing yet. */
+/** Minimum number of timeouts before targets are isolated. */
 const UNANSWERED_MIN = 32;
-/** Of ten such attempts at least nine. */
+/** At least nine of ten such attempts must time out. */
 const UNANSWERED_PER_ANSWERED = 9;
 
-/** Of whom nothing is known. */
+/** Returns a history without attempts. */
 export function emptyTimeoutHistory(): TimeoutHistory {
   return { unanswered: 0, answered: 0, atMs: 0 };
 }
 
-/** Counts an attempt that ended. Changes `silence`. */
+/** Records the end of an attempt. Mutates `timeoutHistory`. */
 export function recordAttemptEnd(timeoutHistory: TimeoutHistory, isAnswered: boolean, nowMs: number): void {
   const left = decay(nowMs - timeoutHistory.atMs, MEMORY_MS);
   timeoutHistory.unanswered = timeoutHistory.unanswered * left + (isAnswered ? 0 : 1);
@@ -30,7 +30,7 @@ export function recordAttemptEnd(timeoutHistory: TimeoutHistory, isAnswered: boo
   timeoutHistory.atMs = nowMs;
 }
 
-/** Whether one more target that is not known to answer will hardly do so. */
+/** Returns whether an attempt at another unresponsive target would very likely time out. */
 export function isIsolated(timeoutHistory: TimeoutHistory, nowMs: number): boolean {
   const { unanswered, answered } = timeoutHistory;
   return (

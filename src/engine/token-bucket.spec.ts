@@ -10,7 +10,7 @@ const quotas = quotasUpTo(10_000, 3_600_000);
 const smallQuotas = quotasUpTo(20, 5000);
 
 describe('take', () => {
-  it('counts down from the full quota and says when it is full again', () => {
+  it('counts down from the full quota and returns when it is full again', () => {
     const bucket = fullBucket(PER_MINUTE, T0);
 
     expect(take(bucket, PER_MINUTE, T0)).toEqual({
@@ -39,7 +39,7 @@ describe('take', () => {
     });
   });
 
-  it('gives one use back per share of the period, not a moment sooner', () => {
+  it('refills one token per share of the period, and not earlier', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
     take(bucket, TEN_A_SECOND, T0, 10);
 
@@ -53,7 +53,7 @@ describe('take', () => {
     expect(take(bucket, TEN_A_SECOND, T0 + 100)).toMatchObject({ allowed: false });
   });
 
-  it('loses nothing to rounding when asked at every millisecond', () => {
+  it('loses nothing to rounding when called every millisecond', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
     take(bucket, TEN_A_SECOND, T0, 10);
 
@@ -64,7 +64,7 @@ describe('take', () => {
     expect(allowedAt).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   });
 
-  it('tells remaining and reset exactly when asked at every millisecond', () => {
+  it('returns exact values for remaining and reset when called every millisecond', () => {
     const bucket = fullBucket(PER_MINUTE, T0);
     take(bucket, PER_MINUTE, T0, 6000);
 
@@ -77,8 +77,8 @@ describe('take', () => {
   });
 });
 
-describe('take at the edges', () => {
-  it('takes nothing when it refuses, and never allows more at once than the quota', () => {
+describe('take at the limits', () => {
+  it('takes nothing when it refuses, and never allows more than the quota at once', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
 
     expect(take(bucket, TEN_A_SECOND, T0, 11)).toEqual({
@@ -90,7 +90,7 @@ describe('take at the edges', () => {
     expect(take(bucket, TEN_A_SECOND, T0, 10).allowed).toBe(true);
   });
 
-  it('obeys a quota that was lowered in between', () => {
+  it('applies a quota that was lowered in the meantime', () => {
     const bucket = fullBucket(PER_MINUTE, T0);
 
     expect(take(bucket, TEN_A_SECOND, T0)).toEqual({
@@ -103,7 +103,7 @@ describe('take at the edges', () => {
 });
 
 describe('take with a clock that goes back', () => {
-  it('refills nothing when two clocks ask in turn', () => {
+  it('refills nothing when two clocks alternate', () => {
     const bucket = fullBucket(TEN_A_SECOND, T0);
     take(bucket, TEN_A_SECOND, T0, 10);
 
@@ -117,7 +117,7 @@ describe('take with a clock that goes back', () => {
     });
   });
 
-  it('is full again after at most two periods on the new clock, however far it went back', () => {
+  it('is full after at most two periods on the new clock, however far it went back', () => {
     fc.assert(
       fc.property(quotas, fc.integer({ min: 0, max: 1e11 }), (quota, backMs) => {
         const bucket = fullBucket(quota, T0);
@@ -136,7 +136,7 @@ const requests = fc.array(fc.record({ waitMs: fc.nat(2000), n: fc.integer({ min:
 });
 
 describe('any sequence of requests', () => {
-  it('is never allowed more than count + rate × t in any interval', () => {
+  it('never allows more than count + rate × t in any interval', () => {
     fc.assert(
       fc.property(smallQuotas, requests, (quota, sequence) => {
         const bucket = fullBucket(quota, T0);
@@ -159,7 +159,7 @@ describe('any sequence of requests', () => {
     );
   });
 
-  it('is never refused what the quota has left: one use per share of the period always passes', () => {
+  it('never refuses tokens that the quota has: one use per share of the period is always allowed', () => {
     fc.assert(
       fc.property(smallQuotas, fc.nat(200), (quota, uses) => {
         const bucket = fullBucket(quota, T0);
@@ -173,7 +173,7 @@ describe('any sequence of requests', () => {
 });
 
 describe('any answer', () => {
-  it('keeps 0 ≤ remaining ≤ count and tells the truth about the reset', () => {
+  it('keeps 0 ≤ remaining ≤ count and returns a correct reset', () => {
     fc.assert(
       fc.property(quotas, requests, fc.array(fc.integer({ min: -5000, max: 0 })), (quota, sequence, skews) => {
         const bucket = fullBucket(quota, T0);

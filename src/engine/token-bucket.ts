@@ -1,42 +1,45 @@
-/** `count` uses per `periodMs`, refilled evenly; a whole period's worth may be used at once. Both are above 0. */
+/**
+ * Allows `count` uses per `periodMs`, refilled evenly. The uses of a whole period may be taken at once. Both are above
+ * 0.
+ */
 export interface Quota {
   count: number;
   periodMs: number;
 }
 
-/** What is left of a quota at a moment. Unlike the rest of the engine it is changed in place, by its one owner. */
+/** Remaining tokens of a quota. Unlike other engine values, it is mutated in place by its single owner. */
 export interface Bucket {
-  /** From 0 to `count`; fractions are uses on their way back. */
+  /** From 0 to `count`. Fractions are partly refilled tokens. */
   tokens: number;
-  /** The latest moment that was seen, in milliseconds since the epoch. */
+  /** Latest time that was seen, in milliseconds since the epoch. */
   updatedAtMs: number;
 }
 
-/** The answer to one request for tokens. */
+/** Result of one request for tokens. */
 export interface Taken {
   allowed: boolean;
-  /** Whole uses left now. */
+  /** Whole tokens that are left. */
   remaining: number;
-  /** Whole seconds until the quota is full again: `RateLimit-Reset`. */
+  /** Whole seconds until the quota is full again, for `RateLimit-Reset`. */
   resetSeconds: number;
-  /** 0 when allowed; otherwise at least 1 and no earlier than the reset: `Retry-After`. */
+  /** Value for `Retry-After`: 0 when allowed, otherwise at least 1 and no earlier than the reset. */
   retryAfterSeconds: number;
 }
 
-/** Far below one use, far above what a day of floating-point refills can lose. */
+/** Far below one token, and far above the rounding error of a day of refills. */
 const ROUNDING = 1e-6;
 
-/** A quota of which nothing has been used. */
+/** Returns a bucket with all tokens. */
 export function fullBucket(quota: Quota, nowMs: number): Bucket {
   return { tokens: quota.count, updatedAtMs: nowMs };
 }
 
 /**
- * Takes `n` tokens, or none when there are fewer. Changes `bucket`.
+ * Takes `n` tokens, or none when there are fewer. Mutates `bucket`.
  *
- * A quota that was changed since is obeyed from here on. A clock that goes back refills nothing, as two machines'
- * clocks would otherwise refill in turn; only a step of more than a period is taken for a correction of the clock, so
- * that the bucket is never shut for longer than that.
+ * A changed quota applies from the next call. A clock that goes back refills nothing, because the clocks of two
+ * machines would otherwise refill in turn. Only a step back of more than a period counts as a correction of the clock.
+ * The bucket is therefore never blocked for longer than a period.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

@@ -36,7 +36,7 @@ describe('a number', () => {
     ['-1E+400', '-1E+400 is larger than any number that is stored: write it as a string'],
     [`1${'0'.repeat(400)}`, `1${'0'.repeat(59)}… is larger than any number that is stored: write it as a string`],
     [`1e${'9'.repeat(100_000)}`, `1e${'9'.repeat(58)}… is larger than any number that is stored: write it as a string`],
-  ])('%.40s is told, with what it would be', (number, message) => {
+  ])('%.40s is reported with its stored value', (number, message) => {
     expect(unsafeNumbers(`{"a":${number}}`, NONE)).toEqual([{ path: 'a', message }]);
   });
 
@@ -62,7 +62,7 @@ describe('a number', () => {
     expect(unsafeNumbers(`{"a":${number}}`, NONE)).toEqual([]);
   });
 
-  it('is the same exactly where a number of JavaScript says the same when it is written', () => {
+  it('is safe exactly if JavaScript writes the same number', () => {
     const digits = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 24 }).map((all) => all.join(''));
     const number = fc
       .tuple(fc.constantFrom('', '-'), digits, fc.option(digits), fc.option(fc.integer({ min: -340, max: 320 })))
@@ -84,35 +84,35 @@ describe('a number', () => {
   });
 });
 
-describe('where it stands', () => {
+describe('the position of an unsafe number', () => {
   it.each<[string, string, string[]]>([
     ['deep inside', '{"a":{"b":[0,{"c":9007199254740993}]}}', ['a.b.1.c']],
     ['several', '{"a":[9007199254740993,1,[9007199254740993]],"b":9007199254740993}', ['a.0', 'a.2.0', 'b']],
     ['with white space', ' {\n "a" :\t[ 1 ,\r\n 9007199254740993 ] } ', ['a.1']],
     [
-      'behind strings that look like JSON',
+      'after strings that look like JSON',
       '{"a\\"}]":"[{\\\\","b":"\\\\\\"9007199254740993","c":9007199254740993}',
       ['c'],
     ],
-    ['behind words and empty ones', '{"a":[true,false,null,{},[],""],"b":{"c":9007199254740993}}', ['b.c']],
+    ['after literals and empty values', '{"a":[true,false,null,{},[],""],"b":{"c":9007199254740993}}', ['b.c']],
     ['in a list of lists', '{"a":[[],[[9007199254740993]]]}', ['a.1.0.0']],
     ['under an escaped name', '{"\\u0061":9007199254740993}', ['a']],
     ['as a string', '{"a":"9007199254740993","9007199254740993":1}', []],
-    ['in the first of two of one name', '{"a":9007199254740993,"a":1}', []],
-    ['in the last of two of one name', '{"a":1,"\\u0061":9007199254740993}', ['a']],
-    ['in an object that another one replaces', '{"a":{"b":[9007199254740993]},"a":{"c":9007199254740993}}', ['a.c']],
-    ['in an object that a word replaces', '{"x":{"a":{"b":9007199254740993},"a":null}}', []],
+    ['in the first of two members with the same name', '{"a":9007199254740993,"a":1}', []],
+    ['in the last of two members with the same name', '{"a":1,"\\u0061":9007199254740993}', ['a']],
+    ['in an object that another object replaces', '{"a":{"b":[9007199254740993]},"a":{"c":9007199254740993}}', ['a.c']],
+    ['in an object that a literal replaces', '{"x":{"a":{"b":9007199254740993},"a":null}}', []],
     [
-      'in what is kept as it was sent',
+      'in a member that is kept as sent',
       '{"payload":{"a":[9007199254740993]},"b":{"payload":9007199254740993}}',
       ['b.payload'],
     ],
-    ['behind what is kept as it was sent', '{"payload":9007199254740993,"b":9007199254740993}', ['b']],
+    ['after a member that is kept as sent', '{"payload":9007199254740993,"b":9007199254740993}', ['b']],
   ])('%s', (_, text, paths) => {
     expect(pathsIn(text, new Set(['payload']))).toEqual(paths);
   });
 
-  it('is found in any JSON, however it is written', () => {
+  it('is found in any JSON text', () => {
     const key = fc.string({ maxLength: 4 }).filter((name) => name !== '__proto__');
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -142,13 +142,13 @@ describe('where it stands', () => {
     );
   });
 
-  it('at most twenty are told', () => {
+  it('reports at most twenty faults', () => {
     const many = `{"a":[${Array<string>(10_000).fill('9007199254740993').join(',')}],"b":9007199254740993}`;
 
     expect(pathsIn(many)).toHaveLength(20);
   });
 
-  it('needs no stack, however deep, and a long way is cut in front', () => {
+  it('needs no stack for any depth, and cuts a long path at the start', () => {
     const depth = 200_000;
     const deep = `{"a":${'[9007199254740993,'.repeat(depth / 4)}${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}${']'.repeat(depth / 4)}}`;
 

@@ -2,35 +2,36 @@ import type { Fault } from './conditions/faults.js';
 import { compareDecimals } from './decimals.js';
 import { NUMBER, SUSPECT } from './exact-json.js';
 
-/** One list or object of the text that is open, and what was found in it. */
+/** An open list or object of the text, and the unsafe numbers found in it. */
 interface Level {
   readonly outer: Level | null;
-  /** What it is called in the one around it. */
+  /** Name or index within the enclosing level. */
   readonly name: string | number;
   readonly isList: boolean;
-  /** Which member of it is being read: a name, or the place in a list. */
+  /** Name or index of the member that is being read. */
   member: string | number;
-  /** By member: of two with one name only the later one counts. */
+  /** Unsafe numbers by member. The later of two equal names replaces the earlier one. */
   lost: Map<string | number, Lost[]> | null;
 }
 
-/** A number that is lost, and which member of which level it is. */
+/** An unsafe number with its level and member. */
 interface Lost {
   level: Level;
   member: string | number;
   number: string;
 }
 
-/** As many as anybody repairs at once. */
+/** Enough faults for one round of repairs. */
 const LOST_MAX = 20;
 const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
 
 /**
- * What is wrong with numbers of a JSON object that a number of JavaScript would keep as others: ids beyond 2^53, more digits than it
- * has, 1e400. Top-level members `kept` are left out, and so is what a later member of the same name replaces. At most 20 faults.
+ * Returns the faults of numbers in a JSON object that JavaScript would change: ids beyond 2^53, numbers with too many
+ * digits, 1e400. The top-level members `kept` are ignored, and so are members that a later one of the same name
+ * replaces. At most 20 faults.
  *
- * `text` must be what `JSON.parse` accepts. It is gone through without recursion: depth is the caller's choice.
+ * `text` must be accepted by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
@@ -39,15 +40,15 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
     .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
-/** Whether a number would be kept as another one; `-0` and `1.0` say the same as `0` and `1`. */
+/** Returns whether a number would change when stored. `-0` and `1.0` count as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
-  // Without its exponent: that may have a million digits, and this is not compared by them.
+  // The exponent is cut off: it may have a million digits, and the comparison must not depend on them.
   if (value === 0) return /[1-9]/.test(number.split(/e/i, 1)[0] ?? '');
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }
 
-/** Goes through a text once, from bracket to bracket. */
+/** Scans a text once, from bracket to bracket. */
 class Scan {
   private at = 0;
   private level: Level | null = null;
@@ -90,7 +91,7 @@ class Scan {
     this.level = { outer: this.level, name: this.level?.member ?? '', isList, member: isList ? 0 : '', lost: null };
   }
 
-  /** What stands in it belongs to the member of the level around it. */
+  /** Closes a level and assigns its unsafe numbers to the member of the enclosing level. */
   private close(): void {
     this.at += 1;
     const { outer, lost } = this.level as Level;
@@ -106,7 +107,7 @@ class Scan {
     else (outer.lost ??= new Map()).set(outer.member, all);
   }
 
-  /** A name where a colon follows, else a value. */
+  /** Reads a string: a name if a colon follows, else a value. */
   private string(): void {
     const start = this.at;
     let end = this.text.indexOf('"', start + 1);
@@ -145,7 +146,7 @@ class Scan {
   }
 }
 
-/** The names from the outside to the number; a long way is cut in front. */
+/** Returns the dotted path to a number. A long path is cut at the start. */
 function pathTo(last: Level, member: string | number): string {
   let path = String(member);
   for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer)
@@ -153,7 +154,7 @@ function pathTo(last: Level, member: string | number): string {
   return path.slice(-PATH_LENGTH_MAX);
 }
 
-/** What is said of a number that is lost. */
+/** Returns the message for an unsafe number. */
 export function describeUnsafe(number: string): string {
   const shown = number.length > SHOWN_LENGTH_MAX ? `${number.slice(0, SHOWN_LENGTH_MAX)}…` : number;
   const value = Number(number);

@@ -6,12 +6,12 @@ describe('frameOriginFault', () => {
     'https://app.example.com:8443',
     'https://xn--bcher-kva.example',
     'https://localhost',
-  ])('%s may frame in both environments', (origin) => {
+  ])('%s may embed in both environments', (origin) => {
     expect([frameOriginFault(origin, 'live'), frameOriginFault(origin, 'test')]).toEqual([null, null]);
   });
 
   it.each(['http://localhost', 'http://localhost:3000', 'http://127.0.0.1:5173'])(
-    '%s may frame in test alone',
+    '%s may embed only in test',
     (origin) => {
       expect(frameOriginFault(origin, 'test')).toBeNull();
       expect(frameOriginFault(origin, 'live')).toBe('begins with https://');

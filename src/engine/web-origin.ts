@@ -2,9 +2,9 @@ const NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:
 const OWN_COMPUTER: ReadonlySet<string> = new Set(['localhost', '127.0.0.1']);
 
 /**
- * Why a text is no origin of a page that may show another one in a frame, or null. It becomes part of a policy (CSP, `frame-ancestors`),
- * so it is exactly what browsers call the origin: no path, no wildcard, no name that is not in its ASCII form. Plain http is for
- * the own computer in the test environment.
+ * Returns why a text is no origin that may embed a page in a frame, or null. The text becomes part of a Content
+ * Security Policy (`frame-ancestors`), so it must be exactly a browser origin: no path, no wildcard, and a name in its
+ * ASCII form. Plain http is only for localhost in the test environment.
  */
 export function frameOriginFault(text: string, mode: 'live' | 'test'): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -2,43 +2,46 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Deadline } from './deadline.js';
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** What a thread says: that it is ready for calls, that one has begun and on which thread of the system, and how it ended. */
+/** Messages of a thread: it is ready, a call has begun (with the system's thread id), or a call has ended. */
 export type ThreadMessage<A> =
   | { kind: 'ready' }
   | { kind: 'begun'; thread: string | null }
   /** `isSpoiled` says that the thread should not be used again. */
   | { kind: 'answered'; answer: A; cpuMs: number; isSpoiled: boolean };
 
-/** Why a call has no answer. `starved`: the machine had no time for it. */
+/** Why a call has no answer. `starved`: the machine had no CPU for it. */
 export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped';
 
 export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
 
 export interface CallLimits {
-  /** CPU time after which a call that does not end by itself is ended, its thread with it. */
+  /** CPU time after which a call is terminated together with its thread. */
   cpuMsMax: number;
-  /** The same by the clock, from the moment in which the thread gets the call: what the machine has no CPU for ends too. */
+  /** Wall-clock limit from the time at which the thread receives the call. It also ends calls that get no CPU. */
   wallMsMax: number;
-  /** When the call ends in any case. The thread finds it in the call, as `deadlineMs`, and is ended soon after it. */
+  /**
+   * Absolute end of the call. The thread finds it in the call as `deadlineMs`. A call that continues is terminated soon
+   * after.
+   */
   deadline?: Deadline;
 }
 
 export interface ThreadOptions {
-  /** The compiled entry of the thread. */
+  /** Compiled entry file of the thread. */
   file: URL;
   workerData: unknown;
   resourceLimits: ResourceLimits;
 }
 
 const START_MS_MAX = 20_000;
-/** How long after its deadline a call may go on that heeds no interrupt. */
+/** Time after the deadline before a call that ignores interrupts is terminated. */
 const DEADLINE_GRACE_MS = 250;
 /** Longest interval between two checks. */
 const LOOK_MS_MAX = 1_000;
 
-/** A worker thread that makes one call at a time. It keeps the process alive only while it does. */
+/** A worker thread that makes one call at a time. It keeps the process alive only during a call. */
 export class CallThread<C, A> {
-  /** Whether it came up. */
+  /** Resolves to whether the thread started. */
   readonly ready: Promise<boolean>;
   private readonly worker: Worker;
   private resolveReady: (isUp: boolean) => void = () => undefined;
@@ -52,7 +55,7 @@ export class CallThread<C, A> {
 
   constructor({ file, workerData, resourceLimits }: ThreadOptions) {
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
-    // Nothing of ours goes in: no environment, no flags, no input.
+    // The thread gets no environment, flags or input of this process.
     this.worker = new Worker(file, { workerData, env: {}, argv: [], execArgv: [], resourceLimits });
     this.worker.on('message', (message: ThreadMessage<A>) => this.hear(message));
     this.worker.on('error', (error: NodeJS.ErrnoException) =>
@@ -62,12 +65,15 @@ export class CallThread<C, A> {
     this.timer = setTimeout(() => this.end('crashed'), START_MS_MAX);
   }
 
-  /** Whether it takes another call. */
+  /** Whether the thread can take another call. */
   get isAlive(): boolean {
     return !this.dead;
   }
 
-  /** Once it is ready, and only while no other call runs. Never rejects, and ends within the limits. */
+  /**
+   * Makes a call. The thread must be ready, and no other call may be running. Never rejects, and ends within the
+   * limits.
+   */
   run(call: C, limits: CallLimits): Promise<CallEnd<A>> {
     return new Promise((resolve) => {
       this.pending = resolve;
@@ -81,7 +87,7 @@ export class CallThread<C, A> {
     });
   }
 
-  /** Ends the thread, and with it a call that still runs. */
+  /** Terminates the thread, including a running call. */
   async stop(): Promise<void> {
     this.end('stopped');
     await this.worker.terminate();
@@ -108,7 +114,10 @@ export class CallThread<C, A> {
     this.timer = setTimeout(() => this.look(), Math.min(Math.max(5, ms), LOOK_MS_MAX));
   }
 
-  /** A call that is over its time heeds no interrupt: only its thread can be ended. One that got no CPU goes on until its deadline. */
+  /**
+   * Terminates the thread if the call has exceeded a limit. A call over its limit ignores interrupts, so only
+   * terminating the thread helps. A call without CPU may continue until its deadline.
+   */
   private look(): void {
     const wallLeftMs = this.endMs - monotonicMs();
     const cpuLeftMs = this.begun ? this.limits.cpuMsMax - this.usedMs() : Infinity;

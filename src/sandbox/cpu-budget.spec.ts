@@ -13,12 +13,12 @@ class Hands extends Clock {
 
 const CROWDED: LoadSample = { urgentPerSecond: 2_000, utilization: 0.95 };
 
-describe('the pace of slow code', () => {
+describe('CpuBudget', () => {
   let pace: CpuBudget;
 
   afterEach(() => pace.onApplicationShutdown());
 
-  /** A process in which this happens, and whose slow threads use so much of a second while it is looked at. */
+  /** Creates a process with the given load, in which slow threads use CPU time. */
   function arrange(loadSample: LoadSample) {
     const clock = new Hands();
     const now = { loadSample };
@@ -33,7 +33,7 @@ describe('the pace of slow code', () => {
     return { look, now };
   }
 
-  it('is none without deliveries, and none where the process has time for both', () => {
+  it('has no limit without deliveries, and none if there is CPU for both', () => {
     for (const traffic of [
       { urgentPerSecond: 0, utilization: 1 },
       { urgentPerSecond: 2_000, utilization: 0.4 },
@@ -46,7 +46,7 @@ describe('the pace of slow code', () => {
     }
   });
 
-  it('halves what was used where deliveries crowd the process, until a twentieth of a second is left, and all threads share it', () => {
+  it('halves the used CPU time under load, down to a twentieth of a second, shared by all threads', () => {
     const { look } = arrange(CROWDED);
     pace.onStart();
     look(1, 800);
@@ -59,7 +59,7 @@ describe('the pace of slow code', () => {
     expect(pace.cells[SHARE]).toBe(50);
   });
 
-  it('is none again soon after the crowd has gone, and what follows begins where it ended', () => {
+  it('has no limit soon after the load has gone, and later calls start with the last limit', () => {
     const { look, now } = arrange(CROWDED);
     pace.onStart();
     look(10, 100);
@@ -76,7 +76,7 @@ describe('the pace of slow code', () => {
     expect([pace.pace, pace.cells[SHARE]]).toEqual([Infinity, 0]);
   });
 
-  it('counts on where the counter of the threads begins anew', () => {
+  it("handles a wraparound of the threads' counter", () => {
     const { look } = arrange(CROWDED);
     Atomics.store(pace.cells, USED, 2 ** 31 - 10_000);
     pace.onStart();

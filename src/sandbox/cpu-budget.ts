@@ -6,15 +6,19 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * Milliseconds of CPU time per second that slow code has in a process, however crowded it is. A call that needs a tenth of a second is over in
- * two then. One that does not end before its deadline ends as busy, and is sent again by its provider.
+ * Minimum CPU time per second for slow code in a process, in milliseconds, under any load. A call that needs 100 ms
+ * then takes two seconds. A call that does not end before its deadline ends as busy, and its provider retries the
+ * request.
  */
 const FLOOR = 50;
 
-/** How much slow code may run in this process: all it wants, unless there are deliveries and the process has hardly time for them. */
+/**
+ * Limits the CPU time of slow code in this process. There is no limit unless there are deliveries and the event loop is
+ * nearly saturated.
+ */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
-  /** For the threads: they look at it some hundred times a second, and rest as it says. */
+  /** Memory shared with the threads, which read it several hundred times a second to know how long to sleep. */
   readonly cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private msPerSecond = Infinity;
   private running = 0;
@@ -30,14 +34,14 @@ export class CpuBudget implements OnApplicationShutdown {
     this.traffic = load.sampler();
   }
 
-  /** A slow call begins to run. */
+  /** Records the start of a slow call. */
   onStart(): void {
     this.running += 1;
     if (this.running === 1) this.watch();
     else this.publish();
   }
 
-  /** It has ended. */
+  /** Records the end of a slow call. */
   onEnd(): void {
     this.running -= 1;
     if (this.running > 0) return this.publish();
@@ -45,7 +49,7 @@ export class CpuBudget implements OnApplicationShutdown {
     this.timer = undefined;
   }
 
-  /** Milliseconds of CPU time per second that slow code may use at the moment; Infinity where it need not yield. */
+  /** Milliseconds of CPU time per second that slow code may use now. Infinity without a limit. */
   get pace(): number {
     return this.running === 0 ? Infinity : this.msPerSecond;
   }
@@ -54,7 +58,10 @@ export class CpuBudget implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Only while something slow runs. What was allowed last holds for it: calls follow each other. */
+  /**
+   * Starts measuring, which is only needed while a slow call runs. The last limit still applies, because calls often
+   * follow each other.
+   */
   private watch(): void {
     this.traffic = this.load.sampler();
     [this.seenMs, this.seenUsed] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
@@ -62,11 +69,14 @@ export class CpuBudget implements OnApplicationShutdown {
     this.publish();
   }
 
-  /** Sets the pace by what has happened since it was set last; it does so by itself ten times a second while something slow runs. */
+  /**
+   * Adjusts the limit to the load since the last adjustment. Called automatically ten times a second while a slow call
+   * runs.
+   */
   look(): void {
     const [nowMs, used] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
     const seconds = Math.max(1, nowMs - this.seenMs) / 1000;
-    // It counts in 32 bits, and begins anew.
+    // The counter has 32 bits and wraps around.
     const usedMs = ((used - this.seenUsed) | 0) / 1000;
     [this.seenMs, this.seenUsed] = [nowMs, used];
     this.msPerSecond = backgroundRate(
@@ -77,7 +87,7 @@ export class CpuBudget implements OnApplicationShutdown {
     this.publish();
   }
 
-  /** Threads that need not rest any more are woken. */
+  /** Publishes the limit and wakes threads that need not sleep any longer. */
   private publish(): void {
     const share = Number.isFinite(this.msPerSecond)
       ? Math.max(1, Math.min(1_000, Math.round(this.msPerSecond / this.running)))

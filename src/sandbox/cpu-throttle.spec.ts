@@ -1,6 +1,6 @@
 import { CpuThrottle, cpuThrottleFor, SHARE, USED } from './cpu-throttle.js';
 
-/** A thread that runs and waits in a time of its own, with what it was allowed. */
+/** A thread that runs and waits on a simulated clock, with the given share. */
 function arrange(share: number) {
   const cells = new Int32Array(new SharedArrayBuffer(8));
   cells[SHARE] = share;
@@ -21,8 +21,8 @@ function arrange(share: number) {
   return { cells, thread, run };
 }
 
-describe('rests of a slow thread', () => {
-  it('are none where it may run all the time, and what it used is told', () => {
+describe('CpuThrottle', () => {
+  it('does not sleep with an unlimited share, and records the used CPU time', () => {
     const { cells, thread, run } = arrange(0);
     run(100);
     expect(thread.waits).toEqual([]);
@@ -34,14 +34,14 @@ describe('rests of a slow thread', () => {
     [100, 1_000],
     [25, 4_000],
     [1_000, 100],
-  ])('keep a share of %d thousandths: 100 ms of CPU time take %d ms', (share, tookMs) => {
+  ])('keeps a share of %d thousandths: 100 ms of CPU time take %d ms', (share, tookMs) => {
     const { thread, run } = arrange(share);
     run(100);
     expect(thread.nowMs).toBeCloseTo(tookMs, 5);
     expect(thread.usedMs).toBe(100);
   });
 
-  it('look again every 100 ms: it goes on at once where it may run all the time again', () => {
+  it('checks the share every 100 ms, and continues at once when it becomes unlimited', () => {
     const { cells, thread, run } = arrange(1);
     thread.duringWait = () => (cells[SHARE] = 0);
     run(100);
@@ -49,7 +49,7 @@ describe('rests of a slow thread', () => {
     expect(thread.nowMs).toBe(200);
   });
 
-  it('make good what ended early because the share changed', () => {
+  it('makes up for sleeps that ended early because the share changed', () => {
     const { cells, thread, run } = arrange(100);
     thread.duringWait = () => {
       if (cells[SHARE] === 100) thread.nowMs -= 30;
@@ -59,7 +59,7 @@ describe('rests of a slow thread', () => {
     expect(thread.waits).toEqual([36, 30]);
   });
 
-  it('are none where no CPU time is to be had: rests would be taken for use, and end the call', () => {
+  it('is off if CPU time is not available: sleeping would count as use and end the call', () => {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     expect([
       cpuThrottleFor(cells, null, () => 0),
@@ -68,7 +68,7 @@ describe('rests of a slow thread', () => {
     ]).toEqual([null, null, null]);
   });
 
-  it('count CPU time and not what passes: what others keep waiting owes nothing for it', () => {
+  it('counts CPU time, not wall-clock time: waiting for other threads causes no debt', () => {
     const { cells, thread, run } = arrange(500);
     thread.nowMs += 1_000;
     run(1);

@@ -1,30 +1,33 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** Places in what is shared with the threads: the part of its time that a slow one may run, in thousandths (0: all of it), and what they have used, in µs of CPU time. */
+/**
+ * Indexes of the shared memory. `SHARE`: fraction of the time that a slow thread may run, in thousandths (0:
+ * unlimited). `USED`: CPU time used by slow threads, in µs.
+ */
 export const SHARE = 0;
 export const USED = 1;
 
-/** How long a slow thread runs on before it looks whether it must rest. */
+/** Time that a slow thread runs before it checks whether it must sleep. */
 const RUN_MS = 4;
-/** It looks again at least so often while it rests: what it may run changes. */
+/** Maximum time between two checks during a sleep, because the share may change. */
 const REST_MS_MAX = 100;
 
-/** What a thread measures and waits with. */
+/** Functions with which a thread measures and waits. */
 export interface ThrottleTools {
-  /** The CPU time that it has used, in milliseconds. */
+  /** CPU time that the thread has used, in milliseconds. */
   usedMs: () => number;
   nowMs: () => number;
-  /** Waits so long, and less when the share is no longer this one. */
+  /** Waits for `ms`, or until the share differs from `share`. */
   wait: (share: number, ms: number) => void;
-  /** When the call ends in any case, by `nowMs`: nothing rests longer. */
+  /** Absolute end of the call on the clock of `nowMs`. No sleep lasts longer. */
   endMs?: number;
 }
 
-/** Rests of a thread that lets others pass: after what it has run it waits, so that its share of the time is kept. */
+/** Throttles a thread: after running, it sleeps long enough to keep its share of the time. */
 export class CpuThrottle {
   private usedMs: number;
   private nextMs: number;
-  /** What is left to rest: a wait that ended early, as the share has changed, is made good. */
+  /** Remaining time to sleep. Includes the rest of a sleep that ended early because the share changed. */
   private owedMs = 0;
 
   constructor(
@@ -35,7 +38,7 @@ export class CpuThrottle {
     this.nextMs = tools.nowMs() + RUN_MS;
   }
 
-  /** To be called often while a call runs: it returns at once, or after a rest. */
+  /** Returns at once, or after a sleep. Call it often during a call. */
   look(): void {
     const { usedMs, nowMs } = this.tools;
     if (nowMs() < this.nextMs) return;
@@ -62,8 +65,9 @@ export class CpuThrottle {
 }
 
 /**
- * Rests of the calling thread, which sleeps in them; they end with it. Null for one without cells, and where the system tells no CPU
- * time of a thread: time-outs are taken of the time that passes there, and a call would have run out of it while it rested.
+ * Returns the throttle of the calling thread, which sleeps synchronously. Returns null without cells, and where the
+ * system does not report the CPU time of a thread. There, time-outs count wall-clock time, and a sleeping call would
+ * run into them.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

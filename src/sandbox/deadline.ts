@@ -1,6 +1,6 @@
 import { monotonicMs } from './thread-cpu.js';
 
-/** The moment at which a call must have ended, however little of its CPU time it has used. */
+/** Time at which a call must have ended, however little CPU time it has used. */
 export class Deadline {
   private endMs: number;
 
@@ -8,7 +8,7 @@ export class Deadline {
     this.endMs = monotonicMs() + ms;
   }
 
-  /** In the time of `monotonicMs`, which threads share. */
+  /** Time on the clock of `monotonicMs`, which all threads share. */
   get atMs(): number {
     return this.endMs;
   }
@@ -17,7 +17,7 @@ export class Deadline {
     return this.endMs - monotonicMs();
   }
 
-  /** For time that no call can be charged with: that in which a first thread starts. */
+  /** Excludes time that must not be charged to a call: the start of the first thread. */
   postpone(ms: number): void {
     this.endMs += ms;
   }

@@ -5,35 +5,35 @@ import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
-/** A request as it goes to a thread: a buffer arrives as plain bytes. */
+/** A request as sent to a thread. A buffer arrives as plain bytes. */
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
 
-/** What a thread is asked. Conditions, rules and schemas are the JSON that they were compiled from. */
+/** Task for an evaluation thread. Conditions, rules and schemas are sent as the JSON that they were compiled from. */
 export type EvaluationQuestion =
   | { kind: 'filters'; filters: readonly string[]; request: SentRequest; verification: Verification }
   | { kind: 'rules'; rules: string; request: SentRequest; verification: Verification }
-  /** Without a value only the schema is looked at. */
+  /** Without a value, only the schema is checked. */
   | { kind: 'schema'; schema: string; value: string | null };
 
-/** What it answers; null where the time was not enough. */
+/** Result of an evaluation. Null where the time ran out. */
 export type EvaluationResult =
   | { kind: 'filters'; matches: (boolean | null)[] }
   | { kind: 'rules'; first: number | null }
   | { kind: 'schema'; schemaFaults: Fault[]; valueFaults: Fault[] };
 
-/** Texts of what is kept compiled. A compiled schema takes some thirty times as much. */
+/** Maximum length of the cached source texts. A compiled schema takes about thirty times as much memory. */
 const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
-/** What is spent between two looks at the meter. */
+/** Steps between two readings of the CPU meter. */
 const STEPS_A_LOOK = 100_000;
 
-/** Work that is measured while it is done, for a thread that nothing else waits for. */
+/** An allowance that measures the CPU time, for a thread that nothing else waits for. */
 export class MeteredAllowance implements Allowance {
   isExhausted = false;
   spent = 0;
   private nextLook = 0;
 
-  /** With a slice, what could take longer than it all at once is not begun. */
+  /** With `sliceMs`, work that might exceed the slice in a single step is not started. */
   constructor(
     private readonly usedMs: () => number,
     private readonly limitMs: number,
@@ -52,13 +52,13 @@ export class MeteredAllowance implements Allowance {
   }
 }
 
-/** Answers questions, and keeps what it has compiled for the next one. */
+/** Evaluates tasks and caches compiled conditions, rules and schemas. */
 export class Evaluator {
   private readonly filters = new Kept((text) => compiledFilter(JSON.parse(text)));
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
-  /** `isCut` says that the allowance was not enough. */
+  /** Evaluates one task. `isCut` says that the allowance was exhausted. */
   answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
     const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };
@@ -90,7 +90,7 @@ export class Evaluator {
   }
 }
 
-/** What was made of texts, those that were used last. */
+/** A cache of objects compiled from texts, which keeps the most recently used ones. */
 class Kept<T> {
   private readonly made = new Map<string, T>();
   private length = 0;

@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.js';
 
 const all = (): boolean => true;
 
-/** Gives out everything, one at a time, each at what it costs. */
+/** Takes everything, one item at a time, each with its cost. */
 function drained(queue: FairQueue<string>, costMs: (item: string) => number): string[] {
   const taken: string[] = [];
   for (let turn = queue.take(all); turn; turn = queue.take(all)) {
@@ -15,13 +15,13 @@ function drained(queue: FairQueue<string>, costMs: (item: string) => number): st
 
 const queue = (...items: string[]): FairQueue<string> => {
   const queue = new FairQueue<string>();
-  // 'a1x' is of organization a and its endpoint a1.
+  // 'a1x' belongs to organization a and its endpoint a1.
   for (const item of items) queue.push(item.charAt(0), item.slice(0, 2), item);
   return queue;
 };
 
-describe('FairTurns', () => {
-  it('lets organizations take turns where all cost the same, each in its order of arrival', () => {
+describe('FairQueue', () => {
+  it('organizations take turns at equal cost, each in order of arrival', () => {
     expect(drained(queue('a1x', 'a1y', 'a1z', 'b1x', 'c1x', 'b1y'), () => 1)).toEqual([
       'a1x',
       'b1x',
@@ -32,7 +32,7 @@ describe('FairTurns', () => {
     ]);
   });
 
-  it('charges CPU time: who takes ten times as long comes once in ten', () => {
+  it('charges CPU time: an organization with ten times the cost gets one turn in ten', () => {
     const order = drained(queue(...Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 'a1' : 'b1'))), (item) =>
       item.startsWith('a') ? 10 : 1,
     );
@@ -42,14 +42,14 @@ describe('FairTurns', () => {
     expect(order).toHaveLength(40);
   });
 
-  it('gives an organization no more for having more endpoints, and shares within it by endpoint', () => {
+  it('gives an organization with more endpoints no more turns, and shares its turns between its endpoints', () => {
     const order = drained(queue('a1', 'a2', 'a3', 'a1', 'a2', 'a3', 'b1', 'b1', 'b1', 'b1', 'b1', 'b1'), () => 1);
 
     expect(order.map((item) => item.charAt(0)).join('')).toBe('abababababab');
     expect(order.filter((item) => item.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a1', 'a2', 'a3']);
   });
 
-  it('owes nothing for what nobody else wanted, and lends nothing to who was away', () => {
+  it('charges nothing for idle capacity, and gives no credit for idling', () => {
     const turns = queue('a1', 'a1', 'a1', 'a1');
     for (let i = 0; i < 3; i += 1) {
       const turn = turns.take(all);
@@ -64,13 +64,13 @@ describe('FairTurns', () => {
     expect(order.slice(0, 5).filter((item) => item === 'a1')).toHaveLength(2);
   });
 
-  it('charges ahead, so that several threads are shared before the first call has ended', () => {
+  it('charges in advance, so that several threads are shared before the first call has ended', () => {
     const turns = queue('a1', 'a1', 'a1', 'b1', 'b1');
 
     expect([1, 2, 3, 4].map(() => turns.take(all)?.item)).toEqual(['a1', 'b1', 'a1', 'b1']);
   });
 
-  it('passes over who is not admitted, without taking the turn away', () => {
+  it('skips items that are not admitted, and they keep their turn', () => {
     const turns = queue('a1', 'b1', 'b1');
 
     expect(turns.take((organization) => organization !== 'a')?.item).toBe('b1');
@@ -82,7 +82,7 @@ describe('FairTurns', () => {
     expect(turns.size).toBe(1);
   });
 
-  it('forgets what was removed, and only that', () => {
+  it('remove drops only the given item', () => {
     const turns = queue('a1x', 'a1y', 'b1x');
 
     turns.remove('a', 'a1', 'a1x');
@@ -94,7 +94,7 @@ describe('FairTurns', () => {
     expect(drained(turns, () => 1)).toEqual(['a1y']);
   });
 
-  it('gives out everything once, and nobody is further behind than one turn of everybody else', () => {
+  it('returns every item once, and no organization falls behind by more than one turn of each other', () => {
     const job = fc.record({ organization: fc.constantFrom('a', 'b', 'c'), costMs: fc.constantFrom(1, 5, 100) });
     fc.assert(
       fc.property(fc.array(job, { maxLength: 60 }), (jobs) => {
@@ -112,7 +112,7 @@ describe('FairTurns', () => {
           used.set(organization, (used.get(organization) ?? 0) + costMs);
           left.set(organization, (left.get(organization) ?? 0) - 1);
           const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);
-          // Of those who still wait for more, none has used more than one call beyond what another has.
+          // Among organizations with waiting items, none has used more than one call more than another.
           if (waiting.length > 1) expect(Math.max(...waiting) - Math.min(...waiting)).toBeLessThanOrEqual(100);
         }
         expect([...taken].sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));

@@ -1,23 +1,23 @@
-/** What `take` gives out; `settle` needs it again. */
+/** Result of `take`, which `settle` needs. */
 export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
-  /** What it was charged when it was given out, until the true cost is known. */
+  /** Charge at `take`, until the actual cost is known. */
   readonly chargedMs: number;
 }
 
 interface Line<T> {
-  /** How far its account has run, in charged milliseconds. Who is least far is next. */
+  /** Virtual time in charged milliseconds. The lowest virtual time is served next. */
   virtualMs: number;
-  /** What one of its turns has cost lately. */
+  /** Recent cost of one turn. */
   expectedMs: number;
   items: T[];
 }
 
 interface Account<T> {
   virtualMs: number;
-  /** Where the line that had the last turn stood: one that was away begins there, and has saved nothing up. */
+  /** Virtual time of the line that was served last. A line that was empty restarts there and has no credit. */
   nowMs: number;
   waiting: number;
   lines: Map<string, Line<T>>;
@@ -26,15 +26,15 @@ interface Account<T> {
 type Admits = (organization: string, endpoint: string) => boolean;
 
 const EXPECTED_MS = 1;
-/** So that what costs nothing that can be measured takes turns too. */
+/** Minimum charge, so that items without measurable cost also advance the virtual time. */
 const CHARGE_MS_MIN = 0.1;
 const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Who is next: organizations take turns by the CPU time that theirs have used, and within one its endpoints do
- * (start-time fair queueing on two levels). Within an endpoint the order is that of arrival. Whoever uses what nobody
- * else wants owes nothing for it later, and whoever was away has saved nothing up.
+ * Start-time fair queueing on two levels: organizations take turns by the CPU time that their items have used, and the
+ * endpoints of an organization do the same. Items of an endpoint are served in order of arrival. Using idle capacity
+ * causes no debt, and idling earns no credit.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();
@@ -45,7 +45,7 @@ export class FairQueue<T> {
     return this.count;
   }
 
-  /** How many items of one organization wait. */
+  /** Returns the number of waiting items of one organization. */
   sizeOf(organization: string): number {
     return this.accounts.get(organization)?.waiting ?? 0;
   }
@@ -60,12 +60,15 @@ export class FairQueue<T> {
     this.count += 1;
   }
 
-  /** Whether anything waits that is admitted. */
+  /** Returns whether an admitted item is waiting. */
   has(admits: Admits): boolean {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /** The next item among those that are admitted, charged with what its like has cost lately. */
+  /**
+   * Removes and returns the next admitted item, charged with the recent cost of its endpoint. Returns undefined if
+   * there is none.
+   */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;
@@ -80,7 +83,7 @@ export class FairQueue<T> {
     return { item, organization, endpoint, chargedMs: line.expectedMs };
   }
 
-  /** The turn is over and has cost so much. */
+  /** Replaces the charge of a turn by its actual cost. */
   settle({ organization, endpoint, chargedMs }: QueueTurn<T>, costMs: number): void {
     const account = this.accounts.get(organization);
     const line = account?.lines.get(endpoint);
@@ -91,7 +94,7 @@ export class FairQueue<T> {
     line.expectedMs = (line.expectedMs + cost) / 2;
   }
 
-  /** Takes one item out before its turn; without effect when it has had it. */
+  /** Removes a waiting item. Has no effect if the item was already taken. */
   remove(organization: string, endpoint: string, item: T): void {
     const account = this.accounts.get(organization);
     const items = account?.lines.get(endpoint)?.items;
@@ -144,7 +147,7 @@ function nextLine<T>({ lines }: Account<T>, admits: (endpoint: string) => boolea
   return best;
 }
 
-/** Makes room for one more where there are so many: the oldest that nothing waits in. */
+/** If the map is full, removes the oldest idle entry. */
 function forgetOne<V>(known: Map<string, V>, max: number, isIdle: (value: V) => boolean): void {
   if (known.size < max) return;
   for (const [key, value] of known) {

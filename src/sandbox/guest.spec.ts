@@ -12,7 +12,7 @@ const KB_256 = 256 * 1024;
 const now = (): number => performance.now();
 const inThisThread = (call: GuestCall, usedMs = now): Promise<GuestResult> => runGuest(engine, call, usedMs);
 
-/** In this thread, without the pool: only what ends by itself or heeds the interrupt belongs here. */
+/** Runs in this thread, without the pool. Only for code that ends by itself or reacts to the interrupt. */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<GuestResult['outcome']> {
   const { outcome } = await inThisThread({
     code,
@@ -51,7 +51,7 @@ describe('a call', () => {
     ['top-level await', 'const x = await 5; export default () => x', [], '5'],
     ['null', 'export default () => null', [], null],
     ['nothing', 'export default () => {}', [], null],
-    ['what JSON writes as null', 'export default () => NaN', [], null],
+    ['values that JSON writes as null', 'export default () => NaN', [], null],
     ['a date', 'export default () => new Date(0)', [], '"1970-01-01T00:00:00.000Z"'],
     ['the time zone, which is UTC', 'export default () => new Date(0).getTimezoneOffset()', [], '0'],
     ['a lone surrogate', 'export default () => "\\ud800"', [], '"\\ud800"'],
@@ -63,7 +63,7 @@ describe('a call', () => {
     expect(await guest(code, { args })).toEqual({ ok: true, json });
   });
 
-  it('reads its arguments before the code can change how', async () => {
+  it('reads its arguments before the code can tamper with the parsing', async () => {
     const code = 'JSON.parse = () => 1; Array.prototype.map = () => []; export default (a) => a';
 
     expect(await guest(code, { args: ['{"a":1}'] })).toEqual({ ok: true, json: '{"a":1}' });
@@ -75,17 +75,17 @@ describe('a call', () => {
     ['no text', ''],
     ['a word', 'undefined'],
     ['open brackets', '['.repeat(100_000)],
-  ])('refuses %s as an argument', async (_what, arg) => {
+  ])('rejects %s as an argument', async (_what, arg) => {
     expect(await guest('export default (a) => a', { args: ['1', arg] })).toEqual(failed('invalid_input', 'not JSON'));
   });
 
-  it('takes an argument that is 500 deep, and returns it', async () => {
+  it('accepts an argument with 500 levels, and returns it', async () => {
     const deep = `${'['.repeat(500)}${']'.repeat(500)}`;
 
     expect(await guest('export default (a) => a', { args: [deep] })).toEqual({ ok: true, json: deep });
   });
 
-  it('sees nothing that an earlier call left behind', async () => {
+  it('cannot see anything of an earlier call', async () => {
     const code =
       'export default () => { const was = globalThis.left ?? [].left ?? "nothing"; ' +
       'globalThis.left = 1; Array.prototype.left = 2; return was }';
@@ -144,7 +144,12 @@ describe('the code', () => {
     ],
     ['throws a long message', 'export default () => { throw "x".repeat(1e6) }', 'threw', /^x{300}$/],
     ['throws control characters', 'export default () => { throw "a\\r\\nb\\x1b\\ud800c" }', 'threw', /^a b c$/],
-    ['returns a promise for ever', 'export default () => new Promise(() => {})', 'invalid_result', "can't settle"],
+    [
+      'returns a promise that never settles',
+      'export default () => new Promise(() => {})',
+      'invalid_result',
+      "can't settle",
+    ],
     ['returns a function', 'export default () => () => 1', 'invalid_result', 'it is a function'],
     ['returns a symbol', 'export default () => Symbol()', 'invalid_result', 'it is a symbol'],
     ['returns a big integer', 'export default () => 1n', 'invalid_result', 'has no JSON'],
@@ -157,7 +162,7 @@ describe('the code', () => {
     ],
     ['has a toJSON that throws', 'export default () => ({ toJSON() { throw null } })', 'invalid_result', 'has no JSON'],
     [
-      'has a toJSON without an end',
+      'has an endless toJSON',
       'export default () => ({ toJSON() { return { a: { toJSON: this.toJSON } } } })',
       'invalid_result',
       'call stack',
@@ -169,7 +174,7 @@ describe('the code', () => {
       'result_too_large',
       '262144 bytes',
     ],
-    ['calls itself for ever', 'export default function f() { return f() + 1 }', 'threw', 'call stack'],
+    ['recurses forever', 'export default function f() { return f() + 1 }', 'threw', 'call stack'],
     [
       'returns deep JSON',
       'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }',
@@ -177,7 +182,7 @@ describe('the code', () => {
       'call stack',
     ],
     ['nests deep source', 'export default () => eval("(".repeat(1e6))', 'threw', 'call stack'],
-  ])('that %s ends as a failure', async (_what, code, reason, message) => {
+  ])('that %s ends with a failure', async (_what, code, reason, message) => {
     expect(await guest(code)).toEqual(failed(reason, message));
   });
 
@@ -193,7 +198,7 @@ describe('the code', () => {
     });
   });
 
-  it('returns a result of exactly the limit and not a byte more', async () => {
+  it('returns a result of exactly the maximum size, but not one byte more', async () => {
     const code = 'export default (n) => "x".repeat(n)';
 
     expect(await guest(code, { args: ['98'], resultBytesMax: 100 })).toEqual({ ok: true, json: `"${'x'.repeat(98)}"` });
@@ -201,7 +206,7 @@ describe('the code', () => {
   });
 });
 
-describe('the world of the code', () => {
+describe('isolation of the code', () => {
   it.each([
     'process',
     'require',
@@ -235,14 +240,14 @@ describe('the world of the code', () => {
     '(async () => {}).constructor("return process")()',
     'Function("return import.meta.dirname")()',
     'eval("process.exit(1)")',
-  ])('is not left by %s', async (expression) => {
+  ])('holds against %s', async (expression) => {
     expect(await guest(`export default () => ${expression}`)).toEqual(
       failed('threw', /not defined|cannot read|SyntaxError|not a function/),
     );
   });
 });
 
-describe('a bomb costs its call only', () => {
+describe('a bomb affects only its own call', () => {
   it.each([
     ['an endless loop', 'export default () => { for (;;); }'],
     ['a loop that catches everything', 'export default () => { for (;;) try { for (;;); } catch {} finally {} }'],
@@ -287,28 +292,28 @@ describe('a bomb costs its call only', () => {
     expect(result.outcome).toEqual(failed('memory', '64 MB'));
   });
 
-  it('has 48 MB, and has not 80', async () => {
+  it('allows 48 MB, but not 80 MB', async () => {
     const code = 'export default (megabytes) => new Uint8Array(megabytes * 2 ** 20).length';
 
     expect(await guest(code, { args: ['48'] })).toEqual({ ok: true, json: String(48 * 2 ** 20) });
     expect(await guest(code, { args: ['80'] })).toEqual(failed('memory', '64 MB'));
   });
 
-  it('of recursion can be caught by the code itself', async () => {
+  it('the code can catch a stack overflow', async () => {
     const code =
       'const f = () => f() + 1; export default () => { try { return f() } catch (error) { return error.name } }';
 
     expect(await guest(code)).toEqual({ ok: true, json: '"RangeError"' });
   });
 
-  it('of memory that is caught and tried again', async () => {
+  it('out of memory that is caught and retried', async () => {
     const code =
       'export default () => { for (;;) try { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) } catch {} }';
 
     expect(await guest(code, { timeoutMs: 300 })).toEqual(failed('timeout', 'in time'));
   });
 
-  it('marks the thread as spoiled when memory grew, and only then', async () => {
+  it('marks the thread as spoiled only when memory grew', async () => {
     const call = { args: [], timeoutMs: 20_000, sliceMs: null, resultBytesMax: KB_256 };
 
     const small = await inThisThread({ ...call, code: 'export default () => 1' });
@@ -327,14 +332,14 @@ describe('a slice', () => {
     resultBytesMax: KB_256,
   };
 
-  it('ends what is not done in it, which may be made again', async () => {
+  it('ends a call that exceeds it, and the call may be repeated', async () => {
     expect(await inThisThread(call)).toEqual({ outcome: 'overrun', isSpoiled: false });
     expect(await inThisThread({ ...call, code: 'export default () => 1' })).toMatchObject({
       outcome: { ok: true, json: '1' },
     });
   });
 
-  it('and the time-out are of CPU time: what a busy machine keeps waiting is not late', async () => {
+  it('counts CPU time like the time-out: waiting on a busy machine does not count', async () => {
     // A thread that gets a twentieth of a CPU.
     const starved = (): number => performance.now() / 20;
     const work = 'export default () => { const end = Date.now() + 60; while (Date.now() < end); return 1 }';
@@ -358,22 +363,19 @@ describe('a deadline', () => {
   it.each([
     ['a call', null],
     ['a first try', 20],
-  ])(
-    'ends %s that had less CPU time than it may use as busy, which is no fault of the code',
-    async (_what, sliceMs) => {
-      expect(await inThisThread({ ...call, sliceMs, deadlineMs: monotonicMs() + 20 }, starved)).toMatchObject({
-        outcome: failed('busy', 'too busy'),
-      });
-    },
-  );
+  ])('ends %s with unused CPU time as busy, which is not the fault of the code', async (_what, sliceMs) => {
+    expect(await inThisThread({ ...call, sliceMs, deadlineMs: monotonicMs() + 20 }, starved)).toMatchObject({
+      outcome: failed('busy', 'too busy'),
+    });
+  });
 
-  it('does not turn a timeout into something else: code that used its CPU time is late by itself', async () => {
+  it('does not hide a timeout: code that used up its CPU time ends as timeout', async () => {
     expect(await inThisThread({ ...call, timeoutMs: 20, deadlineMs: monotonicMs() + 60_000 })).toMatchObject({
       outcome: failed('timeout', 'in time'),
     });
   });
 
-  it('that is past already ends code at its first interrupt, and lets code end that has none', async () => {
+  it('in the past ends code at its first interrupt, but not code without interrupts', async () => {
     expect(await inThisThread({ ...call, deadlineMs: monotonicMs() - 1 }, starved)).toMatchObject({
       outcome: failed('busy', 'too busy'),
     });

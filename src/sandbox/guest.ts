@@ -2,45 +2,45 @@ import { EvalFlags, JSException, type JSValueHandle, QuickJS } from 'quickjs-was
 import { failure, type SandboxFailure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 import { monotonicMs } from './thread-cpu.js';
 
-/** One call, as a thread is asked to make it. */
+/** One call for a thread. */
 export interface GuestCall {
   /** An ES module whose default export is the function. */
   code: string;
-  /** JSON texts, one per argument; null asks only whether there is a function to call. */
+  /** JSON texts, one per argument. Null only checks whether there is a function to call. */
   args: readonly string[] | null;
-  /** Of CPU time, from the moment in which the code begins. */
+  /** Maximum CPU time, measured from the start of the code. */
   timeoutMs: number;
-  /** It gives up after so much CPU time, to be made again where it is in nobody's way; null lets it go on. */
+  /** CPU time after which the call gives up, to be made again on a slow thread. Null for no limit. */
   sliceMs: number | null;
-  /** It ends as busy at this time of `monotonicMs`, however little CPU time it had. */
+  /** Time on the clock of `monotonicMs` at which the call ends as busy, however little CPU time it had. */
   deadlineMs?: number;
   resultBytesMax: number;
 }
 
-/** How a call ended. */
+/** Result of a call. */
 export interface GuestResult {
-  /** `overrun`: it gave up at the end of its slice. */
+  /** `overrun`: the call gave up at the end of its slice. */
   outcome: SandboxOutcome | 'overrun';
-  /** That the thread should not be used again: the engine broke, or its memory grew. */
+  /** Whether the thread should not be used again, because the engine failed or its memory grew. */
   isSpoiled: boolean;
 }
 
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
-/** Above this a thread is replaced instead of waiting for its garbage collector to give the memory back. */
+/** Above this size, a thread is replaced instead of waiting for garbage collection to release the memory. */
 const MEMORY_BYTES_KEPT = 16 * 1024 * 1024;
-/** Below what traps in WebAssembly: deep recursion is then a RangeError that the code itself can catch. */
+/** Below the limit at which WebAssembly traps. Deep recursion is then a RangeError that the code can catch. */
 const STACK_BYTES_MAX = 256 * 1024;
 const MESSAGE_LENGTH_MAX = 300;
 const WASI_ENOSYS = 52;
 
 const FILE = 'code.js';
 const TIMED_OUT = 'The code did not end in time.';
-const OUT_OF_MEMORY = 'The code wanted more than 64 MB of memory.';
+const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Runs before the code, and keeps what it needs of the built-ins: whatever the code does to them afterwards,
- * a result is still the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
+ * Runs before the code and saves the built-ins that it needs. Even if the code tampers with built-ins, a result is
+ * still the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
  */
 const PRELUDE = `(() => {
   'use strict';
@@ -60,7 +60,7 @@ const PRELUDE = `(() => {
   };
 })()`;
 
-/** Ends a call with this reason; the message is for whoever wrote the code. */
+/** Ends a call with this reason. The message is for the author of the code. */
 class Failed extends Error {
   constructor(
     readonly reason: SandboxFailure,
@@ -70,7 +70,10 @@ class Failed extends Error {
   }
 }
 
-/** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread, `rest` is called often while the code runs. Never throws. */
+/**
+ * Makes one call in a fresh VM, which is discarded afterwards. `usedMs` returns the CPU time of the thread. `rest` is
+ * called often while the code runs. Never throws.
+ */
 export async function runGuest(
   engine: WebAssembly.Module,
   call: GuestCall,
@@ -101,7 +104,7 @@ export async function runGuest(
     isTrapped = nameOf(error) === 'RuntimeError' || (isCrash(outcome) && limit?.wasReached !== true);
   }
   const isSpoiled = isTrapped || memoryBytes(vm) > MEMORY_BYTES_KEPT;
-  // Whatever an interrupted VM says it ended with, the deadline is why.
+  // The VM may report any error after an interrupt, but the limit is the cause.
   if (limit && limit.usedMs() > call.timeoutMs) return { outcome: failure('timeout', TIMED_OUT), isSpoiled };
   if (limit?.isLate) return { outcome: failure('busy', TOO_BUSY), isSpoiled };
   if (limit?.wasReached)
@@ -109,10 +112,13 @@ export async function runGuest(
   return { outcome, isSpoiled };
 }
 
-/** How much CPU time a call may use, and when it ends in any case. CPU time is dear to read, and the limit is looked at thousands of times: it is never read before it can be over. */
+/**
+ * CPU limit and deadline of a call. Reading CPU time is expensive and the limit is checked thousands of times, so the
+ * CPU time is only read when the limit could be reached.
+ */
 class Limit {
   wasReached = false;
-  /** Whether the end came before the CPU time was used. */
+  /** Whether the deadline passed before the CPU time was used up. */
   isLate = false;
   private readonly beganMs: number;
   private nextLookMs: number;
@@ -140,7 +146,7 @@ class Limit {
   }
 }
 
-/** The steps of one call. Handles are not freed one by one: they go with the VM. */
+/** The steps of one call. Handles are not freed individually, because they are discarded with the VM. */
 class Guest {
   private readonly prelude: Readonly<Record<'read' | 'call' | 'write' | 'describe', JSValueHandle>>;
 
@@ -153,7 +159,7 @@ class Guest {
   }
 
   async run({ code, args, resultBytesMax }: GuestCall): Promise<string | null> {
-    // Before the code, which could otherwise tamper with how its arguments are read.
+    // Read before the code runs, which could otherwise tamper with the parsing of its arguments.
     const values = args === null ? null : this.read(args);
     const main = await this.load(code);
     if (values === null) return null;
@@ -168,7 +174,7 @@ class Guest {
     try {
       return this.invoke(this.prelude.read, this.vm.hostToHandle([...args]));
     } catch (error) {
-      // Nothing of the code has run yet: a syntax error, or the end of the stack, is the argument's.
+      // No code has run yet: a syntax error or a stack overflow is caused by the argument.
       if (isOutOfMemory(messageOf(error))) throw error;
       throw new Failed('invalid_input', 'An argument is not JSON, or is nested too deeply.');
     }
@@ -186,7 +192,7 @@ class Guest {
     return main;
   }
 
-  /** The end of a promise after all jobs have run; null when nothing is left that could settle it. */
+  /** Returns the state of a promise after all jobs have run. Returns null when nothing can settle it any more. */
   private async settle(promise: JSValueHandle): Promise<{ value: JSValueHandle } | { error: JSValueHandle } | null> {
     this.vm.executePendingJobs();
     return promise.isPromise && promise.promiseState === 0 ? null : this.vm.resolvePromise(promise);
@@ -195,9 +201,11 @@ class Guest {
   private write(value: JSValueHandle, bytesMax: number): string | null {
     if (value.isNull || value.isUndefined) return null;
     const text = this.attempt(() => this.invoke(this.prelude.write, value));
-    if ('error' in text) throw new Failed('invalid_result', `The result has no JSON: ${printable(text.error.message)}`);
-    if (!text.value.isString) throw new Failed('invalid_result', `The result has no JSON: it is a ${value.typeof}.`);
-    // Its own length first: a text that is too long must not even be copied out.
+    if ('error' in text)
+      throw new Failed('invalid_result', `The result has no JSON form: ${printable(text.error.message)}`);
+    if (!text.value.isString)
+      throw new Failed('invalid_result', `The result has no JSON form: it is a ${value.typeof}.`);
+    // Checks the string's own length first, because a too long text must not even be copied out.
     const json = text.value.length > bytesMax ? null : text.value.toString();
     if (json === null || Buffer.byteLength(json) > bytesMax) {
       throw new Failed('result_too_large', `The result is longer than ${bytesMax} bytes of JSON.`);
@@ -216,7 +224,9 @@ class Guest {
     return this.vm.callFunction(fn, this.vm.undefined, ...args);
   }
 
-  /** What the guest throws, and where its stack ends, is a value here; what else the engine throws goes on. */
+  /**
+   * Runs a step. Returns errors and stack overflows of the guest code as a value. Rethrows other errors of the engine.
+   */
   private attempt(step: () => JSValueHandle): { value: JSValueHandle } | { error: Error } {
     try {
       return { value: step() };
@@ -233,12 +243,12 @@ function failureOf(error: unknown): SandboxOutcome {
   if (isOutOfMemory(message)) return failure('memory', OUT_OF_MEMORY);
   if (error instanceof Failed) return failure(error.reason, error.message);
   if (error instanceof JSException) return failure('threw', printable(message));
-  // The stack of WebAssembly is V8's own: where it ends inside a built-in, the VM is lost but the thread is not.
+  // WebAssembly shares V8's stack. An overflow inside a built-in breaks the VM, but not the thread.
   if (nameOf(error) === 'RangeError') return failure('threw', 'RangeError: Maximum call stack size exceeded');
-  return failure('crashed', 'The engine broke while it ran the code.');
+  return failure('crashed', 'The engine failed while it ran the code.');
 }
 
-// By name: a trap is an error of whichever realm compiled the engine.
+// Compared by name, because a trap is an error of the realm that compiled the engine.
 const nameOf = (error: unknown): string | undefined => (error as Partial<Error> | null)?.name;
 
 const messageOf = (error: unknown): string => (error as Partial<Error> | null)?.message ?? '';
@@ -251,13 +261,13 @@ function memoryBytes(vm: QuickJS | undefined): number {
   return vm?._getMemory().buffer.byteLength ?? 0;
 }
 
-/** The message with the line of the code that it comes from. */
+/** Returns the message with the line of the code where it occurred. */
 function located(message: string, stack: string): string {
   const line = /code\.js:(\d+)/.exec(stack)?.[1];
   return line === undefined ? printable(message) : `${printable(message)} (line ${line})`;
 }
 
-/** One line of bounded length, without control characters and lone surrogates. */
+/** Returns one line of limited length, without control characters and unpaired surrogates. */
 function printable(text: string): string {
   return text
     .slice(0, MESSAGE_LENGTH_MAX)

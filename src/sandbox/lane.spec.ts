@@ -3,7 +3,7 @@ import type { CallEnd } from './call-thread.js';
 import { Deadline } from './deadline.js';
 import { type JobEnd, type LaneOptions, type LaneThread, ThreadSlot } from './lane.js';
 
-/** A thread whose calls end when the test says so. */
+/** A thread whose calls end when the test ends them. */
 class HeldThread implements LaneThread<string, string> {
   readonly ready = Promise.resolve(true);
   isAlive = true;
@@ -37,7 +37,7 @@ interface Scene {
   running(): (string | null)[];
 }
 
-/** A lane whose calls are named for their organization: `a1` is of `a`. */
+/** Creates a pool. Calls are named after their organization: `a1` belongs to `a`. */
 function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
   const threads: HeldThread[] = [];
   const startThread = async (): Promise<HeldThread> => {
@@ -66,8 +66,8 @@ function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
   };
 }
 
-describe('Lane', () => {
-  it('keeps a thread from the organization that has all others: whoever comes next has it at once', async () => {
+describe('ThreadSlot', () => {
+  it('an organization cannot occupy the last thread: the next organization gets it at once', async () => {
     const { run, running } = arrange({ hasStandby: true });
     for (const call of ['a1', 'a2', 'a3']) void run(call);
     await settled();
@@ -79,7 +79,7 @@ describe('Lane', () => {
     expect(running()).toEqual(['a1', 'b1']);
   });
 
-  it('charges what calls used: after a dear one its organization waits for those who used less', async () => {
+  it('charges the used CPU time: after an expensive call, an organization waits for others that used less', async () => {
     const { run, threads, running } = arrange({ threadsMax: 1 });
     for (const call of ['a1', 'a2', 'b1', 'b2', 'b3']) void run(call);
     await settled();
@@ -93,7 +93,7 @@ describe('Lane', () => {
     expect([...order, running()[0]]).toEqual(['a1', 'b1', 'b2', 'b3', 'a2']);
   });
 
-  it('lets endpoints of one organization take turns', async () => {
+  it('endpoints of one organization take turns', async () => {
     const { run, threads, running } = arrange({ threadsMax: 1 });
     for (const [call, endpoint] of [
       ['a1', 'slow'],
@@ -109,7 +109,7 @@ describe('Lane', () => {
     expect(running()).toEqual(['a4']);
   });
 
-  it('is busy for what waits over five seconds, and for the 501st of one organization', async () => {
+  it('is busy for a job that waits over five seconds, and for the 501st of one organization', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       const { run } = arrange();
@@ -126,7 +126,7 @@ describe('Lane', () => {
     }
   });
 
-  it('is busy for what waits until its deadline, however long others may wait', async () => {
+  it('is busy for a job that waits until its deadline, even if others may wait longer', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       const { lane, run } = arrange();
@@ -153,7 +153,7 @@ describe('Lane', () => {
     }
   });
 
-  it('does not count the start of its first thread', async () => {
+  it('does not count the start of the first thread as waiting', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       let up: (thread: HeldThread) => void = () => undefined;
@@ -180,7 +180,7 @@ describe('Lane', () => {
     }
   });
 
-  it('holds at most 64 MB of what waits', async () => {
+  it('holds at most 64 MB of waiting jobs', async () => {
     const { lane, run } = arrange();
     void run('a0');
     await settled();
@@ -196,7 +196,7 @@ describe('Lane', () => {
     expect(await lane.run(large)).toMatchObject({ why: 'busy' });
   });
 
-  it('ends threads that had nothing to do for long', async () => {
+  it('terminates threads that were idle for long', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       const { lane, run, threads } = arrange({ idleMsMax: 1_000 });
@@ -214,7 +214,7 @@ describe('Lane', () => {
     }
   });
 
-  it('crashes what waits when no thread can be started', async () => {
+  it('ends waiting jobs as crashed when no thread can be started', async () => {
     const { run } = arrange({ startThread: () => Promise.reject(new Error('none')) });
 
     expect(await run('a1')).toMatchObject({ why: 'crashed' });

@@ -1,21 +1,24 @@
 import type { CallEnd, CallLimits, EndReason } from './call-thread.js';
 import { FairQueue, type QueueTurn } from './fair-queue.js';
 
-/** A call and whose it is. */
+/** A call with its owner. */
 export interface Job<C> {
   call: C;
-  /** Organizations take turns, and within one its endpoints do. */
+  /** Organizations take turns, and so do the endpoints of an organization. */
   organization: string;
   endpoint: string;
   limits: CallLimits;
-  /** What it holds in memory while it waits. */
+  /** Memory that the job holds while it waits, in bytes. */
   bytes: number;
 }
 
-/** How a job ended. `busy`: it never ran, as too much was waiting, or it waited too long or until its deadline. */
+/**
+ * How a job ended. `busy`: it never ran, because the queue was full, or because it waited too long or until its
+ * deadline.
+ */
 export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
 
-/** What a lane needs of a thread: `CallThread` is one. */
+/** The part of a thread that a pool needs. Implemented by `CallThread`. */
 export interface LaneThread<C, A> {
   readonly ready: Promise<boolean>;
   readonly isAlive: boolean;
@@ -23,7 +26,7 @@ export interface LaneThread<C, A> {
   stop(): Promise<void>;
 }
 
-/** How much of a lane runs now, for whoever asks to be let in. */
+/** Number of running calls in the pool, for admission decisions. */
 export interface LaneUse {
   readonly running: number;
   ofOrganization(organization: string): number;
@@ -32,12 +35,12 @@ export interface LaneUse {
 
 export interface LaneOptions<C, A> {
   threadsMax: number;
-  /** Whether one more call may run; there is a thread for it. */
+  /** Returns whether one more call may run. A thread is available for it. */
   admits(use: LaneUse, organization: string, endpoint: string): boolean;
   startThread(): Promise<LaneThread<C, A>>;
-  /** Whether one more thread than what runs is kept ready: starting one takes a tenth of a second. */
+  /** Whether one idle thread is kept ready, because starting a thread takes a tenth of a second. */
   hasStandby?: boolean;
-  /** A thread that had nothing to do for so long is ended; left out, it stays. */
+  /** Idle time after which a thread is terminated. Without it, threads stay. */
   idleMsMax?: number;
 }
 
@@ -48,16 +51,19 @@ interface Waiting<C, A> {
 }
 
 const QUEUE_MAX = 1_000;
-/** So that one organization never fills the queue for all. */
+/** Keeps one organization from filling the queue for all. */
 const QUEUE_PER_ORGANIZATION_MAX = 500;
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_MS_MAX = 5_000;
-/** How often the start of a first thread is waited for again. */
+/** Interval by which a job extends its wait while the first thread is starting. */
 const FIRST_START_MS = 1_000;
 
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
-/** Threads of one kind, and the calls that wait for them. Turns are charged with the CPU time that the calls really used. */
+/**
+ * A pool of threads of one kind, with a fair queue of waiting calls. Turns are charged with the CPU time that the calls
+ * actually used.
+ */
 export class ThreadSlot<C, A> implements LaneUse {
   private readonly queue = new FairQueue<Waiting<C, A>>();
   private readonly threads = new Set<LaneThread<C, A>>();
@@ -67,7 +73,7 @@ export class ThreadSlot<C, A> implements LaneUse {
   private queuedBytes = 0;
   private closed = false;
   running = 0;
-  /** Threads that had to be replaced. */
+  /** Number of threads that had to be replaced. */
   restarts = 0;
 
   constructor(private readonly options: LaneOptions<C, A>) {}
@@ -88,7 +94,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     return this.counts.get(keyOf(organization, endpoint)) ?? 0;
   }
 
-  /** Never rejects. What has to wait over five seconds, or until its deadline, ends as `busy`. */
+  /** Runs a job. Never rejects. A job that waits for more than five seconds, or until its deadline, ends as `busy`. */
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
     const isFull =
@@ -109,7 +115,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     });
   }
 
-  /** Ends what runs and what waits; every later call is `busy`. */
+  /** Terminates running jobs and ends waiting ones. Every later call is `busy`. */
   async close(): Promise<void> {
     this.closed = true;
     this.dismissAll('busy');
@@ -123,7 +129,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     while (!this.closed && this.queue.has(admits)) {
       const thread = this.idleThread();
       const turn = thread && this.queue.take(admits);
-      // Whoever is free first takes the next one: a new thread, or one that has ended its call meanwhile.
+      // No idle thread: the next one to become free takes the turn, whether new or finished with its call.
       if (!thread || !turn) break;
       void this.start(thread, turn);
     }
@@ -161,14 +167,14 @@ export class ThreadSlot<C, A> implements LaneUse {
         await thread.stop();
       }
     } catch {
-      // Said below: a thread that could not be made is one that did not come up.
+      // Handled below like a thread that did not start.
     }
     this.starting -= 1;
     if (this.threads.size === 0 && this.starting === 0) this.dismissAll('crashed');
     this.startWaiting();
   }
 
-  /** What waits ends: without any thread it would never run. */
+  /** Ends all waiting jobs. Without any thread they would never run. */
   private dismissAll(why: EndReason | 'busy'): void {
     for (let turn = this.queue.take(() => true); turn; turn = this.queue.take(() => true)) {
       const { resolve } = this.dismiss(turn.item);
@@ -180,7 +186,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     for (let known = this.idle.pop(); known; known = this.idle.pop()) {
       clearTimeout(known.timer);
       if (known.thread.isAlive) return known.thread;
-      // It died while it had nothing to do.
+      // The thread died while it was idle.
       this.bury(known.thread);
     }
     return undefined;
@@ -217,7 +223,7 @@ export class ThreadSlot<C, A> implements LaneUse {
   }
 
   private giveUp(waiting: Waiting<C, A>): void {
-    // Nobody is ahead of it: the first thread is still coming up, or will not, which ends it too.
+    // The first thread is still starting. If the start fails, the job ends too.
     if (this.threads.size === 0 && this.starting > 0) {
       waiting.job.limits.deadline?.postpone(FIRST_START_MS);
       waiting.timer = setTimeout(() => this.giveUp(waiting), FIRST_START_MS).unref();

@@ -4,15 +4,15 @@ import { type Sliced, ThreadSlots, wallMsFor } from './lanes.js';
 
 interface Call extends Sliced {
   name: string;
-  /** Needs more than a slice. */
+  /** Whether the call needs more than a slice. */
   isSlow: boolean;
 }
 
 type Answer = { name: string };
 
-/** What runs, by name: a slow call has its slice at once and then runs until the test ends it. */
+/** Running calls by name. A slow call uses its slice at once and then runs until the test ends it. */
 class Running {
-  /** What the threads were given, try by try. */
+  /** Limits that the threads were given, per attempt. */
   readonly limits: CallLimits[] = [];
   readonly quick: string[] = [];
   readonly slow: string[] = [];
@@ -35,7 +35,7 @@ class Running {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Calls are named for their organization and endpoint: `a1` is of endpoint 1 of `a`. */
+/** Creates the pools. Calls are named after their organization and endpoint: `a1` belongs to endpoint 1 of `a`. */
 function arrange() {
   const running = new Running();
   const threadSlots = new ThreadSlots<Call, Answer>({
@@ -51,8 +51,8 @@ function arrange() {
   return { running, run };
 }
 
-describe('threads for calls of any length', () => {
-  it("are never all one organization's where calls are quick: another one's begins at once", async () => {
+describe('ThreadSlots', () => {
+  it('one organization with quick calls cannot occupy all threads: calls of another one start at once', async () => {
     const { running, run } = arrange();
     await run(false, 'a1', 'a2', 'a3', 'a4');
     expect(running.quick).toEqual(['a1', 'a2']);
@@ -62,7 +62,7 @@ describe('threads for calls of any length', () => {
     expect(running.quick).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it("are never all one organization's where calls are slow, however many endpoints it has: others' begin at once", async () => {
+  it('one organization with slow calls cannot occupy all threads, however many endpoints it has: calls of others start at once', async () => {
     const { running, run } = arrange();
     await run(true, 'a1', 'a2', 'a3', 'a4', 'a5');
     expect(running.slow).toEqual(['a1', 'a2']);
@@ -72,7 +72,7 @@ describe('threads for calls of any length', () => {
     expect(running.slow).toEqual(['a1', 'a2', 'b1', 'c1']);
   });
 
-  it('share one deadline over both tries of a call: twice its CPU time and two seconds', async () => {
+  it('both attempts of a call share one deadline: twice its CPU time plus two seconds', async () => {
     const { running, run } = arrange();
 
     await run(true, 'a1');
@@ -85,7 +85,7 @@ describe('threads for calls of any length', () => {
     expect(first?.deadline?.leftMs()).toBeLessThanOrEqual(wallMsFor(5_000));
   });
 
-  it('that slow calls hold keep no quick one waiting, not even of the same organization', async () => {
+  it('slow calls do not delay quick calls, not even of the same organization', async () => {
     const { running, run } = arrange();
     await run(true, 'a1', 'a2', 'a3', 'a4', 'a5');
 

@@ -3,39 +3,45 @@ import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
 import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.js';
 
-/** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
+/** A call that gives up as `overrun` after `sliceMs` of CPU time, unless that is null. */
 export interface Sliced {
   sliceMs: number | null;
-  /** When it gives up in any case, by `monotonicMs`. */
+  /** Absolute end of the call, on the clock of `monotonicMs`. */
   deadlineMs?: number;
 }
 
-/** Whose call it is: organizations take turns, and within one its endpoints do. */
+/** Owner of a call. Organizations take turns, and so do the endpoints of an organization. */
 export interface Owner {
   organization: string;
   endpoint: string;
 }
 
 export interface LanesOptions<C, A extends object> {
-  /** Quick threads, two at least; they start when they are first needed. */
+  /** Maximum number of quick threads, at least two. They start on first use. */
   quickMax: number;
   slowMax: number;
-  /** A thread that leaves so much to everything else in the process (see nice(1)). */
+  /** Starts a thread with this niceness (see nice(1)) relative to the rest of the process. */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
-  /** Is told of calls on slow threads, which have its cells. */
+  /** Budget that counts the calls on slow threads. Slow threads share its cells. */
   pace?: CpuBudget | undefined;
-  /** The time by the clock that a call may take, as a multiple of its CPU time. */
+  /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
 }
 
-/** What takes longer is begun again among the slow ones: it can do nothing outside, so that nothing happens twice. */
+/**
+ * CPU time after which a call starts again on a slow thread. Repeating it is safe, because guest code has no side
+ * effects.
+ */
 const SLICE_MS = 50;
 /** The same for an endpoint whose last call was slow. */
 const SLICE_MS_OF_SLOW = 10;
-/** How long after its slice a call that heeds no interrupt (a long built-in) may go on. */
+/** Time after its slice before a call that ignores interrupts (a long built-in) is terminated. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/** By the clock a call may take so many times its CPU time, and so much besides for its wait: who waits for the answer is bounded by it. */
+/**
+ * The wall-clock limit is this multiple of the CPU time, plus a fixed time for waiting. It bounds how long the caller
+ * waits.
+ */
 const WALL_FACTOR = 2;
 const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
@@ -45,14 +51,14 @@ const SLOW_NICENESS = 10;
 const SLOW_ENDPOINTS_MAX = 10_000;
 
 /**
- * Two lanes of threads for calls that nobody knows the length of. Each begins on one of a few quick threads, of which
- * one organization never has all; what is not done there after 50 ms is begun again on a slow one, of which there are
- * more, and which the machine gives less. docs/adr/0017-slow-code-moves-aside.md
+ * Two thread pools for calls of unknown duration. Each call starts on one of a few quick threads, of which one
+ * organization can never occupy all. A call that takes more than 50 ms starts again on a slow thread. There are more
+ * slow threads, and they run at a lower priority. docs/adr/0017-slow-code-moves-aside.md
  */
 export class ThreadSlots<C extends Sliced, A extends object> {
   private readonly quick: ThreadSlot<C, A | 'overrun'>;
   private readonly slow: ThreadSlot<C, A | 'overrun'>;
-  /** Endpoints whose last call was slow, the latest last. */
+  /** Endpoints whose last call was slow, most recent last. */
   private readonly slowEndpoints = new Set<string>();
   private closed = false;
 
@@ -74,7 +80,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** Makes the call with at most `timeoutMs` of CPU time, and within `wallMsFor(timeoutMs)`. `bytes` is what it holds while it waits. Never rejects. */
+  /**
+   * Makes a call with at most `timeoutMs` of CPU time and within `wallMsFor(timeoutMs)`. `bytes` is the memory that it
+   * holds while it waits. Never rejects.
+   */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -103,7 +112,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     );
   }
 
-  /** For metrics. `slow` of the running ones are on slow threads; `restarts` counts threads that had to be replaced. */
+  /**
+   * Returns the values for metrics. `slow` counts the running calls on slow threads. `restarts` counts threads that had
+   * to be replaced.
+   */
   figures(): { running: number; slow: number; queued: number; workers: number; restarts: number } {
     const { quick, slow } = this;
     return {
@@ -115,7 +127,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     };
   }
 
-  /** Ends what runs (`stopped`) and what waits (`busy`), as every later call. */
+  /** Ends running calls (`stopped`), waiting calls (`busy`) and every later call (`busy`). */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.all([this.quick.close(), this.slow.close()]);
@@ -130,11 +142,11 @@ export class ThreadSlots<C extends Sliced, A extends object> {
   }
 }
 
-/** What a thread gets of the pace: quick ones do not yield. */
+/** Returns the shared memory for a thread. Quick threads are not throttled and get none. */
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
-/** A slow thread whose calls are told to the pace. */
+/** Wraps a slow thread so that its calls are counted by the budget. */
 function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): LaneThread<C, A> {
   if (pace === undefined) return thread;
   return {
@@ -154,7 +166,10 @@ function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): Lan
   };
 }
 
-/** The first of an organization always has its turn; more of them only while half of the threads stay free for others. */
+/**
+ * Returns whether a slow call may run. The first call of an organization always may. Further calls may only run while
+ * half of the threads stay free for others.
+ */
 function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
@@ -162,12 +177,18 @@ function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoin
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** Also where the thread had to be ended: it may take its time elsewhere. */
+/**
+ * Returns whether a call exceeded its slice, including a call whose thread had to be terminated. Such a call may take
+ * its time on a slow thread.
+ */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
-/** Where nothing else can be tried: what overran then was cut off by the end of the service, and what had its CPU time is late by itself. */
+/**
+ * Returns the final result when no other thread can take the call. An `overrun` is then caused by the shutdown of the
+ * service. A call that had its CPU time but missed the deadline has timed out.
+ */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
   if ('why' in end && end.why === 'starved' && end.cpuMs >= timeoutMs)
@@ -178,5 +199,5 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C =>
   ({ ...call, sliceMs }) as unknown as C;
 
-/** Returns the milliseconds by the clock within which a call with so much CPU time ends, waits and a second begin included. */
+/** Returns the wall-clock limit in milliseconds of a call with this CPU time, including waits and a second start. */
 export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;

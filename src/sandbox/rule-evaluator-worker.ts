@@ -6,13 +6,13 @@ import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation
 import type { EvaluationCall } from './rule-evaluator.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
-// The entry of a worker thread (judge.ts starts it): one question at a time.
+// Entry of a worker thread, started by rule-evaluator.ts. Evaluates one task at a time.
 const { niceness, cells } = workerData as { niceness: number; cells: Int32Array | null };
 const thread = ownThread();
 const evaluator = new Evaluator();
 const say = (message: ThreadMessage<EvaluationResult | 'overrun'>): void => parentPort?.postMessage(message);
 
-// On Linux 0 means the calling thread, elsewhere the whole process: only there others keep what they had.
+// On Linux, 0 means the calling thread. On other systems it means the whole process, whose priority must not change.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
 parentPort?.on('message', ({ question, timeoutMs, sliceMs, deadlineMs }: EvaluationCall) => {

@@ -9,7 +9,7 @@ import { type EvaluationCall, RuleEvaluator } from './rule-evaluator.js';
 
 const now = (): number => performance.now();
 
-/** What a thread does, in this one; `endsAfter` is how it ends where it is never done. */
+/** Evaluates in this thread. `endsAfter` is the end of a call that would never finish. */
 class SameThread implements LaneThread<EvaluationCall, EvaluationResult | 'overrun'> {
   readonly ready = Promise.resolve(true);
   readonly isAlive = true;
@@ -59,8 +59,8 @@ const viewOf = (text: string): RequestView =>
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const TEXT = Array.from({ length: 9_000 }, (_, i) => `word ${i};`).join('');
 
-describe('Judge', () => {
-  it('decides what a moment is not enough for: a harmless pattern on 90 KB, and 63 contains on 70 KB', async () => {
+describe('RuleEvaluator', () => {
+  it('decides conditions that exceed the small allowance: a harmless pattern on 90 KB, and 63 contains on 70 KB', async () => {
     const { judge, counted } = judgeOf();
     const filters = [
       filterOf(body('matches', 'word [0-9]+;word 8999;')),
@@ -76,7 +76,7 @@ describe('Judge', () => {
     expect(await counted()).toContain('{kind="filters",outcome="decided"} 1');
   });
 
-  it('finds the fiftieth of fifty rules of 64 leaves each, on 128 KB', async () => {
+  it('finds the fiftieth of fifty rules with 64 leaves each, on 128 KB', async () => {
     const { judge } = judgeOf();
     const when = (last: string): object => ({
       all: [...Array.from({ length: 63 }, (_, i) => body('contains', `word ${i};`)), body('contains', last)],
@@ -96,8 +96,8 @@ describe('Judge', () => {
     expect(rules.answer(place ?? -1, view.fresh())?.status).toBe(249);
   });
 
-  it('knows nothing where the time is over, and says so', async () => {
-    // Every look at this meter finds three seconds gone.
+  it('returns an unknown result and counts it when the time is over', async () => {
+    // Every reading of this meter is three seconds later.
     let usedMs = 0;
     const { judge, counted } = judgeOf(() => (usedMs += 3_000));
     const view = viewOf(TEXT);
@@ -111,7 +111,7 @@ describe('Judge', () => {
     expect(await counted()).toContain('{kind="filters",outcome="undecided"} 1');
   });
 
-  it('holds values against schemas, and says what is wrong with one', async () => {
+  it('validates values against schemas, and returns the faults of an invalid schema', async () => {
     const { judge } = judgeOf();
     const schema = JSON.stringify({ required: ['a'] });
 
@@ -125,7 +125,7 @@ describe('Judge', () => {
     });
   });
 
-  it('503: after its end', async () => {
+  it('503: after the shutdown of the evaluator', async () => {
     const { judge } = judgeOf();
     await judge.close();
 

@@ -10,23 +10,26 @@ import type { CpuBudget } from './cpu-budget.js';
 import type { EvaluationQuestion, EvaluationResult, SentRequest } from './evaluation.js';
 import { cellsFor, type LanesOptions, type Owner, type Sliced, ThreadSlots } from './lanes.js';
 
-/** A question as a thread is asked. */
+/** A task as sent to a thread. */
 export interface EvaluationCall extends Sliced {
   question: EvaluationQuestion;
   timeoutMs: number;
 }
 
-/** CPU time for one question. What the limits allow in ordinary patterns (64 leaves in 50 rules on 128 KB) needs seven seconds. */
+/**
+ * Maximum CPU time of one task. The most expensive allowed set of ordinary patterns (64 leaves in 50 rules on 128 KB)
+ * takes seven seconds.
+ */
 const TIMEOUT_MS = 10_000;
-/** A busy machine gives ten seconds of CPU time to a slow thread in no less than forty. */
+/** On a busy machine, a slow thread needs at least forty seconds to get ten seconds of CPU time. */
 const WALL_FACTOR = 4;
 const QUICK_MAX = 2;
 const SLOW_MAX = 4;
 const HEAP_MB_MAX = 128;
 
 /**
- * Judges by tenants' conditions and schemas what is too dear for the event loop, on threads where organizations take
- * turns. Whoever asks has tried with a small allowance before. Throws 503 when there is no room.
+ * Evaluates tenants' conditions and schemas that are too expensive for the event loop, on threads where organizations
+ * take turns. Callers first try with a small allowance. Throws 503 when the queue is full.
  */
 export class RuleEvaluator {
   private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;
@@ -47,24 +50,27 @@ export class RuleEvaluator {
     });
     this.judgements = metrics.counter(
       'judgements_total',
-      'Conditions and schemas that were judged off the event loop: decided, undecided (the time was not enough), busy (answered 503).',
+      'Conditions and schemas that were evaluated off the event loop: decided, undecided (the time was not enough), busy (answered 503).',
       ['kind', 'outcome'],
     );
   }
 
-  /** Which of the filters match; null for those that nobody knows of. */
+  /** Returns which of the filters match. Null for a filter whose result is unknown. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
   }
 
-  /** The place of the first rule that matches, -1 when none does, null when nobody knows. */
+  /** Returns the index of the first matching rule, -1 if none matches, or null if the result is unknown. */
   async first(owner: Owner, rules: CompiledRules, view: RequestView): Promise<number | null> {
     const verdict = await this.ask(owner, { kind: 'rules', rules: textOf(rules), ...sent(view) });
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /** What is wrong with a schema, and else with the value, as JSON texts; null when nobody knows. */
+  /**
+   * Returns the faults of a schema, or else those of the value, both given as JSON texts. Returns null if the result is
+   * unknown.
+   */
   async schema(
     owner: Owner,
     schema: string,
@@ -74,7 +80,7 @@ export class RuleEvaluator {
     return verdict?.kind === 'schema' ? verdict : null;
   }
 
-  /** For metrics. */
+  /** Returns the values for metrics. */
   figures(): ReturnType<ThreadSlots<EvaluationCall, EvaluationResult>['figures']> {
     return this.threadSlots.figures();
   }
@@ -93,7 +99,9 @@ export class RuleEvaluator {
     const isBusy = end.why === 'busy' || end.why === 'starved' || end.why === 'stopped';
     this.judgements.inc({ kind, outcome: isBusy ? 'busy' : 'undecided' });
     if (isBusy)
-      throw unavailable('Too much is being judged by filters, rules and schemas. Nothing was accepted, send it again.');
+      throw unavailable(
+        'Too many filters, rules and schemas are being evaluated. Nothing was accepted, send it again.',
+      );
     return null;
   }
 }
@@ -109,7 +117,7 @@ async function startedThread(
   });
 }
 
-/** The texts of what stays compiled for long, made once. */
+/** Cached JSON texts of conditions and rules, which stay compiled for long. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {
@@ -123,7 +131,8 @@ function sent({ request, body: seen, verification }: RequestView): {
   verification: RequestView['verification'];
 } {
   const { method, url, path, query, headers, ip } = request;
-  // A copy of what conditions see: a buffer is often a window on a much larger one, all of which would be sent.
+  // Copies the part of the body that conditions read. A buffer is often a view of a much larger one, which would be
+  // sent entirely.
   const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
   return { request: { method, url, path, query, headers, body, ip }, verification };
 }

@@ -4,7 +4,7 @@ import { CpuBudget } from './cpu-budget.js';
 import { RuleEvaluator } from './rule-evaluator.js';
 import { Sandbox } from './sandbox.js';
 
-/** Threads for what tenants bring that may take long: their JavaScript, their conditions and schemas. */
+/** Threads for potentially slow work of tenants: their JavaScript, their conditions and their schemas. */
 @Global()
 @Module({
   providers: [

@@ -11,7 +11,7 @@ import { Sandbox, type SandboxCall } from './sandbox.js';
 
 const MB = 1024 * 1024;
 const LOOP = 'export default () => { for (;;); }';
-/** A built-in that never asks the interrupt: only the parent can end it. */
+/** A built-in that ignores interrupts, so that only the parent can end it. */
 const DEAF_LOOP = 'export default () => new Array(2 ** 32 - 1).join("")';
 const ECHO = 'export default (value) => value';
 
@@ -19,7 +19,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sandbox-'));
 let sandbox: Sandbox;
 
-// Threads know nothing of Jest, which compiles in memory: their sources are compiled here, into a package of their own.
+// Threads do not use Jest's in-memory compilation. Their sources are compiled here, into a separate package.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   for (const file of readdirSync(import.meta.dirname).filter((name) =>
@@ -51,17 +51,17 @@ const failed = (reason: string): unknown => ({ ok: false, reason, message: expec
 const ok = (json: string | null): unknown => ({ ok: true, json });
 
 describe('run', () => {
-  it('starts no thread before the first call, and reuses those it has', async () => {
+  it('starts no thread before the first call, and reuses its threads', async () => {
     expect(sandbox.figures()).toEqual({ running: 0, slow: 0, queued: 0, workers: 0, restarts: 0 });
 
     for (let i = 0; i < 5; i += 1) expect(await run(ECHO, { args: [String(i)] })).toEqual(ok(String(i)));
 
-    // The one that it needed, and the one that stands by for others.
+    // The needed thread, and the standby thread.
     expect(sandbox.figures()).toMatchObject({ running: 0, slow: 0, queued: 0, restarts: 0 });
     expect(sandbox.figures().workers).toBeLessThanOrEqual(2);
   });
 
-  it('answers every one of many calls with its own result', async () => {
+  it('returns to each of many calls its own result', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, (_, i) => run(ECHO, { args: [String(i)], organization: `k${i % 7}` })),
     );
@@ -72,9 +72,9 @@ describe('run', () => {
 
   it.each([
     ['an endless loop', LOOP, 50, 'timeout'],
-    ['a built-in that takes for ever', DEAF_LOOP, 50, 'timeout'],
+    ['a built-in that never ends', DEAF_LOOP, 50, 'timeout'],
     [
-      'a search without an end',
+      'an endless search',
       'export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)',
       50,
       'timeout',
@@ -107,19 +107,19 @@ describe('run', () => {
     ['a deep pattern', 'export default () => new RegExp("(?:".repeat(1e6))', 10_000, 'threw'],
     ['an error with a message of 30 MB', 'export default () => { throw new Error("x".repeat(3e7)) }', 10_000, 'threw'],
     ['a syntax error in a long line', `export default () => "${'x'.repeat(60_000)}`, 10_000, 'invalid_code'],
-  ])('%s costs its call and not the next one', async (_what, code, timeoutMs, reason) => {
+  ])('%s affects its own call and not the next one', async (_what, code, timeoutMs, reason) => {
     expect(await run(code, { timeoutMs })).toEqual(failed(reason));
     expect(await run(ECHO)).toEqual(ok('1'));
   });
 
-  it('replaces a thread that had to be ended', async () => {
+  it('replaces a terminated thread', async () => {
     await run(DEAF_LOOP, { timeoutMs: 1 });
     await run(ECHO);
 
     expect(sandbox.figures()).toMatchObject({ running: 0, queued: 0, restarts: 1 });
   });
 
-  it('keeps nothing of one call for the next on the same thread', async () => {
+  it('keeps nothing of a call for the next one on the same thread', async () => {
     const code = 'export default () => { const was = globalThis.left ?? 0; globalThis.left = 1; return was }';
 
     expect([await run(code), await run(code)]).toEqual([ok('0'), ok('0')]);
@@ -132,7 +132,7 @@ describe('run', () => {
 
     for (let i = 0; i < 20; i += 1) expect(await run(bomb)).toEqual(failed('memory'));
 
-    // Each of them holds 64 MB: what were kept would show as over a gigabyte.
+    // Each of them holds 64 MB. Without releasing them, the process would grow by over a gigabyte.
     expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MB);
   });
 
@@ -145,7 +145,7 @@ describe('run', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
   });
 
-  it("is a crash, and no rejection, when the thread can't start", async () => {
+  it("returns crashed, without rejecting, when the thread can't start", async () => {
     const broken = new Sandbox({ workerFile: pathToFileURL(path.join(folder, 'missing.js')) });
 
     expect(await broken.run({ code: ECHO, args: ['1'], timeoutMs: 100, organization: 'a', endpoint: 'a' })).toEqual(
@@ -156,13 +156,13 @@ describe('run', () => {
 });
 
 describe('neighbours', () => {
-  /** Calls that end only when they are ended, of two organizations. */
+  /** Calls of two organizations that run until they are terminated. */
   const loops = (): Promise<SandboxOutcome>[] =>
     ['x', 'y'].flatMap((organization) =>
       [1, 2, 3].map((n) => run(LOOP, { timeoutMs: 5_000, organization, endpoint: `loop ${n}` })),
     );
 
-  it('of looping code are served while it loops: other organizations, other endpoints, and the very endpoint', async () => {
+  it('of looping code are served while it loops: other organizations, other endpoints, and the same endpoint', async () => {
     const ended: string[] = [];
     for (const loop of loops()) void loop.then(() => ended.push('loop'));
 
@@ -173,12 +173,12 @@ describe('neighbours', () => {
     }
 
     expect(ended).toEqual([]);
-    // Each organization's loops move aside once they have had their slice, which a busy machine gives them late.
+    // The loops of each organization move to slow threads after their slice, which takes longer on a busy machine.
     while (ended.length === 0 && sandbox.figures().slow < 2) await sleep(20);
     expect(ended).toEqual([]);
   });
 
-  it('that are slow themselves, and honest, are served while others loop', async () => {
+  it('that are slow but legitimate are served while others loop', async () => {
     const ended: string[] = [];
     for (const loop of loops()) void loop.then(() => ended.push('loop'));
     const slow = 'export default () => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i; return n > 0 }';
@@ -188,7 +188,7 @@ describe('neighbours', () => {
     expect(ended).toEqual([]);
   });
 
-  it('of a built-in that heeds no interrupt are served while it runs', async () => {
+  it('of a built-in that ignores interrupts are served while it runs', async () => {
     const deaf = [1, 2].map((n) => run(DEAF_LOOP, { timeoutMs: 3_000, organization: `deaf ${n}` }));
     const ended: string[] = [];
     for (const call of deaf) void call.then(() => ended.push('deaf'));
@@ -196,13 +196,13 @@ describe('neighbours', () => {
     expect(await run(ECHO, { organization: 'b' })).toEqual(ok('1'));
 
     expect(ended).toEqual([]);
-    // Out of time, or, on a machine that has none for them, busy.
+    // Timed out, or busy on a machine without CPU for them.
     expect((await Promise.all(deaf)).map(({ ok: isOk }) => isOk)).toEqual([false, false]);
   });
 });
 
-describe('slow code that must let others pass', () => {
-  /** As the pace of a process has it, with a share of a thousandth: what is slow rests for ever. */
+describe('throttled slow code', () => {
+  /** A CPU budget with a share of a thousandth, with which slow code sleeps almost forever. */
   function crowded(): { cells: Int32Array; begun: number } {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
@@ -214,7 +214,7 @@ describe('slow code that must let others pass', () => {
 
   const SLOW = 'export default () => { let n = 0; for (let i = 0; i < 3e7; i += 1) n += i; return n > 0 }';
 
-  it('rests while it is told to, goes on at once when it need not any more, and is not late for it', async () => {
+  it('sleeps while throttled, continues at once when it is not, and does not time out because of it', async () => {
     await sandbox.close();
     const told = crowded();
     const slow = run(SLOW, { timeoutMs: 9_000 });
@@ -223,7 +223,7 @@ describe('slow code that must let others pass', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
     const used = Atomics.load(told.cells, USED);
     await sleep(300);
-    // At a thousandth: what it has run since is a slice at most.
+    // At a thousandth, it has run at most a slice since.
     expect(Atomics.load(told.cells, USED) - used).toBeLessThan(100_000);
 
     Atomics.store(told.cells, SHARE, 0);
@@ -233,7 +233,7 @@ describe('slow code that must let others pass', () => {
     expect(told.begun).toBe(0);
   });
 
-  it('ends at once with the service, also while it rests', async () => {
+  it('ends at once when the service stops, also while it sleeps', async () => {
     await sandbox.close();
     const told = crowded();
     const slow = run(LOOP);
@@ -260,7 +260,7 @@ describe('check', () => {
     expect(await sandbox.check(code, 'a')).toBe(sentence);
   });
 
-  it('accepts nothing that could not be checked', async () => {
+  it('does not accept code that could not be checked', async () => {
     await sandbox.close();
 
     expect(await sandbox.check(ECHO, 'a')).toBe('The code could not be checked just now: send the request again.');
@@ -268,7 +268,7 @@ describe('check', () => {
 });
 
 describe('close', () => {
-  it('ends what runs and what waits, and refuses what comes later', async () => {
+  it('terminates running calls, ends waiting ones, and rejects later ones', async () => {
     const calls = [run(LOOP), run(ECHO)];
 
     await sandbox.close();

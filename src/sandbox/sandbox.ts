@@ -8,23 +8,24 @@ import { cellsFor, type Owner, ThreadSlots } from './lanes.js';
 import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 
 export interface SandboxOptions {
-  /** Quick threads at most, two at least; they start when they are first needed. */
+  /** Maximum number of quick threads, at least two. They start on first use. */
   workers?: number;
-  /** The compiled worker.ts: beside this file in a build, elsewhere only for unit tests, which run without one. */
+  /** Compiled worker.ts. Next to this file in a build, elsewhere only in unit tests, which run without a build. */
   workerFile?: URL;
-  /** What slow code yields by. */
+  /** CPU budget of slow code. */
   pace?: CpuBudget;
 }
 
-/** A call of somebody's JavaScript. */
+/** A call of a tenant's JavaScript. */
 export interface SandboxCall extends Owner {
   /** An ES module without imports, whose default export is a function, which may be async. At most 64 KB. */
   code: string;
-  /** The arguments, each as JSON text. */
+  /** Arguments, each as JSON text. */
   args: readonly string[];
   /**
-   * Of CPU time, from the moment in which the code begins. By the clock the call ends after twice as long and two seconds, with its wait for
-   * a thread (`wallMsFor`): as `busy` where it had less CPU time than this.
+   * Maximum CPU time, measured from the start of the code. The wall-clock limit is twice that plus two seconds,
+   * including the wait for a thread (`wallMsFor`). A call that hits the wall-clock limit with less CPU time ends as
+   * `busy`.
    */
   timeoutMs: number;
   inputBytesMax?: number;
@@ -32,9 +33,12 @@ export interface SandboxCall extends Owner {
 }
 
 const WORKERS_DEFAULT = 2;
-/** Beside the quick ones: eight threads, each with at most 64 MB for its guest. */
+/** In addition to the quick threads: eight threads in total, each with at most 64 MB for its guest. */
 const SLOW_MAX = 6;
-/** Of a thread's own heap, which copies texts in and out; the guest's memory is WebAssembly's and not in it. */
+/**
+ * Heap limit of a thread, for copying texts in and out. The memory of the guest belongs to WebAssembly and is not part
+ * of it.
+ */
 const HEAP_MB_MAX = 64;
 const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
@@ -42,8 +46,8 @@ const RESULT_BYTES_MAX = 256 * 1024;
 const CHECK_TIMEOUT_MS = 1_000;
 
 /**
- * Runs untrusted JavaScript away from the event loop: QuickJS in WebAssembly on worker threads, a fresh VM of at most
- * 64 MB per call, no I/O. Whatever the code does costs its own call and nothing else.
+ * Runs untrusted JavaScript off the event loop: QuickJS in WebAssembly on worker threads, with a fresh VM of at most 64
+ * MB per call and no I/O. Misbehaving code only affects its own call.
  */
 export class Sandbox {
   private readonly threadSlots: ThreadSlots<GuestCall, SandboxOutcome>;
@@ -67,7 +71,7 @@ export class Sandbox {
     });
   }
 
-  /** Calls the code's function. Never rejects; a call that there is no room for ends as `busy`. */
+  /** Calls the function of the code. Never rejects. Ends as `busy` when the queue is full. */
   run(call: SandboxCall): Promise<SandboxOutcome> {
     const inputBytesMax = call.inputBytesMax ?? INPUT_BYTES_MAX;
     if (bytesOf(call.args) > inputBytesMax) {
@@ -78,8 +82,8 @@ export class Sandbox {
   }
 
   /**
-   * What is wrong with the code, in a sentence; null when it is a module with a function as its default export.
-   * Its top level runs, the function does not.
+   * Returns why the code is not a module with a function as its default export, or null if it is. Runs the top level of
+   * the code, but not the function.
    */
   async check(code: string, organization: string): Promise<string | null> {
     const outcome = await this.submit(
@@ -91,12 +95,15 @@ export class Sandbox {
     return isOurs ? 'The code could not be checked just now: send the request again.' : outcome.message;
   }
 
-  /** For metrics. `slow` of the running ones are on slow threads; `restarts` counts threads that had to be replaced. */
+  /**
+   * Returns the values for metrics. `slow` counts the running calls on slow threads. `restarts` counts threads that had
+   * to be replaced.
+   */
   figures(): ReturnType<ThreadSlots<GuestCall, SandboxOutcome>['figures']> {
     return this.threadSlots.figures();
   }
 
-  /** Ends what runs and what waits; every later call is `busy`. */
+  /** Terminates running calls and ends waiting ones. Every later call is `busy`. */
   async close(): Promise<void> {
     this.closed = true;
     await this.threadSlots.close();
@@ -117,9 +124,9 @@ function outcomeOf(end: JobEnd<SandboxOutcome>): SandboxOutcome {
     case 'timeout':
       return failure('timeout', 'The code did not end in time.');
     case 'memory':
-      return failure('memory', 'The code wanted more memory than a call has.');
+      return failure('memory', 'The code needed more memory than a call has.');
     case 'crashed':
-      return failure('crashed', 'The thread that ran the code broke.');
+      return failure('crashed', 'The thread that ran the code failed.');
     case 'starved':
       return failure('busy', TOO_BUSY);
     case 'stopped':
@@ -131,7 +138,7 @@ function outcomeOf(end: JobEnd<SandboxOutcome>): SandboxOutcome {
 
 const bytesOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-/** Compiled once; the threads share the machine code. */
+/** Compiles the engine once. The threads share its machine code. */
 async function loadEngine(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')));
 }

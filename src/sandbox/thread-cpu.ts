@@ -1,9 +1,12 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Milliseconds of a clock that all threads of the process share and that nothing sets; `performance.now()` counts from the start of each thread. */
+/**
+ * Returns milliseconds on a monotonic clock that all threads of the process share. `performance.now()` counts from the
+ * start of each thread instead.
+ */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
-/** The calling thread's number, by which `cpuMsOf` knows it; null where the system does not tell (it is Linux's). */
+/** Returns the system's id of the calling thread, for `cpuMsOf`. Returns null on systems other than Linux. */
 export function ownThread(): string | null {
   try {
     return readlinkSync('/proc/thread-self').split('/').pop() ?? null;
@@ -12,7 +15,9 @@ export function ownThread(): string | null {
   }
 }
 
-/** The CPU time that a thread of this process has used so far, in milliseconds; null where it is not to be had. */
+/**
+ * Returns the CPU time that a thread of this process has used, in milliseconds. Returns null where it is not available.
+ */
 export function cpuMsOf(thread: string | null): number | null {
   if (thread === null) return null;
   try {
@@ -23,7 +28,10 @@ export function cpuMsOf(thread: string | null): number | null {
   }
 }
 
-/** What a thread uses from now on: CPU time, or the time that passes where CPU time is not to be had. */
+/**
+ * Returns a function that measures the CPU time of a thread from now on. Measures wall-clock time where CPU time is not
+ * available.
+ */
 export function meterOf(thread: string | null): () => number {
   const [cpuMs, atMs] = [cpuMsOf(thread), performance.now()];
   return () => {

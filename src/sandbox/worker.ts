@@ -5,7 +5,7 @@ import { cpuThrottleFor } from './cpu-throttle.js';
 import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
-// The entry of a worker thread (sandbox.ts starts it): one call at a time, each in a fresh VM of the shared engine.
+// Entry of a worker thread, started by sandbox.ts. Makes one call at a time, each in a fresh VM of the shared engine.
 const { engine, niceness, cells } = workerData as {
   engine: WebAssembly.Module;
   niceness: number;
@@ -14,10 +14,10 @@ const { engine, niceness, cells } = workerData as {
 const thread = ownThread();
 const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
-// On Linux 0 means the calling thread, elsewhere the whole process: only there others keep what they had.
+// On Linux, 0 means the calling thread. On other systems it means the whole process, whose priority must not change.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
-// The engine's machine code is made when it first runs: not at the cost of the first call.
+// The first run creates the machine code of the engine, which must not slow down the first call.
 await runGuest(
   engine,
   { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 },

@@ -15,11 +15,11 @@ const HEADER_BYTES_MAX = 4096;
 const PLACES_MAX = 50;
 const STATUS_DEFAULT = 200;
 
-/** These have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+/** Statuses without a body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // The connection's, and the framing of the body.
+  // Headers of the connection and of message framing.
   'connection',
   'keep-alive',
   'te',
@@ -34,7 +34,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'date',
   'server',
   'host',
-  // They would hold for everything at our address, not only for this answer.
+  // Headers that affect everything on Posthorn's host, not only this answer.
   'set-cookie',
   'set-cookie2',
   'alt-svc',
@@ -44,18 +44,21 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'service-worker-allowed',
   'nel',
   'report-to',
-  // Set below.
+  // Set by `PROTECTION` below.
   'content-security-policy',
   'x-content-type-options',
 ]);
 
-/** Where a value of the request would decide where a browser goes, or what it takes the body for. */
+/**
+ * Headers that may not contain request values: a sender could redirect the browser or change how it interprets the
+ * body.
+ */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
-/** Whoever opens the answer in a browser runs nothing of it at our address, whatever is echoed in it. */
+/** Keeps a browser from executing echoed content in the origin of Posthorn. */
 const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
 
-/** Compiles `{status, body, headers}`, all of them optional; null after a fault. */
+/** Compiles `{status, body, headers}`, all of them optional. Returns null after a fault. */
 export function compileAnswer(value: unknown, at: string, faults: Faults): AnswerTemplate | null {
   const before = faults.list.length;
   const respond = faults.object(value, at, ['status', 'body', 'headers']);
@@ -68,7 +71,7 @@ export function compileAnswer(value: unknown, at: string, faults: Faults): Answe
   if (body !== '' && BODILESS.has(status)) faults.add(`${at}.body`, `must be empty with status ${status}`);
   const template = compileTemplate(body, `${at}.body`, faults, type.encoding ?? 'plain');
   const places = headers.templates.reduce((sum, [, header]) => sum + header.places, template?.places ?? 0);
-  if (places > PLACES_MAX) faults.add(at, `has too many places to fill in: at most ${PLACES_MAX}`);
+  if (places > PLACES_MAX) faults.add(at, `has too many placeholders: at most ${PLACES_MAX}`);
   if (type.encoding === null && (template?.places ?? 0) > 0) {
     faults.add(`${at}.body`, 'can only hold {{…}} in an answer of JSON, HTML, XML, text/plain or a form');
   }
@@ -137,7 +140,10 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/** The content type as it is sent, and how values are put into such a body; an encoding of null is none that is safe. */
+/**
+ * Returns the content type to send and the encoding for values in such a body. The encoding is null if no encoding is
+ * safe for the content type.
+ */
 function contentType(
   given: string | null,
   body: string,
@@ -161,9 +167,9 @@ function contentType(
   const charset = parameters
     .map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1])
     .find((name) => name !== undefined);
-  // Another charset would read other characters than those that were escaped.
+  // In another charset the escaped characters would be read as different ones.
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    faults.add(at, 'must have charset utf-8, in which answers are sent');
+    faults.add(at, 'must have charset utf-8, because answers are sent in UTF-8');
   const encoding = encodingOf(type);
   const needsCharset = charset === undefined && (type.startsWith('text/') || encoding === 'markup');
   return { header: needsCharset ? [mediaType, ...parameters, 'charset=utf-8'].join('; ') : given, encoding };
@@ -179,6 +185,6 @@ function encodingOf(type: string): Encoding | null {
 function renderedHeaders({ templates }: Headers, type: string | null, view: RequestView): Record<string, string> {
   const headers = templates.map(([name, template]) => [name, template.render(view, HEADER_BYTES_MAX).trim()] as const);
   const own = type === null ? [] : [['content-type', type] as const];
-  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
   return Object.fromEntries([...headers, ...own, ...(type === null ? [] : Object.entries(PROTECTION))]);
 }

@@ -59,7 +59,7 @@ const json = (path: string, op: string, value?: string): object => ({
 });
 
 describe('a leaf by type', () => {
-  // Each type: its value on the request above, and another one.
+  // Per type: its value in the request above.
   const types: [name: string, leaf: object, value: string, on: () => RequestView][] = [
     ['json', { type: 'json', path: '$.type' }, 'order.paid', view],
     ['body', { type: 'body' }, JSON_BODY, view],
@@ -192,7 +192,7 @@ describe('a leaf by type', () => {
     expect(holds(json(path, op, value), on)).toBe(expected);
   });
 
-  it('says that none of many is one by not around eq', () => {
+  it('a not around eq says that none of several nodes matches', () => {
     const on = view({ text: '{"items":[{"sku":"a"},{"sku":"b"}]}' });
 
     expect([
@@ -222,7 +222,7 @@ describe('a leaf by type', () => {
     expect(holds(leaf('ip', op, value), view({ ip: '::ffff:203.0.113.7' }))).toBe(expected);
   });
 
-  it('ip: an unknown address is missing', () => {
+  it('ip: an invalid address counts as missing', () => {
     const nobody = view({ ip: 'unix:' });
 
     expect([holds(leaf('ip', 'in', '0.0.0.0/0,::/0'), nobody), holds(leaf('ip', 'ne', '::1'), nobody)]).toEqual([
@@ -236,18 +236,18 @@ describe('a leaf by type', () => {
     ]).toEqual([true, false]);
   });
 
-  it('method and content type are written in any case', () => {
+  it('method and content type are compared case-insensitively', () => {
     expect([holds(leaf('method', 'in', 'get,post')), holds(leaf('content_type', 'ends_with', '/JSON'))]).toEqual([
       true,
       true,
     ]);
   });
 
-  it("a path that can't be decoded is compared as it was sent", () => {
+  it("a path that can't be decoded is compared as sent", () => {
     expect(holds(leaf('path', 'eq', '/%zz%41'), view({ path: '/%zz%41' }))).toBe(true);
   });
 
-  it('the first value of several counts, an empty one is there', () => {
+  it('the first of several values counts, and an empty value is present', () => {
     expect([
       holds(leaf('query', 'eq', '1', { name: 'a' })),
       holds(leaf('form', 'eq', '1', { name: 'a' }), formView()),
@@ -262,7 +262,7 @@ describe('a leaf by type', () => {
 describe('a body', () => {
   const at = (size: number): string => `{"a":"${'x'.repeat(size - 8)}"}`;
 
-  it('is JSON up to 128 KB, and text for its first 128 KB', () => {
+  it('a body is JSON up to 128 KB, and its text is the first 128 KB', () => {
     expect([
       holds(json('$.a', 'exists'), view({ text: at(131_072) })),
       holds(json('$.a', 'exists'), view({ text: at(131_073) })),
@@ -279,18 +279,18 @@ describe('a body', () => {
     ['10,000 deep', `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
     ['open brackets', '['.repeat(131_072)],
     ['open objects', '{"a":'.repeat(20_000)],
-  ])('of %s is not JSON', (_what, text) => {
+  ])('a body of %s is not JSON', (_what, text) => {
     const on = view({ text });
 
     expect([on.json, on.json]).toEqual([undefined, undefined]);
     expect(holds(json('$', 'exists'), on)).toBe(false);
   });
 
-  it('is not JSON when it is not UTF-8', () => {
+  it('a body that is not UTF-8 is not JSON', () => {
     expect(view({ body: Buffer.from([0x22, 0xff, 0x22]) }).json).toBeUndefined();
   });
 
-  it('is JSON 512 deep, and brackets in strings are no depth', () => {
+  it('a body with 512 levels is JSON, and brackets in strings do not count as levels', () => {
     expect(holds(json(`$${'[0]'.repeat(300)}`, 'exists'), view({ text: `${'['.repeat(512)}${']'.repeat(512)}` }))).toBe(
       true,
     );
@@ -350,7 +350,7 @@ describe('faults', () => {
     [leaf('query', 'eq', 'x', { name: 'n'.repeat(257) }), 'when.name: must have at most 256 bytes'],
     [leaf('verification', 'eq', 'yes'), 'when.value: must be one of verified, failed, none'],
     [leaf('verification', 'in', 'none,yes'), 'when.value: must be one of verified, failed, none'],
-    [leaf('body', 'in', ' , '), 'when.value: must be a list of values'],
+    [leaf('body', 'in', ' , '), 'when.value: must be a comma-separated list of values'],
     [leaf('body', 'gt', 'ten'), 'when.value: must be a decimal number'],
     [leaf('body', 'gt', '0x10'), 'when.value: must be a decimal number'],
     [leaf('body', 'lte', ''), 'when.value: must be a decimal number'],
@@ -382,13 +382,13 @@ describe('faults', () => {
     any: [1, 2].map((half) => ({ all: Array.from({ length: leaves / 2 }, () => json('$.n', 'eq', `${half}`)) })),
   });
 
-  it('allows 8 levels and no more', () => {
+  it('allows at most 8 levels', () => {
     expect(faults(nested(8))).toEqual([]);
     expect(faults(nested(9))).toEqual([`when${'.not'.repeat(8)}: is nested too deeply: at most 8 levels`]);
     expect(faults(nested(10_000))).toHaveLength(1);
   });
 
-  it('allows 64 leaves and no more', () => {
+  it('allows at most 64 leaves', () => {
     expect(faults(many(64))).toEqual([]);
     expect(faults(many(66))).toEqual(['when.any.1.all.31: is one condition too many: at most 64 in all']);
     expect(faults({ any: Array.from({ length: 65 }, () => 1) })).toEqual([
@@ -404,7 +404,7 @@ describe('faults', () => {
     expect(faults({ all: Array.from({ length: 64 }, () => ({})) })).toHaveLength(20);
   });
 
-  it('never throws, and never runs what it was given', () => {
+  it('never throws, and never executes its input', () => {
     const key = fc.constantFrom('all', 'any', 'not', 'type', 'op', 'path', 'name', 'value', '__proto__', 'toString');
     const text = fc.constantFrom(
       'json',
@@ -461,7 +461,7 @@ describe('every condition', () => {
     ),
   })).node;
 
-  it('is what its double negation is, and not what its negation is', () => {
+  it('equals its double negation and differs from its negation', () => {
     fc.assert(
       fc.property(condition, (when) => {
         expect(holds({ not: { not: when } })).toBe(holds(when));
@@ -491,7 +491,7 @@ describe('the work for one request is bounded', () => {
     },
   );
 
-  it('matches nothing more, whichever way round it is asked, once it is spent', () => {
+  it('matches nothing any more once the allowance is exhausted, not even through a not', () => {
     const costly = leaf('body', 'matches', 'a[ab]{22}[cd]');
     const cheap = { type: 'method', op: 'exists' };
     const short = random.slice(0, 400);
@@ -505,14 +505,14 @@ describe('the work for one request is bounded', () => {
     expect(holds(cheap, view({ text: short }))).toBe(true);
   });
 
-  it('is nothing begun that could take longer than a moment: a pattern on a large text, before it is looked at', () => {
+  it('does not start work that could block the event loop: a pattern on a large text is refused before it runs', () => {
     const on = view({ text: random });
 
     expect(holds(leaf('body', 'matches', 'a'), on)).toBe(false);
     expect(on.isExhausted).toBe(true);
   });
 
-  it('holds for a text with much in it where there is an allowance for it', () => {
+  it('evaluates a large text with a sufficient allowance', () => {
     const contains = { all: Array.from({ length: 63 }, (_, i) => leaf('body', 'contains', `word ${i};`)) };
     const text = Array.from({ length: 10_000 }, (_, i) => `word ${i};`).join(' ');
     const on = view({ text }, 10_000_000);
@@ -521,7 +521,7 @@ describe('the work for one request is bounded', () => {
     expect(on.isExhausted).toBe(false);
   });
 
-  it('is linear for what a text contains, also where it repeats itself', () => {
+  it('contains is linear, also in a text that repeats itself', () => {
     const value = `${'a'.repeat(511)}b${'a'.repeat(512)}`;
 
     for (const [text, is] of [
@@ -545,7 +545,7 @@ describe('the work for one request is bounded', () => {
     );
   });
 
-  it('counts the nodes that a path visits', () => {
+  it('charges every node that a path visits', () => {
     const on = view({ text: JSON.stringify(Array.from({ length: 60_000 }, () => 1)) });
 
     expect(holds({ all: Array.from({ length: 64 }, () => json('$[*].x', 'absent')) }, on)).toBe(false);
@@ -560,7 +560,7 @@ describe('compileFilter', () => {
     return compiled.condition.matches(on);
   }
 
-  it('takes a leaf without a type for JSON', () => {
+  it('a leaf without a type is a json leaf', () => {
     expect([
       passes({ path: '$.type', op: 'eq', value: 'order.paid' }),
       passes({ not: { path: '$.type', op: 'exists' } }),
@@ -575,7 +575,7 @@ describe('compileFilter', () => {
     ['not JSON', 'hello'],
     ['over 128 KB', JSON.stringify({ a: 'x'.repeat(131_072) })],
     ['empty', ''],
-  ])('as a whole does not match a body that is %s', (_what, text) => {
+  ])('a filter never matches a body that is %s, not even through a not', (_what, text) => {
     const absent = { path: '$.b', op: 'absent' };
 
     for (const filter of [
@@ -588,7 +588,7 @@ describe('compileFilter', () => {
     expect(passes({ type: 'method', op: 'exists' }, view({ text }))).toBe(true);
   });
 
-  it('matches the body null', () => {
+  it('a filter matches the body null', () => {
     expect(passes({ path: '$', op: 'eq', value: 'null' }, view({ text: 'null' }))).toBe(true);
   });
 });

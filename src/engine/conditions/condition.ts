@@ -4,9 +4,12 @@ import type { RequestView } from './request-view.js';
 
 /** A compiled `when` or filter. */
 export interface Condition {
-  /** Never throws. False where the view is exhausted afterwards: then nobody knows. */
+  /**
+   * Returns whether the request matches. Never throws. Returns false if the view is exhausted afterwards; the result is
+   * unknown then.
+   */
   matches(view: RequestView): boolean;
-  /** What it was compiled from, for whoever compiles it elsewhere. */
+  /** The JSON that the condition was compiled from, for compiling it again on another thread. */
   readonly source: unknown;
 }
 
@@ -19,7 +22,7 @@ const DEPTH_MAX = 8;
 const LEAVES_MAX = 64;
 const BRANCHES = ['all', 'any', 'not'] as const;
 
-/** Compiles the grammar of `when`: one of `all`, `any`, `not`, or a leaf. `at` is where the value stands in the request. */
+/** Compiles a `when`: one of `all`, `any`, `not`, or a leaf. `at` is the path of the value in the API request. */
 export function compileCondition(
   value: unknown,
   at: string,
@@ -34,8 +37,8 @@ export function compileCondition(
 }
 
 /**
- * Compiles a route's filter: the same grammar, in which a leaf without a type is of type `json`. A filter that asks
- * for JSON does not match a body that is over 128 KB or not JSON at all, not even through a `not`.
+ * Compiles the filter of a route. The grammar is the one of `when`, but a leaf without a type has the type `json`. A
+ * filter with a `json` leaf never matches a body that is over 128 KB or not JSON, not even through a `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');
@@ -56,7 +59,7 @@ class Compiler {
 
   constructor(private readonly defaultType: 'json' | undefined) {}
 
-  /** Null after a fault. */
+  /** Compiles one node. Returns null after a fault. */
   node(value: unknown, at: string, depth: number): Node | null {
     if (this.faults.isFull || this.leaves > LEAVES_MAX) return null;
     if (depth > DEPTH_MAX) return this.fault(at, `is nested too deeply: at most ${DEPTH_MAX} levels`);

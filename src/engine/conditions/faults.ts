@@ -1,13 +1,15 @@
-/** What is wrong with one value; `path` leads to it from the root of the request's body (`responseRules.rules.0.when.op`). */
+/**
+ * One validation fault. `path` leads to the value from the root of the request body (`responseRules.rules.0.when.op`).
+ */
 export interface Fault {
   path: string;
   message: string;
 }
 
-/** A list of faults stays readable, and small, whatever was sent. */
+/** Keeps the error response readable and small for any input. */
 const FAULTS_MAX = 20;
 
-/** Collects what is wrong; from 20 faults on it only says so. */
+/** Collects validation faults. Drops further faults after the first 20. */
 export class Faults {
   readonly list: Fault[] = [];
 
@@ -19,7 +21,10 @@ export class Faults {
     if (!this.isFull) this.list.push({ path, message });
   }
 
-  /** The value as an object, with a fault for every key that is not known; null with a fault when it is none. */
+  /**
+   * Returns the value as an object and adds a fault for every unknown key. Returns null and adds a fault when the value
+   * is no object.
+   */
   object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> | null {
     if (!isObject(value)) {
       this.add(path, 'must be an object');
@@ -31,7 +36,7 @@ export class Faults {
     return value;
   }
 
-  /** The value as a text of at most so many bytes; null with a fault when it is none. */
+  /** Returns the value as a text of at most `bytesMax` bytes. Returns null and adds a fault when it is none. */
   text(value: unknown, path: string, bytesMax: number): string | null {
     if (typeof value !== 'string') {
       this.add(path, 'must be a string');

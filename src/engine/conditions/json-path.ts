@@ -8,24 +8,24 @@ type Step =
   | { kind: 'slice'; start: number | undefined; stop: number | undefined; step: number }
   | { kind: 'wildcard' };
 
-/** A JSONPath (RFC 9535) of names, indexes, slices and wildcards, one selector a segment. */
+/** A JSONPath (RFC 9535) of names, indexes, slices and wildcards, with one selector per segment. */
 export interface JsonPath {
-  /** Every node in the request's body, in the order of the document. */
+  /** Returns all matching nodes of the request body in document order. */
   all(view: RequestView): readonly unknown[];
-  /** The first node in the request's body, in the order of the document; undefined when there is none. */
+  /** Returns the first matching node of the request body in document order, or undefined. */
   first(view: RequestView): unknown;
 }
 
 export const JSON_PATH_BYTES_MAX = 1024;
 
-/** What looking at one node costs, in steps of `Allowance`. */
+/** Cost of visiting one node, in steps of `Allowance`. */
 const STEPS_PER_NODE = 10;
 const ALLOWED = 'names, indexes, slices and wildcards, like $.data.items[0].id';
 
 const environment = new JSONPathEnvironment();
 const { selectors } = jsonpath;
 
-/** The path, or a sentence that says what is wrong with it. */
+/** Compiles a JSONPath. Returns a message that completes a sentence if the path is invalid. */
 export function compileJsonPath(text: string): JsonPath | string {
   const steps = stepsOf(text);
   if (typeof steps === 'string') return steps;
@@ -50,7 +50,8 @@ function stepsOf(text: string): Step[] | string {
   const steps: Step[] = [];
   for (const segment of segments) {
     const [selector, ...more] = segment.selectors;
-    // Several selectors in one segment multiply with every segment; `..` does with every level of the document.
+    // The cost of several selectors multiplies with every segment. The cost of `..` multiplies with every level of the
+    // document.
     if (segment.toString().startsWith('..') || more.length > 0)
       return `can only use ${ALLOWED}, one at a time and without ..`;
     const step = stepOf(selector);
@@ -68,7 +69,9 @@ function stepOf(selector: unknown): Step | null {
   return { kind: 'slice', start: selector.start, stop: selector.stop, step: selector.step ?? 1 };
 }
 
-/** Depth first, so that it stops at the first. Own code, because json-p3 copies the way to every node that it passes. */
+/**
+ * Searches depth first and stops at the first match. Own code, because json-p3 copies the path for every visited node.
+ */
 function firstNode(value: unknown, steps: readonly Step[], at: number, view: RequestView): unknown {
   const step = steps[at];
   if (step === undefined) return value;
@@ -117,7 +120,7 @@ function children(value: unknown, step: Step): Iterable<unknown> {
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-/** RFC 9535, section 2.3.4.2. */
+/** Yields the elements of a slice (RFC 9535, section 2.3.4.2). */
 function* sliced(
   values: readonly unknown[],
   start: number | undefined,

@@ -5,21 +5,21 @@ import { networksOf } from './networks.js';
 import { compileOperator, isUnary, listOf, type Op, type Operator, OPS } from './operators.js';
 import type { RequestView } from './request-view.js';
 
-/** One question to a request. */
+/** A single test of a request. */
 export interface Leaf {
   readonly readsJson: boolean;
   holds(view: RequestView): boolean;
 }
 
-/** The texts that are asked about: none where the value is missing, several where a path leads to several nodes. */
+/** Reads the texts to test: none if the value is missing, several if a path matches several nodes. */
 type Read = (view: RequestView) => readonly string[];
 
 interface LeafType {
-  /** The key that says which of many values is meant. */
+  /** The key that selects one of many values. */
   selector?: 'name' | 'path';
-  /** How the value is written, so that `value` may be written otherwise. */
+  /** Normalizes the configured `value` to the spelling of the read value. */
   normal?: (value: string) => string;
-  /** The only values there are. */
+  /** All possible values, if they are limited. */
   values?: readonly string[];
   ops?: readonly Op[];
   read: (view: RequestView, selector: string) => string | undefined;
@@ -45,7 +45,7 @@ type TypeName = keyof typeof TYPES;
 
 const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
-/** The leaf; null after a fault. `defaultType` stands in where there is no `type`. */
+/** Compiles a leaf. Returns null after a fault. `defaultType` applies if `type` is missing. */
 export function compileLeaf(
   value: Record<string, unknown>,
   at: string,
@@ -76,7 +76,7 @@ export function compileLeaf(
     : compileTextLeaf({ type, rules, op, text, read }, at, faults);
 }
 
-/** What is told apart by `name` or `path`: a name, or how to read the body; null after a fault. */
+/** Compiles the selector of a leaf: a name, or a function that reads the body. Returns null after a fault. */
 function compileSelector(
   key: 'name' | 'path',
   type: TypeName,
@@ -133,7 +133,7 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-/** A path with a wildcard or a slice may lead to many nodes: one that matches is enough. */
+/** Tests all texts. A path with a wildcard or a slice may match many nodes, and one node that passes is enough. */
 function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
   return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }
@@ -146,7 +146,9 @@ function listed(text: string | undefined): readonly string[] {
   return text === undefined ? [] : [text];
 }
 
-/** A list or an object is written out to be compared. */
+/**
+ * Returns the text of a value and charges its length to the allowance. Lists and objects are serialized to be compared.
+ */
 function paidTextOf(value: unknown, view: RequestView): string {
   if (view.isExhausted) return '';
   const text = textOf(value) ?? '';
@@ -154,7 +156,10 @@ function paidTextOf(value: unknown, view: RequestView): string {
   return text;
 }
 
-/** A JSON value as a text to compare: a string as it is, a number as it was written, everything else as JSON; undefined when there is none. */
+/**
+ * Returns a JSON value as a text to compare: a string as it is, a number in its original spelling, anything else as
+ * JSON. Returns undefined for undefined.
+ */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || value === undefined ? value : writeExact(value);
 }

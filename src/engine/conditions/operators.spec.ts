@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import { compileOperator } from './operators.js';
 
 describe('a pattern', () => {
-  it('keeps nothing of the texts that it has looked at', () => {
+  it('keeps no states of matched texts', () => {
     const compile = jest.spyOn(RE2JS, 'compile');
     const operator = compileOperator('matches', 'a[ab]{20}[cd]');
     const compiled = compile.mock.results[0]?.value as RE2JS;
@@ -13,7 +13,7 @@ describe('a pattern', () => {
     const isMatch = typeof operator === 'string' ? operator : operator.holds('abbabaab'.repeat(500));
 
     expect(isMatch).toBe(false);
-    // The cache was used, and is empty again.
+    // The cache was used and is empty again.
     expect(compiled.re2Input.lazyDFA).not.toBeNull();
     expect([compiled.re2Input.lazyDFA.stateCount, compiled.re2Input.lazyDFA.stateCache.size]).toEqual([0, 0]);
   });
@@ -24,7 +24,7 @@ describe('an order', () => {
   const small = fc.integer({ min: -20, max: 20 });
   const large = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
-  it('is that of the numbers, however they are written and however long they are', () => {
+  it('compares numbers by value, in any notation and of any length', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(small, small), fc.tuple(large, large)), ([left, right]) => {
         for (const value of written(right)) {
@@ -39,7 +39,7 @@ describe('an order', () => {
   });
 
   it.each(['', '-', '+', '1 ', ' 1', '1-', '--1', '0x1', '1,5', 'one', '\u0661', undefined])(
-    'has no place for %j',
+    'does not match %j, which is no decimal number',
     (text) => {
       for (const op of ['gt', 'gte', 'lt', 'lte'] as const) {
         const operator = compileOperator(op, '0');

@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
 import { compareDecimals, exactWhole, isDecimal } from '../decimals.js';
 
-/** What an `op` with its `value` asks of a text; undefined is a value that is missing. */
+/** The test that an `op` with its `value` makes on a text. Undefined stands for a missing value. */
 export interface Operator {
   holds(text: string | undefined): boolean;
-  /** What the question costs of a text of so many characters at the very most, in steps of `Allowance`. */
+  /** Maximum cost of testing a text of `length` characters, in steps of `Allowance`. */
   steps(length: number): number;
 }
 
@@ -26,18 +26,18 @@ export const OPS = [
 
 export type Op = (typeof OPS)[number];
 
-/** Whether it asks only if there is a value, and so has none of its own. */
+/** Returns whether the operator only tests for presence and therefore takes no `value`. */
 export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' || op === 'absent';
 
-/** Instructions of a compiled pattern: its time grows with them as with the text. */
+/** Maximum number of instructions of a compiled pattern. The time to match grows with it as with the text. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * What a pattern costs a character where it makes a new state for each: three microseconds at best, and more with its
- * size. Ordinary ones on ordinary texts cost a hundredth of it, but nobody can tell from looking at them.
+ * Cost per character of a pattern that creates a new state for each character: at least 3 µs, and more with its size.
+ * Ordinary patterns on ordinary texts cost a hundredth of it, but the pattern alone does not reveal which case applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** From here on the search of V8 compares again and again where a text repeats itself: up to 120 ms on 128 KB. */
+/** Above this length, V8's search compares repeatedly in texts that repeat themselves: up to 120 ms on 128 KB. */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;
@@ -46,7 +46,7 @@ const nothing = (): number => 0;
 const PRESENT: Operator = { holds: (text) => text !== undefined, steps: nothing };
 const ABSENT: Operator = { holds: (text) => text === undefined, steps: nothing };
 
-/** The operator, or a sentence that says what is wrong with `value`. */
+/** Compiles an operator. Returns a message that completes a sentence if `value` is invalid. */
 export function compileOperator(op: Op, value: string): Operator | string {
   switch (op) {
     case 'exists':
@@ -78,7 +78,7 @@ export function compileOperator(op: Op, value: string): Operator | string {
   }
 }
 
-/** The entries of a comma list, without the spaces around them and without empty ones. */
+/** Returns the entries of a comma-separated list, trimmed and without empty entries. */
 export function listOf(value: string): string[] {
   return value
     .split(',')
@@ -102,10 +102,10 @@ function containing(value: string): Operator {
   return ofPresent(search, (length) => length * STEPS_OF_LONG_SEARCH);
 }
 
-/** Knuth, Morris and Pratt: no character of the text is looked at twice, whatever it is. */
+/** Searches by Knuth, Morris and Pratt, which is linear for every text. */
 function linearSearch(value: string): (text: string) => boolean {
   const wanted = Uint16Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
-  // For every part of the value from its beginning on: how much of its end is a beginning too.
+  // For every prefix of the value: the length of its longest proper suffix that is also a prefix.
   const borders = new Uint16Array(value.length + 1);
   for (let at = 1, border = 0; at < wanted.length; at += 1) {
     while (border > 0 && wanted[at] !== wanted[border]) border = borders[border] ?? 0;
@@ -126,9 +126,7 @@ function linearSearch(value: string): (text: string) => boolean {
 
 function oneOf(value: string): Operator | string {
   const entries = new Set(listOf(value));
-  return entries.size === 0
-    ? 'must be a list of values with commas between them'
-    : ofPresent((text) => entries.has(text));
+  return entries.size === 0 ? 'must be a comma-separated list of values' : ofPresent((text) => entries.has(text));
 }
 
 function compared(value: string, holds: (order: number) => boolean): Operator | string {
@@ -156,7 +154,7 @@ function pattern(value: string): Operator | string {
   return ofPresent(
     (text) => {
       const isMatch = compiled.test(text);
-      // Its states would stay, up to 8 MB of them in every pattern that is kept compiled.
+      // Otherwise every cached pattern would keep up to 8 MB of states.
       compiled.re2Input.lazyDFA?.clearCache();
       return isMatch;
     },

@@ -3,26 +3,26 @@ import { headerOf, type ReceivedRequest, type Verification } from '../inbound/re
 import { unpacked } from '../inbound/unpacked.js';
 import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
-/** A longer body is not read for JSON or form fields; its text is cut here. */
+/** Maximum size of a body that is parsed as JSON or form fields. The text of a longer body is cut here. */
 export const VISIBLE_BYTES_MAX = 128 * 1024;
-/** What nests deeper is not taken for JSON: everything after this may then recurse. */
+/** Maximum nesting of a body that is parsed as JSON. It allows all later code to recurse. */
 const JSON_DEPTH_MAX = 512;
 /**
- * How much work conditions may be. A step is about 8 ns: what one character costs that is looked at. Whoever asks for
- * more than there is gets nothing, and from then on nobody does.
+ * Limits the work of evaluating conditions. A step takes about 8 ns, the cost of reading one character. Once a request
+ * for steps exceeds the rest, all further requests are refused too.
  */
 export interface Allowance {
-  /** Whether so much more work may be done. */
+  /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
-  /** That something was not looked at, so that nobody knows what it would have said. */
+  /** Whether some work was refused, so that the result of the evaluation is unknown. */
   readonly isExhausted: boolean;
   readonly spent: number;
 }
 
-/** What conditions on one request may cost where everything else waits for them: about two milliseconds. */
+/** Maximum cost of the conditions on one request when they run on the event loop: about 2 ms. */
 export const STEPS_AT_ONCE = 250_000;
 
-/** A number of steps. */
+/** An allowance of a fixed number of steps. */
 export class StepAllowance implements Allowance {
   private stepsLeft: number;
 
@@ -44,12 +44,12 @@ export class StepAllowance implements Allowance {
   }
 }
 
-/** A request as conditions and templates look at it. Everything is parsed when it is first asked for, and once. */
+/** A request as conditions and templates read it. Each part is parsed on first use and then cached. */
 export class RequestView {
   private readonly allowance: Allowance;
   private readonly parsed: Map<string, unknown>;
 
-  /** `isUnpacked` says that the body is without its content encoding already. */
+  /** `isUnpacked` says that the content encoding of the body is already removed. */
   constructor(
     readonly request: ReceivedRequest,
     readonly verification: Verification,
@@ -64,12 +64,15 @@ export class RequestView {
     if (isUnpacked) parsed.set('body', request.body);
   }
 
-  /** The same request, with what was parsed of it, for conditions of somebody else: the work of one must not decide about another's. */
+  /**
+   * Returns a view of the same request that shares the parsed parts but has a new allowance. The conditions of one
+   * route must not use up the allowance of another.
+   */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
 
-  /** What all conditions on this view have cost so far. */
+  /** Cost of all conditions on this view so far, in steps. */
   get stepsSpent(): number {
     return this.allowance.spent;
   }
@@ -78,17 +81,17 @@ export class RequestView {
     return this.request.method;
   }
 
-  /** Percent-decoded once; as it was sent where that is not possible. */
+  /** The path, percent-decoded once, or as sent if it cannot be decoded. */
   get path(): string {
     return this.once('path', () => decoded(this.request.path));
   }
 
-  /** The client's address; undefined when it is none. */
+  /** The address of the client, or undefined if it is not a valid address. */
   get ip(): IpAddress | undefined {
     return this.once('ip', () => ipAddress(this.request.ip) ?? undefined);
   }
 
-  /** In lower case, without parameters. */
+  /** The media type in lower case, without parameters. */
   get mediaType(): string | undefined {
     return this.once(
       'mediaType',
@@ -96,14 +99,14 @@ export class RequestView {
     );
   }
 
-  /** The body without its content encoding; empty where that can't be had. */
+  /** The body without its content encoding. Empty if it cannot be decoded. */
   get body(): Buffer {
     return this.once('body', () => unpacked(this.request).body);
   }
 
-  /** The body as UTF-8, its first 128 KB; undefined when it is empty. */
+  /** The first 128 KB of the body as UTF-8. Undefined if the body is empty. */
   get text(): string | undefined {
-    // Streaming leaves out a character that the cut has split.
+    // In streaming mode, the decoder drops a character that was cut in half.
     return this.once('text', () =>
       this.body.length === 0
         ? undefined
@@ -113,22 +116,25 @@ export class RequestView {
     );
   }
 
-  /** The body as JSON, whatever its content type says, with numbers as they were written; undefined when it is over 128 KB or not JSON in UTF-8. */
+  /**
+   * The body as JSON whatever its content type says, with numbers in their original spelling. Undefined if it is over
+   * 128 KB or not JSON in UTF-8.
+   */
   get json(): unknown {
     return this.once('json', () => jsonOf(this.body));
   }
 
-  /** `name` is in lower case. */
+  /** Returns the value of a header. `name` is in lower case. */
   header(name: string): string | undefined {
     return headerOf(this.request, name);
   }
 
-  /** The first value of a query parameter. */
+  /** Returns the first value of a query parameter. */
   query(name: string): string | undefined {
     return this.once('query', () => firstValues(this.request.query)).get(name);
   }
 
-  /** The first value of a field of a URL-encoded body of at most 128 KB. */
+  /** Returns the first value of a field of a URL-encoded body of at most 128 KB. */
   form(name: string): string | undefined {
     return this.once('form', () => {
       const isForm = this.mediaType === 'application/x-www-form-urlencoded' && this.body.length <= VISIBLE_BYTES_MAX;
@@ -137,8 +143,8 @@ export class RequestView {
   }
 
   /**
-   * Whether so much work may still be done for this request. Once it may not, no condition matches any more: a `not`
-   * must not turn what was never looked at into a match.
+   * Deducts `steps` and returns whether the allowance covers them. Once it is exhausted, no condition matches any more.
+   * Otherwise a `not` would turn an unread value into a match.
    */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
@@ -148,7 +154,10 @@ export class RequestView {
     return this.allowance.isExhausted;
   }
 
-  /** What was found under this name before, or is found now; what could not be looked at to the end is not kept. */
+  /**
+   * Returns the cached result for `name`, or computes it. Results of an exhausted view are not cached because they may
+   * be incomplete.
+   */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;
     if (this.parsed.has(key)) return this.parsed.get(key) as T;
@@ -188,7 +197,7 @@ function jsonOf(body: Buffer): unknown {
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = Buffer.from('"\\[]{}');
 
-/** Counts brackets outside of strings; right for every text that is JSON. */
+/** Counts brackets outside of strings. Correct for every valid JSON text. */
 function nestsTooDeeply(body: Buffer): boolean {
   let depth = 0;
   let isInString = false;

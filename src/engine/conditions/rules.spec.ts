@@ -51,7 +51,7 @@ describe('rules', () => {
     default: { status: 204 },
   };
 
-  it('the first that matches answers, else the default', () => {
+  it('the first matching rule answers, else the default', () => {
     expect(answer(rules, view({ type: 'ping' }))).toEqual({
       status: 201,
       headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE },
@@ -65,7 +65,7 @@ describe('rules', () => {
     expect(answer(rules, view({ type: 'x' }))).toEqual({ status: 204, headers: {}, body: '' });
   });
 
-  it('without a match and without a default nobody answers', () => {
+  it('without a match and without a default, there is no answer', () => {
     expect(answer({ rules: rules.rules })).toBeNull();
     expect(answer({ rules: [] })).toBeNull();
     expect(answer({})).toBeNull();
@@ -120,10 +120,7 @@ describe('rules', () => {
       { default: { body: '{{body.a b}}' } },
       'responseRules.default.body: has a path after body that must be a JSONPath',
     ],
-    [
-      { default: { body: '{{query.a}}'.repeat(51) } },
-      'responseRules.default: has too many places to fill in: at most 50',
-    ],
+    [{ default: { body: '{{query.a}}'.repeat(51) } }, 'responseRules.default: has too many placeholders: at most 50'],
     [
       { default: { body: 'f({{body.a}})', headers: { 'content-type': 'text/javascript' } } },
       'responseRules.default.body: can only hold {{…}} in an answer of JSON',
@@ -175,7 +172,7 @@ describe('headers of an answer', () => {
     },
   );
 
-  it('are at most 32, each once', () => {
+  it('an answer has at most 32 headers, each once', () => {
     expect(
       faults({ default: { headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`x-${i}`, ''])) } }),
     ).toEqual(['responseRules.default.headers: must be an object of at most 32 headers']);
@@ -193,7 +190,7 @@ describe('headers of an answer', () => {
     ]);
   });
 
-  it('take one line of at most 1 KB from the request', () => {
+  it('a header takes one line of at most 1 KB from the request', () => {
     const on = view({ a: `x\r\nset-cookie: y\u0000é${'z'.repeat(2_000)}` });
 
     expect(respond({ headers: { 'X-Echo': '<{{body.a}}>', 'x-none': '{{body.none}}' } }, on).headers).toEqual({
@@ -261,7 +258,7 @@ describe('templates', () => {
     });
   });
 
-  it('puts numbers in as they were written, whatever JavaScript would make of them', () => {
+  it('inserts numbers in their original spelling, also those that JavaScript cannot hold', () => {
     const long = view('{"id":9007199254740993,"list":[18446744073709551615]}');
 
     expect(bodyOf('{{body.id}} {{body.list}}', undefined, long)).toBe('9007199254740993 [18446744073709551615]');
@@ -287,7 +284,7 @@ describe('templates', () => {
     expect(JSON.parse(body)).toEqual(json);
   });
 
-  it('in HTML and XML a value is no markup', () => {
+  it('in HTML and XML, a value cannot become markup', () => {
     const escaped = '&#60;b onclick=&#34;x(&#39;y&#39;)&#34;&#62;&#38;';
 
     for (const type of [
@@ -301,17 +298,17 @@ describe('templates', () => {
     }
   });
 
-  it('in a form a value is one field', () => {
+  it('in a form, a value is exactly one field', () => {
     expect(bodyOf('a={{query.q}}&b={{body.none}}', 'application/x-www-form-urlencoded', on)).toBe('a=1%262&b=');
   });
 
-  it('body names a field where the body is a form', () => {
+  it('body.name is a field where the body is a form', () => {
     const form = view('challenge=a+b', { headers: [['content-type', 'application/x-www-form-urlencoded']] });
 
     expect(bodyOf('{{body.challenge}}', undefined, form)).toBe('a b');
   });
 
-  it('leave out what does not fit into 64 KB', () => {
+  it('leaves out values that do not fit into 64 KB', () => {
     const big = view({ a: 'x'.repeat(60_000), b: 'yy' });
 
     const { body } = respond({ body: '["{{body.a}}","{{body.a}}",{{body.a}},"{{body.b}}"]' }, big);
@@ -321,13 +318,13 @@ describe('templates', () => {
     expect(bodyOf('.{{body.b}}{{body.b}}', undefined, view({ b: 'é'.repeat(16_384) }))).toHaveLength(16_385);
   });
 
-  it('ends for many open braces', () => {
+  it('terminates for many open braces', () => {
     expect(faults({ default: { body: '{{'.repeat(32_768) } })).toEqual([
       'responseRules.default.body: has {{ without }}',
     ]);
   });
 
-  it('never let a value out of its string, its element or its line', () => {
+  it('a value never leaves its string, its element or its line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const any = view({ v: value });
@@ -344,7 +341,7 @@ describe('templates', () => {
     );
   });
 
-  it('never throw, whatever is compiled', () => {
+  it('never throws, whatever is compiled', () => {
     fc.assert(
       fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anything, body) => {
         for (const value of [

@@ -6,17 +6,20 @@ import type { RequestView } from './request-view.js';
 
 /** Compiled `responseRules`. */
 export interface CompiledRules {
-  /** The place of the first rule that matches, -1 when none does. Where the view is exhausted afterwards nobody knows. Never throws. */
+  /**
+   * Returns the index of the first matching rule, or -1. The result is unknown if the view is exhausted afterwards.
+   * Never throws.
+   */
   first(view: RequestView): number;
-  /** The answer of the rule at this place, else the default one, else null. Never throws. */
+  /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;
-  /** What they were compiled from, for whoever compiles them elsewhere. */
+  /** The JSON that the rules were compiled from, for compiling them again on another thread. */
   readonly source: unknown;
 }
 
 const RULES_MAX = 50;
 
-/** Compiles `{rules: [{when, respond}], default}`. `at` is where the value stands in the request. */
+/** Compiles `{rules: [{when, respond}], default}`. `at` is the path of the value in the API request. */
 export function compileRules(value: unknown, at: string): { rules: CompiledRules } | { faults: Fault[] } {
   const faults = new Faults();
   const given = faults.object(value, at, ['rules', 'default']);

@@ -4,26 +4,28 @@ import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
 import { textOf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
-/** A text with places that the request fills in: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
+/** A text with placeholders for request values: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
 export interface Template {
-  /** How many places there are. */
+  /** Number of placeholders. */
   readonly places: number;
-  /** The text, of at most so many bytes: a value that does not fit is left out like one that is missing. */
+  /** Returns the text in at most `bytesMax` bytes. A value that does not fit is left out like a missing one. */
   render(view: RequestView, bytesMax: number): string;
 }
 
-/** What a value may do where it is put in. */
+/** How a value is escaped where it is inserted. */
 export type Encoding =
   | 'plain'
-  /** Inside a string of JSON it stays inside; elsewhere it is one whole JSON value, `null` when missing. */
+  /**
+   * Inside a JSON string, the value stays inside the string. Elsewhere it is one whole JSON value, `null` when missing.
+   */
   | 'json'
-  /** It can be no tag, and leave no attribute in quotes. */
+  /** The value cannot become a tag or leave a quoted attribute. */
   | 'markup'
   | 'form'
-  /** Printable ASCII on one line, at most 1 KB. */
+  /** The value is printable ASCII on one line, at most 1 KB. */
   | 'header';
 
-/** The value that a place stands for, undefined when it is missing. */
+/** Reads the value of a placeholder. Undefined when it is missing. */
 type Lookup = (view: RequestView) => unknown;
 
 interface Place {
@@ -34,7 +36,7 @@ interface Place {
 const HEADER_VALUE_LENGTH_MAX = 1024;
 const NAMES = '{{body.path}}, {{query.name}} and {{headers.name}}';
 
-/** The template; null after a fault. */
+/** Compiles a template. Returns null after a fault. */
 export function compileTemplate(text: string, at: string, faults: Faults, encoding: Encoding): Template | null {
   const split = splitAtPlaces(text);
   if (split === null) {
@@ -53,7 +55,10 @@ export function compileTemplate(text: string, at: string, faults: Faults, encodi
   return { places: places.length, render: (view, bytesMax) => render(literals, places, view, bytesMax) };
 }
 
-/** One literal more than expressions; null when the last one is not closed. */
+/**
+ * Splits a text at its placeholders: one literal more than expressions. Returns null when the last placeholder is not
+ * closed.
+ */
 function splitAtPlaces(text: string): { literals: string[]; expressions: string[] } | null {
   const literals: string[] = [];
   const expressions: string[] = [];
@@ -69,7 +74,7 @@ function splitAtPlaces(text: string): { literals: string[]; expressions: string[
   return { literals, expressions };
 }
 
-/** For each place whether it stands inside a string, if the whole is JSON. */
+/** Returns for each placeholder whether it stands inside a JSON string, assuming that the whole text is JSON. */
 function insideStrings(literals: readonly string[]): boolean[] {
   let isInside = false;
   return literals.map((literal) => {
@@ -88,7 +93,7 @@ function lookupOf(expression: string): Lookup | string {
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** A path into JSON, whose dots may also stand before indexes; in a form the name of a field. */
+/** Compiles a path into JSON, in which dots may also precede indexes. In a form body it is the name of a field. */
 function bodyLookup(name: string): Lookup | string {
   if (Buffer.byteLength(name) > JSON_PATH_BYTES_MAX) return `has a path of over ${JSON_PATH_BYTES_MAX} bytes`;
   const path = compileJsonPath(`$.${name}`.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]'));

@@ -33,12 +33,12 @@ function check(scheme: Scheme, { headers = {}, body = '', secrets = [], nowMs = 
 
 const generic = (name: GenericSchemeName, settings: GenericSettings = {}): Scheme => genericScheme(name, settings);
 
-describe('what the sender shows', () => {
+describe('schemes in which the sender shows the secret', () => {
   it.each<[string, Scheme, Record<string, string>, string, string]>([
     ['bearer', generic('bearer'), { authorization: 'Bearer t0ken' }, 't0ken', 'verified'],
     ['bearer in lower case', generic('bearer'), { authorization: 'bearer t0ken' }, 't0ken', 'verified'],
     ['another token', generic('bearer'), { authorization: 'Bearer t0ken2' }, 't0ken', 'failed'],
-    ['the token of another scheme', generic('bearer'), { authorization: 'Basic t0ken' }, 't0ken', 'failed'],
+    ['a token of another scheme', generic('bearer'), { authorization: 'Basic t0ken' }, 't0ken', 'failed'],
     ['nothing', generic('bearer'), {}, 't0ken', 'failed'],
     [
       'basic (RFC 7617)',
@@ -55,13 +55,7 @@ describe('what the sender shows', () => {
       'failed',
     ],
     ['a key', generic('api-key'), { 'x-api-key': 'k' }, 'k', 'verified'],
-    [
-      'a key in a header of its own',
-      generic('api-key', { header: 'X-Acme-Key' }),
-      { 'x-acme-key': 'k' },
-      'k',
-      'verified',
-    ],
+    ['a key in a custom header', generic('api-key', { header: 'X-Acme-Key' }), { 'x-acme-key': 'k' }, 'k', 'verified'],
     ['another key', generic('api-key'), { 'x-api-key': 'K' }, 'k', 'failed'],
   ])('%s', (_what, scheme, headers, secret, verdict) => {
     expect(check(scheme, { headers, secrets: [secret] })).toBe(verdict);
@@ -76,7 +70,7 @@ describe('public keys', () => {
     signature:
       '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
   };
-  // From Wise's own examples of how to verify its webhooks.
+  // From Wise's own examples of verifying its webhooks.
   const wise = {
     key: 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAwpb91cEYuyJNQepZAVfPZIlPZfNUefH+n6w9SW3fykqKu938cR7WadQv87oF2VuT+fDt7kqeRziTmPSUhqPUys/V2Q1rlfJuXbE+Gga37t7zwd0egQ+KyOEHQOpcTwKmtZ81ieGHynAQzsn1We3jwt760MsCPJ7GMT141ByQM+yW1Bx+4SG3IGjXWyqOWrcXsxAvIXkpUD/jK/L958CgnZEgz0BSEh0QxYLITnW1lLokSx/dTianWPFEhMC9BgijempgNXHNfcVirg1lPSygz7KqoKUN0oHqWLr2U1A+7kqrl6O2nx3CKs1bj1hToT1+p4kcMoHXA7kA+VBLUpEsVwIDAQAB',
     body: '{"data":{"resource":{"id":49983981,"profile_id":16055450,"account_id":14124090,"type":"transfer"},"current_state":"incoming_payment_waiting","previous_state":null,"occurred_at":"2021-08-23T10:12:50Z"},"subscription_id":"90aa8e14-4ef1-4a56-861c-f3c9cde097ea","event_type":"transfers#state-change","schema_version":"2.0.0","sent_at":"2021-08-23T10:12:50Z"}',
@@ -89,7 +83,7 @@ describe('public keys', () => {
   ];
 
   it.each(cases)(
-    '%s: the vector holds, in hex and base64, and nothing else does',
+    '%s: the published vector is verified in hex and base64, and nothing else is',
     (_what, scheme, { key, body, signature }) => {
       const header = scheme.kind === 'public-key' ? scheme.header : '';
       const bytes = signature.length === 128 ? Buffer.from(signature, 'hex') : Buffer.from(signature, 'base64');
@@ -112,7 +106,7 @@ describe('public keys', () => {
     },
   );
 
-  it('keys may be written in every way that consoles show them, and are refused when they are of another kind', () => {
+  it('accepts keys in every format that consoles show, and rejects keys of another kind', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const signature = sign(null, Buffer.from('{}'), privateKey).toString('base64');
     const spki = publicKey.export({ type: 'spki', format: 'der' });
@@ -144,7 +138,7 @@ describe('public keys', () => {
     expect(secretFault(generic('rsa-sha256'), wise.key)).toBeNull();
   });
 
-  it('a time that is signed too is looked at', () => {
+  it('checks a signed timestamp', () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const scheme = generic('rsa-sha256', { timestampHeader: 'x-at' });
     const at = String(NOW / 1000 - 301);
@@ -173,7 +167,7 @@ describe('public keys', () => {
 });
 
 describe('JSON Web Tokens', () => {
-  // RFC 7515, appendices A.2 and A.3; the token ends at 1300819380.
+  // RFC 7515, appendices A.2 and A.3. The token expires at 1300819380.
   const PAYLOAD = 'eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ';
   const RSA = {
     kty: 'RSA',
@@ -202,7 +196,7 @@ describe('JSON Web Tokens', () => {
   it.each([
     ['RS256', RS256],
     ['ES256', ES256],
-  ])('%s: the vector of RFC 7515 holds until it ends', (_alg, token) => {
+  ])('%s: the vector of RFC 7515 is valid until it expires', (_alg, token) => {
     expect([ask(token), ask(token, { nowMs: AT + 59_000 }), ask(token, { nowMs: AT + 61_000 })]).toEqual([
       'verified',
       'verified',
@@ -220,7 +214,7 @@ describe('JSON Web Tokens', () => {
   it.each([
     ['none', { alg: 'none' }],
     ['a symmetric algorithm', { alg: 'HS256' }],
-    ['another algorithm of the same key', { alg: 'RS512' }],
+    ['another algorithm with the same key', { alg: 'RS512' }],
     ['crit', { alg: 'RS256', crit: ['b64'] }],
     ['another kid', { alg: 'RS256', kid: 'x' }],
   ])('%s is refused', (_what, header) => {
@@ -228,7 +222,7 @@ describe('JSON Web Tokens', () => {
     expect(ask(`${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}.${signature}`)).toBe('failed');
   });
 
-  describe('of our own making', () => {
+  describe('tokens made by this test', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const published = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }] });
     const token = (claims: object, header: object = {}): string => {
@@ -240,13 +234,13 @@ describe('JSON Web Tokens', () => {
     const seconds = NOW / 1000;
 
     it.each<[string, object, GenericSettings, string]>([
-      ['an audience among others', { aud: ['a', 'us'], exp: seconds + 1 }, { audience: 'us' }, 'verified'],
+      ['one of several audiences', { aud: ['a', 'us'], exp: seconds + 1 }, { audience: 'us' }, 'verified'],
       ['no audience', { exp: seconds + 1 }, { audience: 'us' }, 'failed'],
       ['not yet', { iss: 'joe', exp: seconds + 900, nbf: seconds + 61 }, {}, 'failed'],
-      ['without an end, fresh', { iss: 'joe', iat: seconds - 300 }, {}, 'verified'],
-      ['without an end, old', { iss: 'joe', iat: seconds - 301 }, {}, 'failed'],
+      ['recent, without an expiry', { iss: 'joe', iat: seconds - 300 }, {}, 'verified'],
+      ['old, without an expiry', { iss: 'joe', iat: seconds - 301 }, {}, 'failed'],
       ['without any time', { iss: 'joe' }, {}, 'failed'],
-      ['an end that is no number', { iss: 'joe', exp: 'never' }, {}, 'failed'],
+      ['an expiry that is not a number', { iss: 'joe', exp: 'never' }, {}, 'failed'],
       // echo -n '{}' | sha256sum
       [
         'the hash of the body',
@@ -286,7 +280,7 @@ describe('JSON Web Tokens', () => {
 });
 
 describe('PayPal', () => {
-  // The sample of PayPal's own libraries. The certificate of then is over, so that most signatures below are of a key of this test.
+  // The sample of PayPal's own libraries. Its certificate has expired, so most signatures below use a key of this test.
   const SAMPLE = {
     id: 'dfb3be50-fd74-11e4-8bf3-77339302725b',
     time: '2015-05-18T15:45:13Z',
@@ -307,7 +301,7 @@ describe('PayPal', () => {
       { headers, body: SAMPLE.body, secrets: [SAMPLE.webhookId], published: PAYPAL.certificate, ...more },
     );
 
-  it('signed it itself: its signature holds under its certificate of then, at that time, and not for another body, webhook or time', () => {
+  it("PayPal's sample is valid under its certificate at that time, but not for another body, webhook or time", () => {
     const of2015 = {
       headers: { ...headers, 'paypal-transmission-sig': PAYPAL_OF_2015.signature },
       published: PAYPAL_OF_2015.certificate,
@@ -320,7 +314,7 @@ describe('PayPal', () => {
     expect(ask({ ...of2015, nowMs: Date.parse('2017-03-23T00:00:00Z') })).toBe('failed');
   });
 
-  it('signs ids, time and the CRC-32 of the body, as its libraries compute them', () => {
+  it("signs ids, time and the CRC-32 of the body like PayPal's libraries", () => {
     expect(paypalContent(SAMPLE, Buffer.from(SAMPLE.body))).toBe(content);
     expect(ask()).toBe('verified');
   });
@@ -329,15 +323,15 @@ describe('PayPal', () => {
     ['another body', { body: `${SAMPLE.body} ` }],
     ['another webhook', { secrets: ['4JH86294D6297924H'] }],
     ['no certificate', { published: undefined }],
-    ['a certificate of somebody else', { published: PAYPAL.otherCertificate }],
+    ["another party's certificate", { published: PAYPAL.otherCertificate }],
     ['another algorithm', { headers: { ...headers, 'paypal-auth-algo': 'SHA1withRSA' } }],
     [
-      'a certificate at another place',
+      'a certificate at another URL',
       { headers: { ...headers, 'paypal-cert-url': 'https://evil.example/v1/notifications/certs/CERT-1' } },
     ],
-    ['a certificate that is over', { nowMs: Date.parse('2200-01-01T00:00:00Z') }],
+    ['an expired certificate', { nowMs: Date.parse('2200-01-01T00:00:00Z') }],
     ['no certificate at all', { published: 'x' }],
-  ])('%s does not hold', (_what, more) => {
+  ])('%s is rejected', (_what, more) => {
     expect(ask(more)).toBe('failed');
   });
 
@@ -352,7 +346,7 @@ describe('PayPal', () => {
     'https://api.paypal.com/v1/notifications/certs/CERT-1?a=b',
     'x',
     '',
-  ])('nothing is fetched from %s', (url) => {
+  ])('fetches nothing from %s', (url) => {
     expect(paypalCertificateUrl({ headers: [['paypal-cert-url', url]] })).toBeNull();
   });
 

@@ -29,7 +29,7 @@ it.each([
   expect(scalarText(value)).toBe(expected);
 });
 
-it('JSON is read whatever the content type, and is none when it is malformed', () => {
+it('parses JSON whatever the content type, and returns undefined for malformed JSON', () => {
   expect(jsonOf({ body: Buffer.from(' {"a":[1]}') })).toEqual({ a: [1] });
   expect(jsonOf({ body: Buffer.from('{"a":') })).toBeUndefined();
   expect(jsonOf({ body: Buffer.alloc(0) })).toBeUndefined();

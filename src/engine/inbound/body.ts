@@ -3,10 +3,10 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Read once per request: verifying, classifying and the handshakes all ask for it. */
+/** Cache per request: verification, classification and handshakes all read the parsed body. */
 const parsed = new WeakMap<Buffer, { json: unknown }>();
 
-/** The body as JSON, whatever content type it claims; undefined when it is none. */
+/** Returns the body as JSON whatever its content type, or undefined if it is not JSON. */
 export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
   const known = parsed.get(body);
   if (known !== undefined) return known.json;
@@ -15,26 +15,26 @@ export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
   return json;
 }
 
-/** Whether the body says that it is a form, as browsers encode it. */
+/** Returns whether the content type is a URL-encoded form. */
 export function isForm(request: Received): boolean {
   return (
     headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded'
   );
 }
 
-/** The fields of a form, URL-encoded or multipart without its files; empty when the body is none. */
+/** Returns the fields of a URL-encoded or multipart form, without files. Empty if the body is no form. */
 export function formOf(request: Received): URLSearchParams {
   if (isForm(request)) return new URLSearchParams(request.body.toString('utf8'));
   return new URLSearchParams(multipartFields(headerOf(request, 'content-type'), request.body) ?? []);
 }
 
-/** Whether `json` is an object with members, which an array is not. */
+/** Returns whether `json` is an object with members, not an array. */
 export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 /**
- * The member of `json` at a path of names and indexes, joined by dots (`entry.0.changes.0.field`); undefined without one.
+ * Returns the member of `json` at a path of names and indexes joined by dots (`entry.0.changes.0.field`), or undefined.
  * Only own members count, so that no path leads into a prototype.
  */
 export function memberOf(json: unknown, path: string): unknown {
@@ -46,7 +46,7 @@ export function memberOf(json: unknown, path: string): unknown {
   return value;
 }
 
-/** A string, number or boolean as text; undefined for everything else. */
+/** Returns a string, number or boolean as text, and undefined for everything else. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

@@ -88,7 +88,7 @@ describe('challenge', () => {
     ['meta: the right token', META, meta('meatyhamhock'), FORGED, plain(200, '1158201444')],
     ['meta: a wrong token', META, meta('other'), OPEN, refused(403)],
     ['meta: no token', META, get({ 'hub.mode': 'subscribe', 'hub.challenge': '1' }), OPEN, refused(403)],
-    ['meta: no token is set', { type: 'meta-challenge' }, meta(''), OPEN, refused(403)],
+    ['meta: no token configured', { type: 'meta-challenge' }, meta(''), OPEN, refused(403)],
     ['meta: no challenge', META, meta('meatyhamhock', ''), OPEN, refused(400)],
     ['meta: another mode', META, get({ 'hub.mode': 'unsubscribe' }), OPEN, null],
     ['meta: an event', META, post({ object: 'page' }), VERIFIED, null],
@@ -105,7 +105,7 @@ describe('challenge', () => {
     ['slack: a wrong legacy token', { ...SLACK, verificationToken: 'other' }, slack, OPEN, refused(403)],
     ['slack: an event', SLACK, post({ type: 'event_callback' }), VERIFIED, null],
     [
-      "zoom: the settings' secret",
+      'zoom: the secret of the settings',
       { type: 'zoom-challenge', secret: 'own' },
       zoom,
       VERIFIED,
@@ -136,7 +136,7 @@ describe('challenge', () => {
       OPEN,
       json({ challengeResponse: 'ca527df75caa230092d7e90484071e8f05d63068f1317973d6a3a42593734bbb' }),
     ],
-    ['ebay: nothing is set', { type: 'ebay-challenge' }, get({ challenge_code: 'a' }), OPEN, refused(403)],
+    ['ebay: nothing configured', { type: 'ebay-challenge' }, get({ challenge_code: 'a' }), OPEN, refused(403)],
     ['dropbox', { type: 'dropbox-challenge' }, get({ challenge: 'abc 123' }), FORGED, plain(200, 'abc 123')],
     ['dropbox: too long', { type: 'dropbox-challenge' }, get({ challenge: 'a'.repeat(1025) }), OPEN, refused(400)],
     ['dropbox: a line break', { type: 'dropbox-challenge' }, get({ challenge: 'a\r\nb' }), OPEN, refused(400)],
@@ -172,14 +172,14 @@ describe('challenge', () => {
       },
     ],
     [
-      'asana: a secret already',
+      'asana: a secret is already set',
       { type: 'asana-handshake' },
       post({}, [['x-hook-secret', 'mine']]),
       FORGED,
       refused(403),
     ],
     [
-      'asana: a secret already, signed',
+      'asana: a secret is already set, signed request',
       { type: 'asana-handshake' },
       post({}, [['x-hook-secret', 'mine']]),
       VERIFIED,
@@ -194,7 +194,7 @@ describe('challenge', () => {
       json({ type: 1 }),
     ],
     [
-      'discord: the ping of events',
+      'discord: the ping of webhook events',
       { type: 'discord-ping' },
       post({ version: 1, type: 0 }),
       VERIFIED,
@@ -212,13 +212,13 @@ describe('challenge', () => {
     ['twitch: without a secret', TWITCH, twitch, OPEN, plain(200, twitchBody.challenge)],
     ['twitch: signed wrongly', TWITCH, twitch, FORGED, null],
     [
-      "twitch: under the settings' secret",
+      'twitch: signed with the secret of the settings',
       { ...TWITCH, secret: 's3cret' },
       twitch,
       OPEN,
       plain(200, twitchBody.challenge),
     ],
-    ["twitch: not under the settings' secret", { ...TWITCH, secret: 'other' }, twitch, OPEN, refused(403)],
+    ['twitch: not signed with the secret of the settings', { ...TWITCH, secret: 'other' }, twitch, OPEN, refused(403)],
     [
       'twitch: an event',
       TWITCH,
@@ -238,7 +238,7 @@ describe('challenge', () => {
   const GOOD =
     'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=arn:aws:sns:eu-west-1:123456789012:T&Token=2336412f37';
 
-  it('sns: names the URL to fetch when the message is verified', () => {
+  it('sns: returns the confirmation URL of a verified message', () => {
     const expected = {
       answer: { status: 200, headers: { 'x-content-type-options': 'nosniff' }, body: '' },
       confirmUrl: GOOD,
@@ -270,7 +270,7 @@ describe('challenge', () => {
     expect(challenge({ type: 'sns-confirm' }, sns(url), VERIFIED)).toEqual(refused(400));
   });
 
-  it('never signs what would pass as an event of the same provider', () => {
+  it('never signs a text that could be an event of the same provider', () => {
     const event = '{"tweet_create_events":[]}';
     const x = challenge({ type: 'x-crc', secret: 's3cret' }, get({ crc_token: event }), OPEN);
     const forged = {
@@ -292,7 +292,7 @@ describe('challenge', () => {
     ).toEqual(refused(400));
   });
 
-  it('whatever is sent, an answer is plain text or JSON that no browser runs, and its headers are valid', () => {
+  it('any request gets an answer of plain text or JSON that no browser executes, with valid headers', () => {
     const names = [
       'hub.mode',
       'hub.challenge',

@@ -8,37 +8,41 @@ import type { ResponseSettings, ResponseType } from './response.js';
 import { snsConfirmUrl } from './sns.js';
 import { verify } from './verify.js';
 
-/** What is known of the endpoint and of the request's signature. */
+/** State of the endpoint and the signature of the request. */
 export interface HandshakeContext {
   verification: Verification;
   /** Whether the endpoint has a secret. */
   hasSecret: boolean;
-  /** The endpoint's secrets, newest first, for the types that answer with one where the settings hold none. */
+  /** The secrets of the endpoint, newest first. Used by types that answer with a secret when the settings hold none. */
   secrets?: readonly string[];
 }
 
-/** How a handshake is answered, and what is to be done besides. */
+/** The answer to a handshake, and its side effects. */
 export interface Handshake {
   answer: SynchronousAnswer;
-  /** The endpoint's secret from now on. */
+  /** The new secret of the endpoint. */
   newSecret?: string;
-  /** A URL on a host of AWS, to be fetched once with GET. */
+  /** A URL on an AWS host, to be fetched once with GET. */
   confirmUrl?: string;
 }
 
 type Received = Omit<ReceivedRequest, 'ip'>;
 type Answerer = (settings: ResponseSettings, request: Received, context: HandshakeContext) => Handshake | null;
 
-/** What comes back to the caller of a shared host: printable, and short. */
+/** Text that may be echoed to the caller on a shared host: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * What is signed with the provider's secret for whoever asks. X signs its webhooks with the same secret and nothing around
- * the body, and Zoom with `v0:…:` before it: a token with a colon, a brace or a quote would be a forged event.
+ * Text that may be signed with the provider's secret on request. X signs the body of its webhooks with the same secret
+ * and nothing around it. Zoom puts `v0:…:` before the body. A token with a colon, a brace or a quote could therefore be
+ * a forged event.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
-/** The answer to a provider that looks whether something lives at the URL before it saves it; null when the request is more than that. */
+/**
+ * Returns the answer to a provider that checks the URL before saving it, or null when the request is more than such a
+ * check.
+ */
 export function urlCheck(
   preset: Pick<Preset, 'urlCheck'> | null,
   { method, body }: Received,
@@ -47,7 +51,10 @@ export function urlCheck(
   return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
 }
 
-/** The answer to a provider's handshake; null when the request is none, so that it is taken as an event. */
+/**
+ * Returns the answer to a provider's handshake, or null when the request is not a handshake and is processed as an
+ * event.
+ */
 export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {
   return ANSWERERS[settings.type](settings, request, context);
 }
@@ -60,7 +67,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     const isKnown = verifyToken !== undefined && equalText(queryOf(request, 'hub.verify_token') ?? '', verifyToken);
     return isKnown
       ? echo(queryOf(request, 'hub.challenge') ?? '')
-      : refuse(403, 'The verify token is not the one that is set.');
+      : refuse(403, 'The verify token does not match the configured token.');
   },
 
   'slack-challenge': ({ verificationToken }, request, context) => {
@@ -69,7 +76,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     const isKnown = verificationToken === undefined || equalText(memberText(request, 'token') ?? '', verificationToken);
     return isKnown
       ? echo(memberText(request, 'challenge') ?? '')
-      : refuse(403, 'The verification token is not the one that is set.');
+      : refuse(403, 'The verification token does not match the configured token.');
   },
 
   'zoom-challenge': (settings, request, context) => {
@@ -97,7 +104,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     const code = request.method === 'GET' ? queryOf(request, 'challenge_code') : null;
     if (code === null) return null;
     if (verificationToken === undefined || endpointUrl === undefined)
-      return refuse(403, 'No verification token is set.');
+      return refuse(403, 'No verification token is configured.');
     if (!ECHO.test(code)) return unprintable();
     return jsonAnswer({
       challengeResponse: createHash('sha256')
@@ -125,13 +132,14 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'asana-handshake': (_settings, request, { hasSecret }) => {
     const secret = request.method === 'POST' ? headerOf(request, 'x-hook-secret') : undefined;
     if (secret === undefined) return null;
-    // Otherwise anyone could put their own secret in the place of Asana's.
+    // Otherwise anyone could replace Asana's secret by their own.
     if (hasSecret) return refuse(403, 'This endpoint has a secret already.');
     if (!ECHO.test(secret)) return unprintable();
     return { answer: { status: 200, headers: { 'x-hook-secret': secret, ...NOSNIFF }, body: '' }, newSecret: secret };
   },
 
-  // Interactions ping with 1 and want it back. Webhook events ping with 0 and want nothing; with them, 1 brings an event.
+  // Interactions ping with type 1 and expect it back. Webhook events ping with type 0 and expect an empty answer;
+  // there, type 1 carries an event.
   'discord-ping': (_settings, request, { verification }) => {
     const json = jsonOf(request);
     const type =
@@ -146,7 +154,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     const isKnown = secret === undefined || isSignedByTwitch(request, secret);
     return isKnown
       ? echo(memberText(request, 'challenge') ?? '')
-      : refuse(403, 'The signature is not under the secret that is set.');
+      : refuse(403, 'The signature was not made with the configured secret.');
   },
 
   'sns-confirm': (_settings, request, { verification }) => {
@@ -160,12 +168,15 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   },
 };
 
-/** A handshake that is signed, where the endpoint could tell, and wrongly: the pipeline refuses it like any such request. */
+/**
+ * Returns whether a handshake has a wrong signature that the endpoint could check. The pipeline rejects it like any
+ * such request.
+ */
 function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }
 
-/** Without a limit on the age: the answer shows nothing but what was sent, and the pipeline has a clock of its own. */
+/** Verifies without an age limit. The answer contains only what was sent, and the pipeline checks the age itself. */
 function isSignedByTwitch(request: Received, secret: string): boolean {
   const scheme = PRESETS.get('twitch')?.verify;
   if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;
@@ -182,10 +193,10 @@ function answerWithSecret(
   compute: (token: string, secret: string) => Readonly<Record<string, string>>,
 ): Handshake {
   const secret = settings.secret ?? context.secrets?.[0];
-  if (secret === undefined || secret === '') return refuse(403, 'No secret is set.');
+  if (secret === undefined || secret === '') return refuse(403, 'No secret is configured.');
   return SIGNABLE.test(token)
     ? jsonAnswer(compute(token, secret))
-    : refuse(400, 'The token is not 1 to 1024 letters, digits and ._~+/=-.');
+    : refuse(400, 'The token must be 1 to 1024 letters, digits or ._~+/=- characters.');
 }
 
 function echo(text: string): Handshake {
@@ -193,7 +204,7 @@ function echo(text: string): Handshake {
 }
 
 function unprintable(): Handshake {
-  return refuse(400, 'The challenge is not 1 to 1024 printable ASCII characters.');
+  return refuse(400, 'The challenge must be 1 to 1024 printable ASCII characters.');
 }
 
 function refuse(status: number, message: string): Handshake {

@@ -8,12 +8,12 @@ const FALLBACK = 'webhook.received';
 const EVENT_TYPE_LENGTH_MAX = 256;
 const OUTSIDE_ALPHABET = /[^A-Za-z0-9._:/-]/g;
 const DEDUPE_ID = /^[\x20-\x7e]{1,256}$/;
-/** Where senders without a preset mostly put it. */
+/** Usual locations of the event type for senders without a preset. */
 const USUAL: readonly Recipe[] = [[{ member: 'type' }], [{ member: 'event_type' }], [{ member: 'event' }]];
 
 /**
- * The type of the event that a request brings: 1 to 256 of `A-Z a-z 0-9 . _ : / -`, everything else replaced by `_`;
- * `webhook.received` when the request names none.
+ * Returns the type of the event in a request: 1 to 256 of `A-Z a-z 0-9 . _ : / -`, everything else replaced by `_`.
+ * Returns `webhook.received` when the request names no type.
  */
 export function eventTypeOf(preset: Pick<Preset, 'eventType'> | null, request: Received): string {
   const found = readFirst(preset?.eventType ?? USUAL, request, '.') ?? FALLBACK;
@@ -21,8 +21,9 @@ export function eventTypeOf(preset: Pick<Preset, 'eventType'> | null, request: R
 }
 
 /**
- * What the provider repeats when it sends the same delivery again: 1 to 256 printable ASCII characters. Null when it sends
- * nothing of the kind; a longer id is not cut, because two deliveries would then look like one.
+ * Returns the id that the provider repeats when it sends the same delivery again: 1 to 256 printable ASCII characters.
+ * Returns null when the provider sends none. A longer id is not truncated but treated as missing, because two
+ * deliveries could then look like one.
  */
 export function dedupeIdOf(preset: Pick<Preset, 'dedupeId'> | null, request: Received): string | null {
   const found = readFirst(preset?.dedupeId ?? [], request, ':');

@@ -21,7 +21,7 @@ const idOf = (
   return compileDeduplication(settings, presetOf(preset)).idOf(new RequestView(request, 'none'));
 };
 
-describe('what repeats are told by', () => {
+describe('deduplication ids', () => {
   it.each<[string, string | null]>([
     ['"a"', 'a'],
     ['"Zoë 😀"', 'Zoë 😀'],
@@ -47,19 +47,19 @@ describe('what repeats are told by', () => {
     expect(idOf({ source: 'body_path', path: '$.a.id' }, { body })).toBeNull();
   });
 
-  it('body_path: the first of several', () => {
+  it('body_path: uses the first of several nodes', () => {
     expect(idOf({ source: 'body_path', path: '$.items[*].id' }, { body: '{"items":[{},{"id":"b"},{"id":"c"}]}' })).toBe(
       'b',
     );
   });
 
-  it('header: whatever the case of its name; nothing of an empty one or of another', () => {
+  it('header: ignores the case of the name, and an empty or different header gives no id', () => {
     expect(idOf({ source: 'header', name: 'X-Id' }, { headers: { 'x-id': 'a' } })).toBe('a');
     expect(idOf({ source: 'header', name: 'x-id' }, { headers: { 'x-id': '' } })).toBeNull();
     expect(idOf({ source: 'header', name: 'x-id' }, { headers: { 'x-ids': 'a' } })).toBeNull();
   });
 
-  it('provider_id: of every preset whose provider sends one, and refused of the others', () => {
+  it('provider_id: works for every preset whose provider sends an id, and is rejected for the others', () => {
     expect(idOf({ source: 'provider_id' }, { body: '{"id":"evt_1"}' }, 'stripe')).toBe('evt_1');
     for (const preset of PRESETS.values()) {
       expect(deduplicationFaults({ source: 'provider_id' }, preset, 'at').map(({ path }) => path)).toEqual(
@@ -68,7 +68,7 @@ describe('what repeats are told by', () => {
     }
   });
 
-  it("ids of two sources are two scopes, and the case of a header's name makes no other", () => {
+  it('different sources have different scopes, regardless of the case of a header name', () => {
     const scope = (settings: DeduplicationSettings): string => compileDeduplication(settings, null).scope;
 
     const scopes = [
@@ -82,12 +82,12 @@ describe('what repeats are told by', () => {
     expect(scope({ source: 'header', name: 'A' })).toBe(scopes[1]);
   });
 
-  it('the window is a day, or what is set', () => {
+  it('the window is one day by default', () => {
     expect(compileDeduplication({ source: 'provider_id' }, null).windowMs).toBe(86_400_000);
     expect(compileDeduplication({ source: 'provider_id', window_hours: 1 }, null).windowMs).toBe(3_600_000);
   });
 
-  it('never throws, whatever the body, and says the same twice', () => {
+  it('never throws for any body, and returns the same id for the same request', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (body) => {
         const settings = { source: 'body_path', path: '$.*.id' } as const;

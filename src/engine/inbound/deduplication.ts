@@ -6,36 +6,36 @@ import type { Fault } from './fault.js';
 import type { Preset } from './preset.js';
 import { unpacked } from './unpacked.js';
 
-/** What repeats are told by, as the caller gave it. */
+/** Settings of the deduplication, as the caller gave them. */
 export interface DeduplicationSettings {
-  /** `provider_id` is the id that the preset knows. */
+  /** `provider_id` is the id that the preset defines. */
   source: (typeof DEDUPLICATION_SOURCES)[number];
-  /** Of `header`. */
+  /** Header name, for `header`. */
   name?: string;
-  /** Of `body_path`: a JSONPath. */
+  /** JSONPath, for `body_path`. */
   path?: string;
-  /** How long after the first request another one with its id is a repeat. */
+  /** Hours after the first request in which another request with the same id is a duplicate. */
   window_hours?: number;
 }
 
 export const DEDUPLICATION_SOURCES = ['provider_id', 'header', 'body_path'] as const;
-/** Providers send again for hours: a day passes over most schedules. */
+/** Providers retry for hours. A day covers most retry schedules. */
 export const WINDOW_HOURS = 24;
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-/** A longer one is not cut, because two events would then look like one. */
+/** A longer id is not truncated, because two events could then look like one. */
 const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
 
-/** What repeats are told by, ready to be asked. */
+/** The compiled settings. */
 export interface Deduplication {
-  /** The id of a request; null when it has none, or none that can be told from others: it repeats nothing. */
+  /** Returns the id of a request. Null if it has no usable id: such a request is never a duplicate. */
   idOf(view: RequestView): string | null;
-  /** What the id is an id of: another source has other ids, though they may read alike. */
+  /** Identifies the source of the id. Equal ids of different sources are different. */
   scope: string;
   windowMs: number;
 }
 
-/** What is wrong with the settings, beside this preset. */
+/** Returns the faults of the settings in combination with this preset. */
 export function deduplicationFaults(
   { source, name, path }: DeduplicationSettings,
   preset: Pick<Preset, 'dedupeId'> | null,
@@ -55,7 +55,7 @@ export function deduplicationFaults(
   return faults;
 }
 
-/** For settings without faults. */
+/** Compiles settings without faults. */
 export function compileDeduplication(
   settings: DeduplicationSettings,
   preset: Pick<Preset, 'dedupeId'> | null,
@@ -84,7 +84,7 @@ function reader(
       return (view) => view.header(name.toLowerCase());
     case 'body_path': {
       const compiled = compileJsonPath(path);
-      if (typeof compiled === 'string') throw new Error(`The path by which repeats are told ${compiled}.`);
+      if (typeof compiled === 'string') throw new Error(`The JSONPath of the deduplication id ${compiled}.`);
       return (view) => idText(compiled.first(view.fresh()));
     }
   }
@@ -101,7 +101,7 @@ function pathFaults(text: string | undefined, path: string): Fault[] {
   return typeof compiled === 'string' ? [{ path, message: compiled }] : [];
 }
 
-/** A text, or a number as it was written; nothing else tells one event from another. */
+/** Returns a string, or a number in its original spelling. No other value identifies an event. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof ExactNumber ? String(value) : undefined;

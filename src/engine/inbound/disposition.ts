@@ -1,2 +1,2 @@
-/** Why an event goes nowhere: nothing matched (`ignored`), or for a received one what else became of it. */
+/** Why an event has no deliveries: no route matched (`ignored`), or a received event was `quarantined` or `parked`. */
 export type Disposition = 'quarantined' | 'parked' | 'ignored';

@@ -45,7 +45,7 @@ const slack = (seconds: number): Record<string, string> => {
   };
 };
 
-describe('why a signature did not hold', () => {
+describe('failureReason', () => {
   it.each<[string, string, Record<string, string>, { secrets?: string[]; body?: string }, string]>([
     ['no secret', 'stripe', stripe(0), { secrets: [] }, 'the endpoint has no secret yet'],
     ['no signature', 'github', {}, {}, 'the header x-hub-signature-256 is missing'],
@@ -66,34 +66,40 @@ describe('why a signature did not hold', () => {
       'stripe',
       stripe(-301),
       {},
-      'it is right, but too old: its time may be 300 seconds from now',
+      'it is right, but too old: its time may differ from now by at most 300 seconds',
     ],
     [
       'too old (the library of Standard Webhooks)',
       'standard-webhooks',
       standard(-301),
       { secrets: [WHSEC] },
-      'it is right, but too old: its time may be 300 seconds from now',
+      'it is right, but too old: its time may differ from now by at most 300 seconds',
     ],
     [
       'from the future (the library of Standard Webhooks)',
       'standard-webhooks',
       standard(301),
       { secrets: [WHSEC] },
-      'it is right, but from the future: its time may be 300 seconds from now',
+      'it is right, but from the future: its time may differ from now by at most 300 seconds',
     ],
     [
       'from the future',
       'slack',
       slack(301),
       {},
-      'it is right, but from the future: its time may be 300 seconds from now',
+      'it is right, but from the future: its time may differ from now by at most 300 seconds',
     ],
     ['old and wrong', 'stripe', stripe(-301, 'other'), {}, 'it is wrong, or made with another secret'],
     ['another secret', 'stripe', stripe(0, 'other'), {}, 'it is wrong, or made with another secret'],
     ['another body', 'stripe', stripe(0), { body: '{} ' }, 'it is wrong, or made with another secret'],
     ['another token', 'gitlab', { 'x-gitlab-token': 'x' }, {}, "the token is not the endpoint's secret"],
-    ['no fields of Mailgun', 'mailgun', {}, {}, 'the body has no timestamp, token and signature that belong together'],
+    [
+      'Mailgun fields missing',
+      'mailgun',
+      {},
+      {},
+      'the body has no timestamp, token and signature that belong together',
+    ],
   ])('%s', (_what, preset, headers, more, expected) => {
     expect(reason(preset, headers, more)).toBe(expected);
   });

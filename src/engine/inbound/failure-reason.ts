@@ -5,15 +5,18 @@ import { verify } from './verify.js';
 
 type Received = Omit<ReceivedRequest, 'ip'>;
 
-/** What the secrets and the moment were when a request failed to verify. */
+/** The secrets and the time with which a request failed to verify. */
 export interface FailedUnder {
   secrets: readonly string[];
   nowMs: number;
-  /** As `verify` was given it. */
+  /** Same value as passed to `verify`. */
   published?: string | undefined;
 }
 
-/** Why a request that failed to verify did, as the end of a sentence: for its owner, never for its sender. */
+/**
+ * Returns why a request failed to verify, as the end of a sentence. For the owner of the endpoint, never for the
+ * sender.
+ */
 export function failureReason(scheme: Scheme, request: Received, { secrets, nowMs, published }: FailedUnder): string {
   if (secrets.length === 0 && scheme.kind !== 'jwt') return 'the endpoint has no secret yet';
   const missing = missingHeader(scheme, request);
@@ -22,26 +25,26 @@ export function failureReason(scheme: Scheme, request: Received, { secrets, nowM
   const relaxed = withoutLimit(scheme);
   if (relaxed !== null && holdsUnder(relaxed.scheme)) {
     const isFuture = relaxed.pastOnly === null ? timeOfStandard(scheme, request) > nowMs : holdsUnder(relaxed.pastOnly);
-    return `it is right, but ${isFuture ? 'from the future' : 'too old'}: its time may be ${relaxed.seconds} seconds from now`;
+    return `it is right, but ${isFuture ? 'from the future' : 'too old'}: its time may differ from now by at most ${relaxed.seconds} seconds`;
   }
   return OTHERWISE[scheme.kind] ?? 'it is wrong, or made with another secret';
 }
 
-/** Of schemes whose proof is no signature in a header. */
+/** Reasons for schemes whose proof is not a signature in a header. */
 const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   token: "the token is not the endpoint's secret",
   bearer: "the token is not the endpoint's secret",
-  jwt: 'the token is not by a published key, not for this endpoint, or over',
-  paypal: "it is wrong, of another webhook, or its certificate is none of PayPal's",
-  'public-key': 'it is wrong, or by another key',
-  basic: "user and password are not those of the endpoint's secret",
+  jwt: 'the token is not signed with a published key, not for this endpoint, or expired',
+  paypal: "it is wrong, of another webhook, or its certificate is not PayPal's",
+  'public-key': 'it is wrong, or made with another key',
+  basic: "user and password do not match the endpoint's secret",
   mailgun: 'the body has no timestamp, token and signature that belong together',
   adyen: 'an item of the body has no signature, or a wrong one',
   'client-state': "an item of the body does not repeat the endpoint's secret",
   sns: 'the signature in the body is wrong, or the message is of another topic',
 };
 
-/** The name of a header that the scheme needs and the request lacks; null when it has them all. */
+/** Returns the name of a header that the scheme needs and the request lacks, or null. */
 function missingHeader(scheme: Scheme, request: Received): string | null {
   const lacks = (name: string): boolean => (headerOf(request, name) ?? '') === '';
   return neededHeaders(scheme, lacks).find(lacks) ?? null;
@@ -92,7 +95,10 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
   return Number(text) * 1000;
 }
 
-/** The scheme without its limit on the time, and with the one on the past alone; null for one that has none. */
+/**
+ * Returns the scheme without its time limit, and the scheme with a limit on the past only. Returns null for a scheme
+ * without a time limit.
+ */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
   if (scheme.kind === 'standard-webhooks')
     return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };

@@ -1,4 +1,4 @@
-/** One fault of a setting: where it stands in the request (`response.headers.x-a`), and what is expected there. */
+/** One fault of a setting: its path in the request (`response.headers.x-a`), and the expected value. */
 export interface Fault {
   path: string;
   message: string;

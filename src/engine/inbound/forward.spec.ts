@@ -8,7 +8,7 @@ describe('forwardedFrom', () => {
   it.each<[string, [string, string][], Record<string, string>]>([
     ['nothing came', [], { 'content-type': OCTETS }],
     [
-      'the type and the encoding of the body',
+      'content type and encoding of the body',
       [
         ['content-type', 'text/xml'],
         ['content-encoding', 'gzip'],
@@ -16,7 +16,7 @@ describe('forwardedFrom', () => {
       { 'content-type': 'text/xml', 'content-encoding': 'gzip' },
     ],
     [
-      'what the provider says',
+      'metadata of the provider',
       [
         ['x-github-event', 'push'],
         ['stripe-signature', 't=1,v1=a'],
@@ -33,7 +33,7 @@ describe('forwardedFrom', () => {
       { 'content-type': OCTETS, 'x-a': '1, 2', 'x-b': '' },
     ],
     [
-      'the last content type',
+      'the last of several content types',
       [
         ['content-type', 'a/b'],
         ['content-type', 'c/d'],
@@ -49,7 +49,7 @@ describe('forwardedFrom', () => {
       { 'content-type': OCTETS, 'x-b': 'b'.repeat(2048) },
     ],
     [
-      'a name like a property of objects',
+      'a name like an object property',
       [
         ['__proto__', 'p'],
         ['constructor', 'c'],
@@ -98,7 +98,7 @@ describe('forwardedFrom', () => {
     'webhook-replayed',
     'svix-id',
     HOPS_HEADER,
-  ])('%s does not go on', (name) => {
+  ])('%s is not forwarded', (name) => {
     expect(
       forwardedFrom([
         [name, 'x'],
@@ -107,7 +107,7 @@ describe('forwardedFrom', () => {
     ).toEqual({ 'content-type': OCTETS, 'x-kept': '1' });
   });
 
-  it('at most 48 headers and 16 KB, the first ones; the content type counts wherever it stands', () => {
+  it('forwards the first 48 headers and 16 KB, and always the content type', () => {
     const many = Array.from({ length: 100 }, (_, i): [string, string] => [`x-${i}`, 'v']);
     const large = Array.from({ length: 20 }, (_, i): [string, string] => [`x-${i}`, 'v'.repeat(2000)]);
 
@@ -126,7 +126,7 @@ describe('forwardedFrom', () => {
     expect(forwardedFrom([...many, ['content-type', 'a/b']])['content-type']).toBe('a/b');
   });
 
-  it("whatever comes, what goes on could also be sent by a caller of the API, apart from the body's own headers", () => {
+  it('a caller of the API could also send all forwarded headers, except those of the body', () => {
     const name = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9a-z-]{1,20}$/);
     const value = fc.stringMatching(/^(?:[!-~\xa1-\xff](?:[\t -~\xa1-\xff]{0,20}[!-~\xa1-\xff])?)?$/);
     fc.assert(

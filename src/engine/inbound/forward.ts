@@ -1,6 +1,9 @@
 import { isForwardable } from '../headers.js';
 
-/** What the connection, proxies and browsers add: it says who called us, and behind us it would be taken for the truth. */
+/**
+ * Headers that connections, proxies and browsers add. They describe the caller of Posthorn, and services behind
+ * Posthorn would trust them.
+ */
 const CONNECTION_NAMES: ReadonlySet<string> = new Set([
   'authorization',
   'forwarded',
@@ -36,15 +39,15 @@ const HEADERS_MAX = 48;
 const VALUE_LENGTH_MAX = 2_048;
 const TOTAL_LENGTH_MAX = 16 * 1024;
 
-/** Counts how often an event has passed through this service, in deliveries and requests alike. */
+/** Header that counts how often an event has passed through this service, for both deliveries and received requests. */
 export const HOPS_HEADER = 'posthorn-hops';
-/** A request that has come so far goes in circles. */
+/** Number of hops from which a request is considered to be in a loop. */
 export const HOPS_MAX = 8;
 
 /**
- * The headers that a received request's deliveries carry: its content type, and what its provider says about the event.
- * Not what authenticates (`secret` names more of it) or describes the connection. At most 48 and 16 KB, the first ones;
- * repeated names are joined.
+ * Returns the headers that the deliveries of a received request carry: its content type and the provider's metadata
+ * about the event. Excludes headers that authenticate (`secret` names further ones) or describe the connection. Keeps
+ * the first 48 headers and 16 KB. Values of repeated names are joined.
  */
 export function forwardedFrom(
   headers: readonly (readonly [string, string])[],
@@ -60,7 +63,7 @@ export function forwardedFrom(
     }
     if (isFull || value.length > VALUE_LENGTH_MAX || !goesOn(name) || secret.has(name)) continue;
     length += name.length + value.length;
-    // What describes the body may still come.
+    // The headers that describe the body may still follow.
     isFull = length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX;
     if (isFull) continue;
     const known = forwarded.get(name);
@@ -69,12 +72,12 @@ export function forwardedFrom(
   return Object.fromEntries(forwarded);
 }
 
-/** How often a request has passed through this service; a number that nobody can make negative. */
+/** Returns how often a request has passed through this service. Senders cannot make the number negative. */
 export function hopsOf(value: string | undefined): number {
   return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
 }
 
-/** Providers send few names, and each again and again. */
+/** Cache per header name. Providers send few distinct names, but send them repeatedly. */
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 

@@ -34,7 +34,7 @@ function check(
 
 describe('genericScheme', () => {
   it.each(GENERIC_SCHEMES.filter((name) => name.startsWith('hmac-')))(
-    '%s: hex or base64, with the name of the hash before it or not',
+    '%s: accepts hex and base64, with and without the name of the hash as a prefix',
     (name) => {
       const hash = name.slice('hmac-'.length);
       const digest = mac(hash, BODY);
@@ -59,11 +59,11 @@ describe('genericScheme', () => {
   );
 
   it.each<[string, GenericSettings, Record<string, string>, string]>([
-    ['a header of its own', { header: 'X-Acme-Hmac' }, { 'x-acme-hmac': hex }, 'verified'],
+    ['a custom header', { header: 'X-Acme-Hmac' }, { 'x-acme-hmac': hex }, 'verified'],
     ['only that header', { header: 'X-Acme-Hmac' }, { 'x-signature': hex }, 'failed'],
-    ['a prefix is needed when it is set', { prefix: 'v1=' }, { 'x-signature': hex }, 'failed'],
+    ['a configured prefix is required', { prefix: 'v1=' }, { 'x-signature': hex }, 'failed'],
     ['a prefix', { prefix: 'v1=' }, { 'x-signature': `v1=${hex}` }, 'verified'],
-    ['no prefix at all', { prefix: '' }, { 'x-signature': `sha256=${hex}` }, 'failed'],
+    ['no prefix', { prefix: '' }, { 'x-signature': `sha256=${hex}` }, 'failed'],
     ['hex only', { encoding: 'hex' }, { 'x-signature': base64 }, 'failed'],
     ['base64 only', { encoding: 'base64' }, { 'x-signature': hex }, 'failed'],
     ['base64', { encoding: 'base64' }, { 'x-signature': base64 }, 'verified'],
@@ -115,7 +115,7 @@ describe('genericScheme', () => {
     ['bearer', 's3cret\u20ac', /Latin-1/],
     ['api-key', ' s3cret', /begin or end with a space/],
     ['api-key', 's3cret\u20ac', /Latin-1/],
-  ])('%s: the secret %j, which no request can show, is a fault', (name, secret, fault) => {
+  ])('%s: the secret %j, which no request can present, has a fault', (name, secret, fault) => {
     const shown = Buffer.from(secret).toString('latin1');
     const headers: Record<string, string> =
       name === 'bearer' ? { authorization: `Bearer ${shown}` } : { 'x-api-key': shown.trim() };
@@ -129,7 +129,7 @@ describe('genericScheme', () => {
     ['bearer', 's\u00e9'],
     ['api-key', 'Key s3cret'],
     ['api-key', 's\u00e9'],
-  ])('%s: the secret %j can be shown, and is none', (name, secret) => {
+  ])('%s: the secret %j can be presented and has no fault', (name, secret) => {
     const headers: Record<string, string> =
       name === 'bearer' ? { authorization: `Bearer ${secret}` } : { 'x-api-key': secret };
 

@@ -2,7 +2,7 @@ import { isObject } from './body.js';
 import type { Fault } from './fault.js';
 import type { HashName, HmacScheme, KeyEncoding, Scheme, SignedPart } from './scheme.js';
 
-/** The values of `verification` that need no preset. */
+/** Values of `verification` that need no preset. */
 export const GENERIC_SCHEMES = [
   'hmac-sha256',
   'hmac-sha1',
@@ -16,36 +16,36 @@ export const GENERIC_SCHEMES = [
 ] as const;
 export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
-/** How an endpoint's own sender signs, where it differs from the defaults. */
+/** How the sender of an endpoint signs, where that differs from the defaults. */
 export interface GenericSettings {
-  /** `x-signature` by default, `x-api-key` of `api-key`, `authorization` of `jwt`. */
+  /** Default: `x-signature`; `x-api-key` for `api-key`; `authorization` for `jwt`. */
   header?: string;
-  /** What stands before the signature. By default the name of the hash and `=` may stand there. */
+  /** Text before the signature. By default, the name of the hash and `=` are optional. */
   prefix?: string;
-  /** By default hex and base64 are told apart by the length. */
+  /** By default, hex and base64 are distinguished by their length. */
   encoding?: 'hex' | 'base64';
-  /** `utf8` by default: the secret's own characters are the key. */
+  /** Default: `utf8`, which uses the characters of the secret as the key. */
   keyEncoding?: KeyEncoding;
-  /** A header with the time in seconds or milliseconds; by default there is none and no limit. */
+  /** Header with the time in seconds or milliseconds. By default, there is none and no time limit. */
   timestampHeader?: string;
-  /** 300 by default; only beside `timestampHeader`. */
+  /** Default: 300. Only with `timestampHeader`. */
   toleranceSeconds?: number;
   /**
-   * What is signed, with `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}` and `{{headers.name}}`; by default
-   * `{{body}}`, or `{{timestamp}}.{{body}}` beside `timestampHeader`.
+   * Template of the signed content, with `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}` and `{{headers.name}}`.
+   * Default: `{{body}}`, or `{{timestamp}}.{{body}}` with `timestampHeader`.
    */
   signed?: string;
-  /** Of `jwt`, which needs it: where the keys are published (RFC 7517). */
+  /** For `jwt`, required: URL of the published keys (RFC 7517). */
   jwksUrl?: string;
-  /** Of `jwt`: what `iss` must be. */
+  /** For `jwt`: required value of `iss`. */
   issuer?: string;
-  /** Of `jwt`: what `aud` must be or have. */
+  /** For `jwt`: value that `aud` must be or contain. */
   audience?: string;
-  /** Of `jwt`: members that the token must have, with these texts. */
+  /** For `jwt`: members that the token must have, with their values. */
   claims?: Record<string, string>;
-  /** Of `jwt`: the member that is the SHA-256 of the body. */
+  /** For `jwt`: name of the member that holds the SHA-256 of the body. */
   bodyHashClaim?: string;
-  /** Of `jwt`: how old a token may be that has no `exp`; 300 by default. */
+  /** For `jwt`: maximum age in seconds of a token without `exp`. Default: 300. */
   maxAgeSeconds?: number;
 }
 
@@ -61,7 +61,7 @@ const HEADER_PLACEHOLDER = /^headers\.(.+)$/;
 const ENCODINGS = ['hex', 'base64'];
 const KEY_ENCODINGS = ['utf8', 'base64', 'hex', 'whsec'];
 
-/** Which settings a scheme knows; an HMAC those of this list. */
+/** Settings of the HMAC, RSA and Ed25519 schemes. */
 const OF_SIGNATURE = [
   'header',
   'prefix',
@@ -82,7 +82,7 @@ const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettin
   'api-key': ['header'],
 };
 
-/** The scheme of an endpoint without a preset; only for settings without faults. */
+/** Returns the scheme of an endpoint without a preset. Only for settings without faults. */
 export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
   switch (name) {
     case 'bearer':
@@ -129,7 +129,7 @@ function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
   };
 }
 
-/** What every signature has: how it is written, over what, and until when it counts. */
+/** Returns the parts that all signature schemes share: encoding, signed content and time limit. */
 function signedBy({
   encoding,
   signed,
@@ -149,18 +149,21 @@ function signedBy({
   };
 }
 
-/** Every reason why `json` can't be the settings of a generic scheme; empty when it can. `path` is where it stands in the request. */
+/**
+ * Returns every reason why `json` can't be the settings of a generic scheme. Empty if there is none. `path` is its path
+ * in the request.
+ */
 export function genericFaults(json: unknown, path: string, name: GenericSchemeName = 'hmac-sha256'): Fault[] {
   if (name === 'jwt') return [...jwtFaults(json ?? {}, path), ...settingFaults(json ?? {}, path, name)];
   return settingFaults(json, path, name);
 }
 
-/** Whoever publishes keys signs for others too: a token must say that it is for this endpoint. */
+/** A publisher of keys signs tokens for other parties too, so a token must say that it is for this endpoint. */
 function jwtFaults(json: unknown, path: string): Fault[] {
   if (!isObject(json)) return [];
   const faults =
     json.jwksUrl === undefined
-      ? [{ path: `${path}.jwksUrl`, message: 'is required for jwt: where the keys are published' }]
+      ? [{ path: `${path}.jwksUrl`, message: 'is required for jwt: the URL of the published keys' }]
       : [];
   const isBound = [json.audience, json.issuer, json.claims, json.bodyHashClaim].some((value) => value !== undefined);
   return isBound
@@ -169,7 +172,8 @@ function jwtFaults(json: unknown, path: string): Fault[] {
         ...faults,
         {
           path: `${path}.audience`,
-          message: 'is required for jwt, or one of issuer, claims, bodyHashClaim: others have tokens by the same keys',
+          message:
+            'is required for jwt, or one of issuer, claims, bodyHashClaim: the same keys also sign tokens for other parties',
         },
       ];
 }
@@ -178,7 +182,7 @@ function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): 
   if (!isObject(json)) return [{ path, message: 'An object is expected.' }];
   const faults = Object.entries(json).flatMap(([name, value]) => {
     const isKnown = SETTINGS[scheme].some((known) => known === name);
-    const check = isKnown ? CHECKS[name as keyof GenericSettings] : () => `There is no such setting of ${scheme}.`;
+    const check = isKnown ? CHECKS[name as keyof GenericSettings] : () => `${scheme} has no such setting.`;
     const message = value === undefined ? null : check(value);
     return message === null ? [] : [{ path: `${path}.${name}`, message }];
   });
@@ -253,7 +257,7 @@ function signedFault(value: unknown): string | null {
     : '{{body}} is missing: a signature that does not cover the body proves nothing about it.';
 }
 
-/** Splitting at a group puts texts at even places and placeholders at odd ones. */
+/** Splitting at a capture group puts literals at even indexes and placeholders at odd ones. */
 function partsOf(signed: string): SignedPart[] {
   return signed.split(PLACEHOLDER).flatMap((text, index) => {
     if (index % 2 === 1) return partOf(text) ?? [];

@@ -9,12 +9,12 @@ import { isFresh } from './timestamp.js';
 
 type Signed = Omit<ReceivedRequest, 'ip'>;
 
-/** No provider sends more at once, and each is compared. */
+/** More signatures than any provider sends. Each one costs a comparison. */
 const SIGNATURES_MAX = 100;
-/** Characters that HubSpot leaves as they are in the URL that it signs. */
+/** Characters that HubSpot does not percent-encode in the URL that it signs. */
 const HUBSPOT_DECODES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
-/** Whether one signature of the request is the HMAC under one of the secrets, and fresh. */
+/** Returns whether one signature of the request matches the HMAC under one of the secrets and is recent enough. */
 export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonly string[], nowMs: number): boolean {
   const { signatures, listTimestamp } = readSignatures(scheme, request);
   const timestamp = scheme.timestamp === undefined ? '' : timestampText(scheme.timestamp, listTimestamp, request);
@@ -27,7 +27,7 @@ export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonl
   });
 }
 
-/** The digest of a content under a secret; null when the secret holds no key. */
+/** Returns the digest of a content under a secret, or null when the secret holds no key. */
 export function hmacOf(
   scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>,
   secret: string,
@@ -37,7 +37,7 @@ export function hmacOf(
   return key === null ? null : createHmac(scheme.hash, key).update(content).digest();
 }
 
-/** The bytes that are signed; null when the request lacks a part of them. */
+/** Returns the signed bytes, or null when the request lacks a part of them. */
 export function contentOf(scheme: Pick<HmacScheme, 'signed'>, request: Signed, timestamp: string): Buffer | null {
   const parts: Buffer[] = [];
   for (const part of scheme.signed) {

@@ -7,7 +7,7 @@ import { readFirst } from './source.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** The members that Adyen signs, in this order, joined by colons. */
+/** Members that Adyen signs, in this order, joined by colons. */
 const ADYEN_FIELDS = [
   'pspReference',
   'originalReference',
@@ -19,7 +19,10 @@ const ADYEN_FIELDS = [
   'success',
 ] as const;
 
-/** Mailgun signs timestamp and token only: the token is what a replay repeats, so it is the delivery's id. */
+/**
+ * Verifies a Mailgun request. Mailgun signs only timestamp and token, and a replay repeats the token. The token
+ * therefore serves as the id of the delivery.
+ */
 export function verifyMailgun(request: Received, secrets: readonly string[]): boolean {
   const [timestamp, token, presented] = ['timestamp', 'token', 'signature'].map((name) =>
     readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''),
@@ -29,14 +32,14 @@ export function verifyMailgun(request: Received, secrets: readonly string[]): bo
   return secrets.some((secret) => equalBytes(signature, mailgunSignature(secret, timestamp, token)));
 }
 
-/** The signature that Mailgun puts beside a timestamp and a token. */
+/** Returns the signature that Mailgun sends with a timestamp and a token. */
 export function mailgunSignature(secret: string, timestamp: string, token: string): Buffer {
   return createHmac('sha256', secret)
     .update(timestamp + token, 'utf8')
     .digest();
 }
 
-/** Adyen's payment webhooks: every item must hold, because every item becomes part of the event. */
+/** Verifies Adyen's payment webhooks. Every item must be valid, because every item becomes part of the event. */
 export function verifyAdyen(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'notificationItems');
   if (!Array.isArray(items) || items.length === 0) return false;
@@ -45,16 +48,16 @@ export function verifyAdyen(request: Received, secrets: readonly string[]): bool
   );
 }
 
-/** The signature of one `NotificationRequestItem`; null when it can't be signed or the secret is not hex. */
+/** Returns the signature of one `NotificationRequestItem`, or null when it can't be signed or the secret is not hex. */
 export function adyenSignature(item: unknown, secret: string): Buffer | null {
   const key = decodeKey(secret, 'hex');
   if (key === null || !isObject(item)) return null;
   const values = ADYEN_FIELDS.map((path) => memberOf(item, path) ?? '').map(scalarText);
-  // What is neither text nor a number would be signed in one way and read in another.
+  // A value that is neither text nor number would be signed in one form and read in another.
   return values.includes(undefined) ? null : createHmac('sha256', key).update(values.join(':'), 'utf8').digest();
 }
 
-/** Microsoft Graph: every notification repeats the `clientState` of its subscription. */
+/** Verifies Microsoft Graph: every notification repeats the `clientState` of its subscription. */
 export function verifyClientState(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'value');
   if (!Array.isArray(items) || items.length === 0) return false;

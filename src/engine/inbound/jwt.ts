@@ -7,7 +7,7 @@ import type { JwtScheme } from './scheme.js';
 
 const PART = /^[A-Za-z0-9_-]+$/;
 const TOKEN_LENGTH_MAX = 8_192;
-/** Clocks of others may be so far from ours. */
+/** Tolerated difference between the clock of the issuer and Posthorn's. */
 const LEEWAY_SECONDS = 60;
 const KEYS_MAX = 100;
 
@@ -18,7 +18,7 @@ interface Algorithm {
   isPss?: true;
 }
 
-/** RFC 7518, section 3.1, and RFC 8037. Never `none`, and nothing symmetric: the keys are for everybody to read. */
+/** RFC 7518, section 3.1, and RFC 8037. Excludes `none` and symmetric algorithms, because the keys are public. */
 const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>([
   ['RS256', { keyType: 'RSA', hash: 'sha256' }],
   ['RS384', { keyType: 'RSA', hash: 'sha384' }],
@@ -34,25 +34,31 @@ const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>(
 const PSS_PADDING = 6;
 const SALT_OF_DIGEST = -1;
 
-/** The token of a request; null without one. */
+/** Returns the token of a request, or null. */
 export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<ReceivedRequest, 'headers'>): string | null {
   const value = headerOf(request, header);
   const token = header === 'authorization' ? /^Bearer +(\S+)$/i.exec(value ?? '')?.[1] : value;
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/** Whether a text is a set of keys (RFC 7517, section 5), perhaps an empty one; the page of a server that is being mended is none. */
+/**
+ * Returns whether a text is a key set (RFC 7517, section 5), which may be empty. The error page of a server in
+ * maintenance is not.
+ */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }
 
-/** Whether the token's key is in a set (RFC 7517): where it is not, the set may be an old one. */
+/** Returns whether a key set (RFC 7517) holds the key of the token. If it does not, the cached set may be outdated. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;
   return header !== undefined && keysFor(header, jwks).length > 0;
 }
 
-/** Whether the token is by a key of the set, for us, of now, and where the scheme asks for it about this very body. */
+/**
+ * Returns whether the token is signed with a key of the set, addressed to this endpoint and currently valid. If the
+ * scheme requires it, the token must also contain the hash of this body.
+ */
 export function verifyJwt(
   scheme: JwtScheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -120,12 +126,12 @@ function holds(
       signature,
     );
   } catch {
-    // A key of the set that is none says nothing of the others.
+    // One invalid key in the set does not affect the others.
     return false;
   }
 }
 
-/** The keys that may have signed: of the algorithm's type, and of the token's `kid` where it names one. */
+/** Returns the keys that may have signed: those of the algorithm's type, and with the token's `kid` if it names one. */
 function keysFor(header: Readonly<Record<string, unknown>>, jwks: string): JsonWebKey[] {
   const algorithm = ALGORITHMS.get(header.alg);
   const keys = membersOf(jwks)?.keys;

@@ -1,4 +1,7 @@
-/** The methods that endpoints can be told apart by: those of RFC 9110 but CONNECT, and what Node's parser takes besides. */
+/**
+ * The HTTP methods that endpoints can filter by: those of RFC 9110 except CONNECT, and further ones that Node's parser
+ * accepts.
+ */
 export const RECEIVED_METHODS = [
   'GET',
   'HEAD',
@@ -36,10 +39,12 @@ export const RECEIVED_METHODS = [
   'UNSUBSCRIBE',
 ] as const;
 
-/** One of them. */
 export type ReceivedMethod = (typeof RECEIVED_METHODS)[number];
 
-/** Whether an endpoint that takes `allowed` (null for any) takes a method. HEAD is no GET: a method is what it is named (RFC 9110, section 9). */
+/**
+ * Returns whether an endpoint that accepts `allowed` (null for any) accepts a method. Allowing GET does not allow HEAD
+ * (RFC 9110, section 9).
+ */
 export function takesMethod(allowed: readonly string[] | null, method: string): boolean {
   return allowed === null || allowed.includes(method);
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { multipartFields } from './multipart.js';
 
-/** As the encoder of Node writes it. */
+/** As Node's encoder writes it. */
 async function encoded(fill: (form: FormData) => void): Promise<{ type: string; body: Buffer }> {
   const form = new FormData();
   fill(form);
@@ -9,8 +9,8 @@ async function encoded(fill: (form: FormData) => void): Promise<{ type: string; 
   return { type: response.headers.get('content-type') ?? '', body: Buffer.from(await response.arrayBuffer()) };
 }
 
-describe('the fields of a multipart form', () => {
-  it('are those that were put in, in their order, without files', async () => {
+describe('multipartFields', () => {
+  it('returns the encoded fields in order, without files', async () => {
     const { type, body } = await encoded((form) => {
       form.append('timestamp', '1700000000');
       form.append('attachment-1', new Blob([Buffer.from([0, 255, 13, 10, 45, 45])]), 'a.bin');
@@ -30,7 +30,7 @@ describe('the fields of a multipart form', () => {
   });
 
   it.each([undefined, 'application/json', 'multipart/form-data', 'multipart/mixed; boundary=x'])(
-    'are none of %s',
+    'returns null for %s',
     (type) => {
       expect(multipartFields(type, Buffer.from('--x\r\n\r\n--x--'))).toBeNull();
     },
@@ -44,11 +44,11 @@ describe('the fields of a multipart form', () => {
     '--x--\r\n',
     'a\r\n--y\r\n--x',
     '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb',
-  ])('a body that is cut: %j', (body) => {
+  ])('does not throw for a truncated body: %j', (body) => {
     expect(multipartFields('multipart/form-data; boundary=x', Buffer.from(body))).toEqual([]);
   });
 
-  it('of a body that is made of boundaries alone are soon found', () => {
+  it('is fast for a body of boundaries only', () => {
     expect(multipartFields('multipart/form-data; boundary=x', Buffer.from('--x\r\n'.repeat(200_000)))).toEqual([]);
   });
 });

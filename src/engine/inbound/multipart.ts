@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i;
-/** Forms of providers have some twenty fields; attachments stand among them. */
+/** Provider forms have about twenty fields, mixed with attachments. */
 const PARTS_MAX = 200;
 const HEAD_BYTES_MAX = 4_096;
 const FIELD_BYTES_MAX = 64 * 1024;
@@ -10,8 +10,8 @@ const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im;
 const NAME = /(?:^|;)[ \t]*name="([^"\r\n]{0,256})"/i;
 
 /**
- * The fields of a multipart form (RFC 7578), without files: at most 200 parts are looked at, and values of at most 64 KB.
- * Null when the content type is none.
+ * Returns the fields of a multipart form (RFC 7578), without files. Reads at most 200 parts and values of at most 64
+ * KB. Returns null for another content type.
  */
 export function multipartFields(contentType: string | undefined, body: Buffer): [name: string, value: string][] | null {
   if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
@@ -24,7 +24,7 @@ function partsOf(body: Buffer, boundary: string): Buffer[] {
   const parts: Buffer[] = [];
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   let from = body.indexOf(delimiter.subarray(2));
-  // The first one stands at the beginning, or behind a preamble that ends its line.
+  // The first delimiter stands at the beginning, or after a preamble that ends with a line break.
   if (from !== 0) from = body.indexOf(delimiter);
   if (from < 0) return [];
   from += from === 0 ? delimiter.length - 2 : delimiter.length;
@@ -37,7 +37,7 @@ function partsOf(body: Buffer, boundary: string): Buffer[] {
   return parts;
 }
 
-/** Null for a file, and for what is no part. */
+/** Returns null for a file and for a malformed part. */
 function fieldOf(part: Buffer): [[name: string, value: string]] | null {
   const end = part.indexOf(HEAD_END);
   if (end === -1 || end > HEAD_BYTES_MAX) return null;

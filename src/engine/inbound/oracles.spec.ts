@@ -22,7 +22,7 @@ import { verify } from './verify.js';
 
 type Sample = Omit<ReceivedRequest, 'ip'>;
 
-/** The vendors' libraries look at the real clock. */
+/** The providers' libraries use the real clock. */
 const NOW = Date.now();
 const SECONDS = Math.floor(NOW / 1000);
 const URL_CALLED = 'https://in.example.com/in/acme/hooks';
@@ -60,7 +60,7 @@ function theirs(id: string, secret: string, headers: Record<string, string>, bod
 const BODY = '{"type":"a.b","name":"Zoë \\u00e9 \u2028 😀","n":1.50}';
 
 describe('Standard Webhooks', () => {
-  it('we take what standardwebhooks and svix sign', () => {
+  it('Posthorn accepts signatures of standardwebhooks and svix', () => {
     const date = new Date(SECONDS * 1000);
     const standard = {
       'webhook-id': 'msg_1',
@@ -87,7 +87,7 @@ describe('Standard Webhooks', () => {
     ['svix', SvixWebhook],
     ['resend', SvixWebhook],
     ['clerk', SvixWebhook],
-  ] as const)('%s: their library takes our sample', (id, Webhook) => {
+  ] as const)("%s: the provider's library accepts Posthorn's sample", (id, Webhook) => {
     const sample = ours(id, WHSEC);
 
     expect(new Webhook(WHSEC).verify(sample.text, Object.fromEntries(sample.headers))).toEqual(JSON.parse(sample.text));
@@ -98,7 +98,7 @@ describe('Stripe', () => {
   const { webhooks } = new Stripe('sk_test_1');
   const secret = 'whsec_not+base64';
 
-  it('we take what their library signs, and it takes our sample', () => {
+  it("Posthorn accepts signatures of Stripe's library, and the library accepts Posthorn's sample", () => {
     const header = webhooks.generateTestHeaderString({ payload: BODY, secret, timestamp: SECONDS });
     const sample = ours('stripe', secret);
 
@@ -110,7 +110,7 @@ describe('Stripe', () => {
     expect(webhooks.constructEvent(sample.text, sample.header('stripe-signature'), secret).id).toBe('msg_1');
   });
 
-  it('a time in the future is taken, an old one is not, as by their library', () => {
+  it("accepts a time in the future and rejects an old one, like Stripe's library", () => {
     const at = (timestamp: number): string => webhooks.generateTestHeaderString({ payload: BODY, secret, timestamp });
 
     expect(theirs('stripe', secret, { 'stripe-signature': at(SECONDS + 4000) }, BODY)).toBe('verified');
@@ -121,7 +121,7 @@ describe('Stripe', () => {
 });
 
 describe('GitHub', () => {
-  it('we take what @octokit/webhooks-methods signs, and it takes our sample', async () => {
+  it("Posthorn accepts signatures of @octokit/webhooks-methods, and the library accepts Posthorn's sample", async () => {
     const sample = ours('github', 's3cret');
 
     expect(theirs('github', 's3cret', { 'x-hub-signature-256': await octokit.sign('s3cret', BODY) }, BODY)).toBe(
@@ -130,7 +130,7 @@ describe('GitHub', () => {
     await expect(octokit.verify('s3cret', sample.text, sample.header('x-hub-signature-256'))).resolves.toBe(true);
   });
 
-  it("the vector of GitHub's documentation", () => {
+  it("accepts the vector of GitHub's documentation", () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
 
     expect(theirs('github', "It's a Secret to Everybody", { 'x-hub-signature-256': signature }, 'Hello, World!')).toBe(
@@ -139,7 +139,7 @@ describe('GitHub', () => {
   });
 });
 
-it('Slack: @slack/bolt takes our sample, and the vector of their documentation is taken', () => {
+it("Slack: @slack/bolt accepts Posthorn's sample, and Posthorn accepts the vector of Slack's documentation", () => {
   const sample = ours('slack', 's3cret');
   const headers = { 'x-slack-signature': sample.header('x-slack-signature'), 'x-slack-request-timestamp': SECONDS };
   const documented = {
@@ -184,21 +184,21 @@ describe('Twilio', () => {
     ['http://in.example.com/x', 'http://in.example.com:80/x'],
     ['http://in.example.com/x', 'http://in.example.com:443/x'],
     [URL_CALLED, `${URL_CALLED}/`],
-  ])('called at %s, signed for %s: as their library says', (called, signed) => {
+  ])("called at %s, signed for %s: same result as Twilio's library", (called, signed) => {
     const signature = twilio.getExpectedTwilioSignature('token', signed, params);
     const verdict = twilio.validateRequest('token', signature, called, params) ? 'verified' : 'failed';
 
     expect(theirs('twilio', 'token', { ...type, 'x-twilio-signature': signature }, form, called)).toBe(verdict);
   });
 
-  it('their library takes our sample', () => {
+  it("Twilio's library accepts Posthorn's sample", () => {
     const sample = ours('twilio', 'token');
     const fields = Object.fromEntries(new URLSearchParams(sample.text));
 
     expect(twilio.validateRequest('token', sample.header('x-twilio-signature'), URL_CALLED, fields)).toBe(true);
   });
 
-  it('a JSON body is covered by its hash in the URL, or it fails', () => {
+  it('a JSON body must be covered by its hash in the URL', () => {
     const url = `${URL_CALLED}?bodySHA256=${twilio.getExpectedBodyHash(BODY)}`;
     const headers = {
       'content-type': 'application/json',
@@ -214,16 +214,16 @@ describe('Twilio', () => {
   });
 });
 
-it('Linear: their library takes our sample', () => {
+it("Linear: the provider's library accepts Posthorn's sample", () => {
   const sample = ours('linear', 's3cret');
 
   expect(new LinearWebhookClient('s3cret').verify(sample.body, sample.header('linear-signature'))).toBe(true);
   expect(() => new LinearWebhookClient('other').verify(sample.body, sample.header('linear-signature'))).toThrow();
 });
 
-it('Paddle: their library takes our sample', async () => {
+it("Paddle: the provider's library accepts Posthorn's sample", async () => {
   const paddle = new Paddle('key', { environment: Environment.sandbox });
-  // Signed now: five seconds may have passed since this file was loaded.
+  // Signed now, because five seconds may have passed since this file was loaded.
   const sample = signedSample(preset('paddle'), {
     secret: 's3cret',
     url: URL_CALLED,
@@ -239,7 +239,7 @@ it('Paddle: their library takes our sample', async () => {
 describe('Adyen', () => {
   const validator = new adyen.hmacValidator();
 
-  it('payments: we take what their library signs, item by item, and it takes our sample', () => {
+  it("payments: Posthorn accepts every signed item of Adyen's library, and the library accepts Posthorn's sample", () => {
     const item = {
       pspReference: '7914073381342284',
       originalReference: '',
@@ -265,17 +265,17 @@ describe('Adyen', () => {
     ).toBe(true);
   });
 
-  it('platforms: their library takes our sample', () => {
+  it("platforms: the provider's library accepts Posthorn's sample", () => {
     const sample = ours('adyen-platform', ADYEN_KEY);
 
     expect(validator.validateHMACSignature(ADYEN_KEY, sample.header('hmacsignature'), sample.text)).toBe(true);
   });
 });
 
-describe('signed with keys of this test, because only the provider has its own', () => {
+describe('signatures with keys of this test, because only the provider has the real keys', () => {
   const stamped = Buffer.from(`${SECONDS}${BODY}`);
 
-  it('Discord: their library and we agree', async () => {
+  it("Discord: same results as the provider's library", async () => {
     const keys = generateKeyPairSync('ed25519');
     const publicKey = keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
     const signature = sign(null, stamped, keys.privateKey).toString('hex');
@@ -288,7 +288,7 @@ describe('signed with keys of this test, because only the provider has its own',
     );
   });
 
-  it('SendGrid: their library and we agree', () => {
+  it("SendGrid: same results as the provider's library", () => {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const publicKey = keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
     const signature = createSign('sha256').update(stamped).sign(keys.privateKey).toString('base64');
@@ -327,7 +327,7 @@ describe('signed with keys of this test, because only the provider has its own',
         confirmation,
         ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
       ],
-    ])('%s, version %s: sns-validator and we agree', async (_type, version, fields, names) => {
+    ])('%s, version %s: same results as sns-validator', async (_type, version, fields, names) => {
       const message: Record<string, string> = { ...fields, SignatureVersion: version };
       const signer = createSign(version === '1' ? 'RSA-SHA1' : 'RSA-SHA256');
       for (const name of names) signer.update(`${name}\n${message[name]}\n`);
@@ -349,7 +349,7 @@ describe('signed with keys of this test, because only the provider has its own',
   });
 });
 
-/** AWS's own validator, which fetches the certificate itself: here from memory. */
+/** AWS's own validator, which fetches the certificate itself. Here it comes from memory. */
 async function validatedBySns(text: string, certificate: string): Promise<unknown> {
   const name = 'sns-validator';
   const { default: Validator } = await import(name);

@@ -6,7 +6,10 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Where PayPal publishes its certificates, and nothing else: anything wider lets an attacker serve one of their own. */
+/**
+ * The exact hosts where PayPal publishes its certificates. A wider pattern would let an attacker serve their own
+ * certificate.
+ */
 const HOSTS: ReadonlySet<string> = new Set([
   'api.paypal.com',
   'api-m.paypal.com',
@@ -15,7 +18,7 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
-/** As PayPal's own libraries ask: the certificate is for signing messages, under one of its names. */
+/** As PayPal's own libraries require: a message-signing certificate under one of PayPal's names. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 
@@ -27,7 +30,10 @@ export const PAYPAL_HEADERS = [
   'paypal-auth-algo',
 ] as const;
 
-/** Whether PayPal signed the request for one of the webhooks, by the certificate (PEM) that `paypalCertificateUrl` leads to. */
+/**
+ * Returns whether PayPal signed the request for one of the webhooks, using the certificate (PEM) from
+ * `paypalCertificateUrl`.
+ */
 export function verifyPaypal(
   request: Received,
   webhookIds: readonly string[],
@@ -52,7 +58,7 @@ export function verifyPaypal(
   );
 }
 
-/** What is signed: the ids, the time and the CRC-32 of the body, in decimal. */
+/** Returns the signed content: the ids, the time and the CRC-32 of the body, in decimal. */
 export function paypalContent(
   { id, time, webhookId }: { id: string; time: string; webhookId: string },
   body: Buffer,
@@ -60,7 +66,7 @@ export function paypalContent(
   return `${id}|${time}|${webhookId}|${crc32(body)}`;
 }
 
-/** Where the certificate is that signed a request; null when the request names none of PayPal's. */
+/** Returns the URL of the certificate that signed a request, or null when it is not on a PayPal host. */
 export function paypalCertificateUrl(request: Pick<ReceivedRequest, 'headers'>): string | null {
   const text = headerOf(request, 'paypal-cert-url') ?? '';
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return null;

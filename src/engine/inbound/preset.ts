@@ -2,34 +2,50 @@ import type { ResponseSettings } from './response.js';
 import type { HmacScheme, Scheme } from './scheme.js';
 import type { Recipe } from './source.js';
 
-/** All that an endpoint needs to know about one provider. */
+/** Everything that an endpoint needs to know about one provider. */
 export interface Preset {
-  /** What `preset` of an endpoint holds. */
+  /** Value of the endpoint's `preset`. */
   id: string;
   title: string;
   verify: Scheme;
-  /** What to give as the endpoint's secret, in the words of the provider's console. */
+  /** Tells the user what to enter as the endpoint's secret, in the terms of the provider's console. */
   secret: string;
-  /** Where the event type stands; its parts are joined by dots. */
+  /** Where to read the event type. Its parts are joined by dots. */
   eventType: readonly Recipe[];
-  /** Where the id stands that the provider repeats when it sends again; empty where it sends none that is safe to drop by. */
+  /**
+   * Where to read the id that the provider repeats when it retries. Empty if it sends no id that is safe for
+   * deduplication.
+   */
   dedupeId: readonly Recipe[];
-  /** The provider asks for the URL with one of these, unsigned and without a body, before it saves it: answered 200, and no event. */
+  /**
+   * Methods of the unsigned, body-less requests with which the provider checks the URL before saving it. They are
+   * answered with 200 and create no event.
+   */
   urlCheck?: readonly ('GET' | 'HEAD')[];
-  /** How the endpoint answers unless it says otherwise; null for the default answer. */
+  /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;
-  /** What the provider does by itself when the answer is no 2xx: advice, not a promise. `attempts` includes the first one. */
+  /**
+   * How the provider retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first one.
+   */
   retry: { attempts?: number; note: string };
-  /** A small event. `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are filled in when it is sent. */
+  /**
+   * A small sample event. `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are filled in on sending.
+   */
   sample: { headers: Readonly<Record<string, string>>; body: string };
 }
 
-/** A sample with a JSON body. A text that is `{{seconds}}` or `{{millis}}` and nothing else becomes a number. */
+/**
+ * Creates a sample with a JSON body. On sending, a string that consists only of `{{seconds}}` or `{{millis}}` becomes a
+ * number.
+ */
 export function jsonSample(json: unknown, headers: Readonly<Record<string, string>> = {}): Preset['sample'] {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(json) };
 }
 
-/** HMAC-SHA256 over the body alone, in one header, under the secret's own characters. */
+/**
+ * Creates the scheme of an HMAC-SHA256 over the body alone, in one header, with the characters of the secret as the
+ * key.
+ */
 export function bodyHmac(header: string, more: Partial<HmacScheme> = {}): HmacScheme {
   return {
     kind: 'hmac',

@@ -30,7 +30,7 @@ const ANY: Pair = ['s3cret-ä', 's3cret-b'];
 const HEX: Pair = ['44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056', 'ab'.repeat(32)];
 const WHSEC: Pair = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'];
 
-/** Secrets in the form that a scheme asks for, where that is not any text. */
+/** Secrets in the format of the scheme, for schemes that do not accept any text. */
 const SECRETS: Partial<Record<Scheme['kind'], Pair>> = {
   'standard-webhooks': WHSEC,
   adyen: HEX,
@@ -47,7 +47,7 @@ function secretsOf({ verify: scheme }: Preset): Pair {
   return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : (SECRETS[scheme.kind] ?? ANY);
 }
 
-/** Signs what only the provider can sign, with keys of this test. */
+/** Signs with keys of this test where only the provider can sign. */
 function signedByProvider(preset: Preset, secret: string): Sample {
   const { verify: scheme } = preset;
   const request = unsignedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
@@ -92,13 +92,15 @@ function fixture(preset: Preset): { secret: string; wrong: string; request: Samp
 const check = (preset: Preset, request: Sample, secrets: readonly string[], nowMs = NOW): string =>
   verify(preset.verify, request, secrets, nowMs, preset.id === 'paypal' ? PAYPAL.certificate : CERTIFICATE);
 
-/** The headers that carry the proof. */
+/** Returns the headers that carry the proof. */
 function proofHeaders(preset: Preset, request: Sample): string[] {
   const unsigned = new Set(Object.keys(preset.sample.headers));
   return request.headers.map(([name]) => name).filter((name) => !unsigned.has(name));
 }
 
-/** Changes that keep the body well-formed, where not every byte is covered; null where none is. */
+/**
+ * Changes that keep the body well-formed, for schemes that do not cover every byte. Null if the body is not covered.
+ */
 const CHANGES: Partial<Record<Scheme['kind'], readonly [RegExp, string] | null>> = {
   token: null,
   basic: null,
@@ -129,7 +131,7 @@ function preset(id: string): Preset {
 }
 
 describe('the presets', () => {
-  it('are those that are promised', () => {
+  it('match the documented list', () => {
     expect([...PRESETS.keys()].sort()).toEqual([
       'adyen',
       'adyen-platform',
@@ -176,7 +178,7 @@ describe('the presets', () => {
   });
 
   it.each(all)(
-    '%s: a good request is verified, also while secrets are rotated, and no other secret or none will do',
+    '%s: verifies a valid request, also during a rotation, and rejects it with another secret or none',
     (_id, each) => {
       const { request, secret, wrong } = fixture(each);
 
@@ -190,7 +192,7 @@ describe('the presets', () => {
     },
   );
 
-  it.each(all)('%s: a change of what is covered fails', (_id, each) => {
+  it.each(all)('%s: rejects a request whose covered part was changed', (_id, each) => {
     const { request, secret } = fixture(each);
     const other = changed(each, request);
     if (other === null) return expect(['token', 'basic']).toContain(each.verify.kind);
@@ -200,7 +202,7 @@ describe('the presets', () => {
     expect(check(each, { ...request, body: Buffer.alloc(0) }, [secret])).toBe('failed');
   });
 
-  it.each(all)('%s: without a header of the proof, or with garbage in it, it fails', (_id, each) => {
+  it.each(all)('%s: rejects a request in which a header of the proof is missing or garbage', (_id, each) => {
     const { request, secret } = fixture(each);
     const names = proofHeaders(each, request);
     const garbage = [
@@ -230,7 +232,7 @@ describe('the presets', () => {
     }
   });
 
-  it.each(limited)('%s: a timestamp is taken up to %i s from now', (id, seconds, ageOnly) => {
+  it.each(limited)('%s: accepts a timestamp up to %i s from now', (id, seconds, ageOnly) => {
     const { request, secret } = fixture(preset(id));
 
     expect(check(preset(id), request, [secret], NOW + seconds * 1000)).toBe('verified');
@@ -239,7 +241,7 @@ describe('the presets', () => {
     expect(check(preset(id), request, [secret], NOW - (seconds + 1) * 1000)).toBe(ageOnly ? 'verified' : 'failed');
   });
 
-  it('with a limit on the age are those whose provider signs the time', () => {
+  it('have an age limit exactly if the provider signs the time', () => {
     expect(limited.map(([id]) => id).sort()).toEqual([
       'calendly',
       'clerk',
@@ -270,7 +272,7 @@ describe('the presets', () => {
     expect(each.title && each.secret && each.retry.note).toBeTruthy();
   });
 
-  it.each(all)('%s: the delivery id is found where the provider sends one', (id, each) => {
+  it.each(all)('%s: finds the delivery id if the provider sends one', (id, each) => {
     const { request } = fixture(each);
     const expected = id in DEDUPE_IDS ? DEDUPE_IDS[id] : each.dedupeId.length === 0 ? null : ID;
 
@@ -279,7 +281,7 @@ describe('the presets', () => {
 });
 
 describe('signedSample', () => {
-  it.each(all)('%s: null exactly where only the provider can sign', (_id, each) => {
+  it.each(all)('%s: is null exactly where only the provider can sign', (_id, each) => {
     const [secret] = secretsOf(each);
     const sample = signedSample(each, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
 
@@ -291,7 +293,7 @@ describe('signedSample', () => {
   });
 
   it.each(['standard-webhooks', 'adyen', 'adyen-platform'])(
-    '%s: null for a secret that holds no key, or a public one',
+    '%s: is null for a secret without a key or with a public key',
     (id) => {
       for (const secret of ['', 'not a key', 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=']) {
         expect(signedSample(preset(id), { secret, url: URL_CALLED, id: ID, nowMs: NOW })).toBeNull();
@@ -299,7 +301,7 @@ describe('signedSample', () => {
     },
   );
 
-  it('keeps JSON valid whatever the id and the secret', () => {
+  it('keeps JSON valid for any id and secret', () => {
     const odd = 'a"b\\c\n{{secret}}$&';
     const sample = signedSample(preset('ms-graph'), { secret: odd, url: URL_CALLED, id: odd, nowMs: NOW });
 
@@ -308,7 +310,7 @@ describe('signedSample', () => {
   });
 });
 
-it('an SNS message needs the certificate, and names where it is', () => {
+it('an SNS message needs the certificate and names its URL', () => {
   const { request, secret } = fixture(preset('aws-sns'));
 
   expect(snsCertificateUrl(request)).toBe('https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0000.pem');
@@ -316,9 +318,9 @@ it('an SNS message needs the certificate, and names where it is', () => {
   expect(verify({ kind: 'sns' }, request, [secret], NOW, 'no certificate')).toBe('failed');
 });
 
-/** Where it is neither absent nor the id that the sample was asked to have. */
+/** Presets whose deduplication id is neither missing nor the id requested for the sample. */
 const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
-  discord: null, // Only interactions have one.
+  discord: null, // t Only interactions have an id.
   mailgun: expect.stringMatching(/^[0-9a-f]{50}$/),
   trello: `${ID}:5abbe4b7ddc1b351ef961415`,
 };

@@ -7,7 +7,7 @@ import { PAYMENTS } from './presets/payments.js';
 import { SOCIAL } from './presets/social.js';
 import { STANDARD } from './presets/standard.js';
 
-/** Every preset by its id. */
+/** All presets by id. */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map(
   [...STANDARD, ...PAYMENTS, ...CODE, ...MESSAGING, ...SOCIAL, ...BUSINESS, ...CLOUD].map((preset) => [
     preset.id,
@@ -15,7 +15,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map(
   ]),
 );
 
-/** The preset with this id; null without one. */
+/** Returns the preset with this id, or null. */
 export function presetOf(id: string): Preset | null {
   return PRESETS.get(id) ?? null;
 }

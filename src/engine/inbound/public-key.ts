@@ -10,7 +10,7 @@ import { isFresh } from './timestamp.js';
 const ED25519_BYTES = 64;
 const RSA_BITS_MIN = 2048;
 
-/** Whether the request is signed by one of the public keys, and fresh. */
+/** Returns whether the request is signed by one of the public keys and recent enough. */
 export function verifyPublicKey(
   scheme: PublicKeyScheme,
   request: Omit<ReceivedRequest, 'ip'>,
@@ -31,7 +31,10 @@ export function verifyPublicKey(
   });
 }
 
-/** The key in PEM (also of a certificate), base64 of a SubjectPublicKeyInfo, or for Ed25519 its 32 bytes in hex or base64; null for anything else. */
+/**
+ * Parses a public key: PEM (also of a certificate), base64 of a SubjectPublicKeyInfo, or for Ed25519 its 32 bytes in
+ * hex or base64. Returns null for anything else.
+ */
 export function publicKeyOf(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
   try {
     const key = readKey(algorithm, text.trim());
@@ -44,7 +47,7 @@ export function publicKeyOf(algorithm: PublicKeyScheme['algorithm'], text: strin
 }
 
 function readKey(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
-  // A line break can't be part of a secret: PEM comes on one line, with spaces or without.
+  // A secret cannot contain line breaks, so PEM is given on one line, with or without spaces.
   const [, label = '', inner = ''] = /^-----BEGIN ([A-Z ]+)-----(.*)-----END \1-----$/s.exec(text) ?? [];
   const der = decodeBase64((label === '' ? text : inner).replace(/\\n|\s/g, ''));
   if (label === 'CERTIFICATE') return der && new X509Certificate(der).publicKey;

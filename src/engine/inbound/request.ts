@@ -1,24 +1,24 @@
-/** A request as a provider sent it to an endpoint. */
+/** A request from a provider to an endpoint. */
 export interface ReceivedRequest {
   /** In upper case. */
   method: string;
-  /** The path behind the endpoint's own, percent-encoded as it was sent: empty, or starting with a slash. */
+  /** Path below the endpoint's own path, percent-encoded as sent: empty, or with a leading slash. */
   path: string;
-  /** The query as it was sent, without the question mark; empty when there is none. */
+  /** Query as sent, without the question mark. Empty when there is none. */
   query: string;
-  /** Names in lower case, in the order in which they were sent, repeated ones too. */
+  /** Headers in the order in which they were sent, including repeated ones. Names are in lower case. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** The body byte for byte; empty when there is none. */
+  /** The exact bytes of the body. Empty when there is none. */
   body: Buffer;
-  /** The whole URL that the provider called, as it is known outside: some providers sign it. */
+  /** The whole public URL that the provider called. Some providers sign it. */
   url: string;
-  /** The client's address. */
+  /** IP address of the client. */
   ip: string;
-  /** When it came, in milliseconds since the epoch; for one that is looked at again. */
+  /** Time of arrival in milliseconds since the epoch. Set only for a stored request that is processed again. */
   receivedAtMs?: number;
 }
 
-/** Whether a provider's signature held: `none` where nothing is verified. */
+/** Result of the signature verification. `none` if nothing is verified. */
 export type Verification = 'verified' | 'failed' | 'none';
 
 /** A synchronous answer to a provider. */
@@ -28,7 +28,10 @@ export interface SynchronousAnswer {
   body: string;
 }
 
-/** The value of a header, several joined by a comma and a space (RFC 9110, section 5.3); undefined without one. `name` is in lower case. */
+/**
+ * Returns the value of a header, several values joined by a comma and a space (RFC 9110, section 5.3), or undefined.
+ * `name` is in lower case.
+ */
 export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string | undefined {
   let value: string | undefined;
   for (const [known, text] of request.headers)

@@ -74,7 +74,7 @@ describe('answerHeaderFaults', () => {
     ]);
   });
 
-  it('refuses the same name twice, and too many', () => {
+  it('rejects repeated names and too many headers', () => {
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`x-${index}`, 'a']));
 
     expect(answerHeaderFaults({ 'X-A': '1', 'x-a': '2' }, 'h')).toEqual([
@@ -100,7 +100,7 @@ describe('staticAnswer', () => {
     expect(staticAnswer(settings)).toEqual(expected);
   });
 
-  it("answers events for a handshake's type only where the settings say so", () => {
+  it('answers events of a handshake type only if the settings define an answer', () => {
     expect(answersEvents({ type: 'static' })).toBe(true);
     expect(answersEvents({ type: 'x-crc' })).toBe(false);
     expect(answersEvents({ type: 'x-crc', status: 204 })).toBe(true);

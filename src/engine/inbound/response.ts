@@ -5,7 +5,9 @@ import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
 import { STEERING_HEADERS } from './steering-headers.js';
 
-/** How an endpoint answers: `static` everything in the same way, the others the handshake of a provider. */
+/**
+ * How an endpoint answers. `static` gives every request the same answer. The others answer the handshake of a provider.
+ */
 export const RESPONSE_TYPES = [
   'static',
   'meta-challenge',
@@ -23,18 +25,21 @@ export const RESPONSE_TYPES = [
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-/** The endpoint's `response`. `status`, `body` and `headers` answer what is no handshake, whatever the type. */
+/**
+ * The endpoint's `response`. `status`, `body` and `headers` answer all requests that are not handshakes, whatever the
+ * type.
+ */
 export interface ResponseSettings {
   type: ResponseType;
-  /** Of `meta-challenge`, which needs it: the text that was typed into Meta's console. */
+  /** For `meta-challenge`, required: the text that was entered in Meta's console. */
   verifyToken?: string;
-  /** Of `zoom-challenge`, `x-crc` and `twitch-challenge`, where it is not the endpoint's own secret. */
+  /** For `zoom-challenge`, `x-crc` and `twitch-challenge`, if it differs from the endpoint's secret. */
   secret?: string;
-  /** Of `ebay-challenge`, which needs it; of `slack-challenge` the legacy token of the app. */
+  /** For `ebay-challenge`, required. For `slack-challenge`: the legacy token of the app. */
   verificationToken?: string;
-  /** Of `ebay-challenge`, which needs it: the URL as eBay knows it. */
+  /** For `ebay-challenge`, required: the URL as registered at eBay. */
   endpointUrl?: string;
-  /** 200 by default. */
+  /** Default: 200. */
   status?: number;
   body?: string;
   headers?: Readonly<Record<string, string>>;
@@ -46,10 +51,13 @@ const TEXT_LENGTH_MAX = 1024;
 const BODY_BYTES_MAX = 64 * 1024;
 const HEADERS_MAX = 32;
 const VALUE_LENGTH_MAX = 4096;
-/** RFC 9110 section 5.6.2. */
+/** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** The connection's own, what steers more than the answer, and what would bind a browser to a host that other tenants share. */
+/**
+ * Headers of the connection, headers that affect more than this answer, and headers by which a browser would remember
+ * something about a host that tenants share.
+ */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -76,7 +84,10 @@ const REQUIRED: Readonly<Partial<Record<ResponseType, readonly (keyof ResponseSe
   'ebay-challenge': ['verificationToken', 'endpointUrl'],
 };
 
-/** Every reason why `json` can't be an endpoint's `response`; empty when it can. `path` is where it stands in the request. */
+/**
+ * Returns every reason why `json` can't be an endpoint's `response`. Empty if there is none. `path` is its path in the
+ * request.
+ */
 export function responseFaults(json: unknown, path = 'response'): Fault[] {
   if (!isObject(json)) return [{ path, message: 'An object is expected.' }];
   const type = RESPONSE_TYPES.find((known) => known === json.type);
@@ -92,7 +103,7 @@ export function responseFaults(json: unknown, path = 'response'): Fault[] {
   return faults;
 }
 
-/** Every reason why `headers` can't be sent with an answer; empty when they can. */
+/** Returns every reason why `headers` can't be sent with an answer. Empty if there is none. */
 export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   if (!isObject(headers)) return [{ path, message: 'An object of strings is expected.' }];
   const entries = Object.entries(headers);
@@ -105,7 +116,7 @@ export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   });
 }
 
-/** What an endpoint answers with `status`, `body` and `headers`; header names are in lower case. */
+/** Returns the answer of `status`, `body` and `headers`, with header names in lower case. */
 export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' | 'headers'>): SynchronousAnswer {
   const { status = STATUS_DEFAULT, body = '' } = settings;
   const headers = Object.entries(settings.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -114,7 +125,7 @@ export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' 
   return { status, headers: Object.fromEntries([...plain, ...headers]), body };
 }
 
-/** Whether the settings say how to answer what is no handshake. */
+/** Returns whether the settings define an answer for requests that are not handshakes. */
 export function answersEvents(settings: ResponseSettings): boolean {
   return (
     settings.type === 'static' ||

@@ -4,12 +4,15 @@ import { sampleOfType } from './sample.js';
 
 const PRESETS = [...ALL.values()];
 
-/** Presets whose samples have one type alone: it is made of something that is no name, or stands nowhere. */
+/**
+ * Presets whose samples have a fixed type, because it is composed of something other than a name, or has no single
+ * location.
+ */
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {
   it.each(PRESETS.map((preset) => [preset.id, preset] as const))(
-    '%s: the sample is of the type that was asked for, or there is none',
+    '%s: the sample has the requested type, or is null',
     (id, preset) => {
       const sample = sampleOfType(preset, 'thing.changed');
 
@@ -21,12 +24,12 @@ describe('sampleOfType', () => {
     },
   );
 
-  it('can be chosen for most presets, and for those that are asked for most', () => {
+  it('the type can be chosen for most presets, including the most popular ones', () => {
     expect(FIXED.size).toBeLessThan(PRESETS.length / 3);
     for (const id of ['stripe', 'github', 'shopify', 'slack']) expect(FIXED.has(id)).toBe(false);
   });
 
-  it('a part that need not be there is left out with a type of one word', () => {
+  it('a type of one word leaves out an optional part', () => {
     const github = PRESETS.find(({ id }) => id === 'github');
     const sample = github && sampleOfType(github, 'push');
 

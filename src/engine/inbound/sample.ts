@@ -14,18 +14,18 @@ import { signTwilio } from './twilio.js';
 type Sample = Omit<ReceivedRequest, 'ip'>;
 
 export interface SampleOptions {
-  /** The endpoint's secret. */
+  /** Secret of the endpoint. */
   secret: string;
-  /** The whole URL of the endpoint, as the provider would call it. */
+  /** Whole URL of the endpoint, as the provider would call it. */
   url: string;
-  /** Becomes the delivery's id where the provider sends one. */
+  /** Id of the delivery, where the provider sends one. */
   id: string;
   nowMs: number;
 }
 
 /**
- * A sample event of the provider, signed as the provider would sign it. Null when only the provider can sign (Discord,
- * SendGrid, SNS, public keys), and when the secret is not written as the scheme needs it.
+ * Returns a sample event, signed as the provider would sign it. Returns null when only the provider can sign (Discord,
+ * SendGrid, SNS, public keys), or when the secret is not in the format of the scheme.
  */
 export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
   const request = unsignedSample(preset, options);
@@ -71,7 +71,7 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
   }
 }
 
-/** The same sample without a signature, except the secret where the provider repeats it in the body. */
+/** Returns the sample without a signature. If the provider repeats the secret in the body, the sample contains it. */
 export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
   const { url } = options;
   const headers = Object.entries(sample.headers).map(
@@ -91,8 +91,8 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
 }
 
 /**
- * The sample as one of another type, which is put where the provider has it: a part that need not be there takes what follows the first
- * dot (`issues.opened` of GitHub). Null where the type does not stand in one place that can be written.
+ * Returns the sample with another event type, written where the provider sends it. An optional part takes the text
+ * after the first dot (GitHub's `issues.opened`). Returns null if the type has no single writable location.
  */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,

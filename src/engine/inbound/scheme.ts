@@ -1,56 +1,62 @@
-/** The hash under an HMAC. */
+/** Hash function of an HMAC. */
 export type HashName = 'sha1' | 'sha256' | 'sha512';
 
-/** How a signature is written; `either` tells hex from base64 by the length. */
+/** Encoding of a signature. `either` distinguishes hex and base64 by the length. */
 export type SignatureEncoding = 'hex' | 'base64' | 'either';
 
-/** How the key stands in the secret; `whsec` is base64 behind an optional `whsec_`. */
+/** Encoding of the key in the secret. `whsec` is base64 after an optional `whsec_`. */
 export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 
-/** One piece of what is signed, in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs it. */
+/**
+ * One part of the signed content, in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs
+ * it.
+ */
 export type SignedPart =
   'body' | 'timestamp' | 'method' | 'url' | 'decoded-url' | { header: string } | { literal: string };
 
-/** Where the time of signing stands, and how far it may be from now. */
+/** Where to read the time of signing, and how far it may be from now. */
 export interface TimestampRule {
-  /** A header, a member of the JSON body, or the list that also holds the signature. */
+  /** A header, a member of the JSON body, or the list that also contains the signature. */
   from: { header: string } | { member: string } | 'list';
-  /** `either` tells milliseconds from seconds by the length; `rfc3339` is a date and time with an offset. */
+  /**
+   * `either` distinguishes milliseconds and seconds by the number of digits. `rfc3339` is a date and time with an
+   * offset.
+   */
   unit: 's' | 'ms' | 'either' | 'rfc3339';
-  /** Null where the provider sets no limit. */
+  /** Null if the provider sets no limit. */
   toleranceSeconds: number | null;
-  /** The limit is on the age only: a time in the future is taken. */
+  /** Limits the age only: a time in the future is accepted. */
   ageOnly?: true;
 }
 
 export interface HmacScheme {
   kind: 'hmac';
   hash: HashName;
-  /** Any of these headers may hold the signature, names in lower case. */
+  /** Headers that may hold the signature, names in lower case. */
   headers: readonly string[];
-  /** What stands before the signature. */
+  /** Text before the signature. */
   prefix?: string;
-  /** The signature also counts without its prefix. */
+  /** A signature without the prefix is valid too. */
   prefixOptional?: true;
-  /** The header is a list such as `t=…,v1=…`; the name of a signature may occur several times. */
+  /** The header is a list such as `t=…,v1=…`. The name of a signature may occur several times. */
   list?: { separator: ',' | ';'; signature: string; timestamp: string };
   encoding: SignatureEncoding;
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** A signature over the body as `JSON.stringify` writes it counts too. */
+  /** A signature over the body as `JSON.stringify` writes it is valid too. */
   alsoReserialized?: true;
 }
 
 /** Standard Webhooks: `v1` with a secret `whsec_…`, `v1a` with a public key `whpk_…`. */
 export interface StandardScheme {
   kind: 'standard-webhooks';
-  /** Beginnings of the three header names (`webhook-`), the first one that is there counts. */
+  /** Prefixes of the three header names, such as `webhook-`. The first prefix that is present is used. */
   prefixes: readonly string[];
   toleranceSeconds: number;
 }
 
-/** A signature by a key of the sender's, over what `signed` says; the secret is the public key. */
+/** A signature by a key of the sender over the `signed` parts. The secret is the public key. */
 export interface PublicKeyScheme {
   kind: 'public-key';
   algorithm: 'rsa-sha256' | 'ed25519';
@@ -61,23 +67,26 @@ export interface PublicKeyScheme {
   timestamp?: TimestampRule;
 }
 
-/** A JSON Web Token (RFC 7519) by a key of a set that the sender publishes. */
+/** A JSON Web Token (RFC 7519) signed with a key from a set that the sender publishes. */
 export interface JwtScheme {
   kind: 'jwt';
-  /** `authorization` holds it behind `Bearer`, any other header alone. */
+  /** `authorization` holds the token after `Bearer`. Any other header holds only the token. */
   header: string;
   jwksUrl: string;
   issuer: string | null;
   audience: string | null;
-  /** Members that the token must have, with these very texts. */
+  /** Members that the token must have, with exactly these texts. */
   claims: Readonly<Record<string, string>>;
-  /** The member that is the SHA-256 of the body in hex or base64url. */
+  /** Member that holds the SHA-256 of the body in hex or base64url. */
   bodyHashClaim: string | null;
-  /** How old a token may be that does not say itself when it ends. */
+  /** Maximum age of a token without an expiry time. */
   maxAgeSeconds: number;
 }
 
-/** How a provider's request proves where it comes from. A secret is what the provider's console shows, unless said otherwise. */
+/**
+ * How the request of a provider proves its origin. Unless noted otherwise, a secret is the text that the provider's
+ * console shows.
+ */
 export type Scheme =
   | HmacScheme
   | StandardScheme
@@ -85,24 +94,27 @@ export type Scheme =
   | { kind: 'ed25519'; signatureHeader: string; timestampHeader: string }
   /** ECDSA with SHA-256 over timestamp and body; signature in base64 DER, public key in base64 SPKI. */
   | { kind: 'ecdsa'; signatureHeader: string; timestampHeader: string }
-  /** The whole header is the secret. */
+  /** The whole value of the header is the secret. */
   | { kind: 'token'; header: string }
-  /** HTTP Basic; the secret is `user:password`. */
+  /** HTTP Basic. The secret is `user:password`. */
   | { kind: 'basic' }
-  /** Signature, timestamp and token stand in the body, and the body is not covered. */
+  /** The body holds signature, timestamp and token. The signature does not cover the body. */
   | { kind: 'mailgun' }
-  /** Every item of the body has its signature; the key is hex. */
+  /** Every item of the body has a signature. The key is hex. */
   | { kind: 'adyen' }
   /** Every item of the body repeats the secret. */
   | { kind: 'client-state' }
   | { kind: 'twilio' }
-  /** `Authorization: Bearer` and the secret. */
+  /** `Authorization: Bearer` with the secret. */
   | { kind: 'bearer' }
   | PublicKeyScheme
   | JwtScheme
-  /** RSA with a certificate that PayPal publishes; a secret is the id of the webhook, which the signature covers. */
+  /** RSA with a certificate that PayPal publishes. A secret is the id of the webhook, which the signature covers. */
   | { kind: 'paypal' }
-  /** RSA with a certificate that AWS publishes, so that any topic of any account passes: a secret is the ARN of a topic to take. */
+  /**
+   * RSA with a certificate that AWS publishes. The signature is valid for any topic of any account, so a secret is the
+   * ARN of an accepted topic.
+   */
   | { kind: 'sns' }
-  /** Nothing is verified. */
+  /** No verification. */
   | { kind: 'none' };

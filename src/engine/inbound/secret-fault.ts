@@ -5,7 +5,7 @@ import type { KeyEncoding, Scheme } from './scheme.js';
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 const EDGE_SPACE = /^\s|\s$/;
-/** Header values come in as Latin-1, so that nothing beyond it is ever equal to one. */
+/** Node decodes header values as Latin-1, so a secret with other characters can never equal one. */
 const BEYOND_LATIN_1 = /[^\0-\xff]/;
 const PUBLIC_KEY = {
   'rsa-sha256':
@@ -20,7 +20,7 @@ const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   whsec: 'must be base64, with or without whsec_ before it',
 };
 
-/** Why nothing could ever verify with this secret under this scheme; null when something can. */
+/** Returns why no request could ever verify with this secret under this scheme, or null. */
 export function secretFault(scheme: Scheme, secret: string): string | null {
   switch (scheme.kind) {
     case 'hmac':
@@ -60,8 +60,8 @@ export function secretFault(scheme: Scheme, secret: string): string | null {
 }
 
 function headerFault(secret: string): string | null {
-  if (EDGE_SPACE.test(secret)) return 'must not begin or end with a space, which no header does';
-  return BEYOND_LATIN_1.test(secret) ? 'must be of Latin-1 characters, as headers are' : null;
+  if (EDGE_SPACE.test(secret)) return 'must not begin or end with a space: header values are trimmed';
+  return BEYOND_LATIN_1.test(secret) ? 'must consist of Latin-1 characters, as header values do' : null;
 }
 
 function standardFault(secret: string): string | null {

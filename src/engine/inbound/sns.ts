@@ -6,7 +6,7 @@ import type { ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'body'>;
 
-/** As in AWS's own validator: anything wider lets an attacker serve a certificate of their own. */
+/** As in AWS's own validator. A wider pattern would let an attacker serve their own certificate. */
 const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 const URL_LENGTH_MAX = 2048;
 const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
@@ -25,8 +25,9 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * Whether an SNS message is signed by the key in `certificate` (PEM), which the caller fetched from `snsCertificateUrl`,
- * and comes from one of `topicArns`: the signature alone says only that some AWS account sent it.
+ * Returns whether an SNS message is signed by the key in `certificate` (PEM, fetched by the caller from
+ * `snsCertificateUrl`) and comes from one of `topicArns`. The signature alone only proves that some AWS account sent
+ * it.
  */
 export function verifySns(request: Received, topicArns: readonly string[], certificate: string | undefined): boolean {
   const message = jsonOf(request);
@@ -39,19 +40,21 @@ export function verifySns(request: Received, topicArns: readonly string[], certi
   return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
 }
 
-/** Whether a message says that it comes from one of the topics: asked before anything is fetched for it. */
+/**
+ * Returns whether a message claims to come from one of the topics. Checked before anything is fetched for the message.
+ */
 export function isOfTopic(request: Received, topicArns: readonly string[]): boolean {
   const topic = textOf(jsonOf(request), 'TopicArn');
   return topicArns.some((arn) => equalText(topic, arn));
 }
 
-/** Where the certificate of an SNS message is; null when the message names none on a host of SNS. */
+/** Returns the URL of the certificate of an SNS message, or null when it is not on an SNS host. */
 export function snsCertificateUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SigningCertURL'));
   return url?.pathname.endsWith('.pem') === true && url.search === '' ? url.toString() : null;
 }
 
-/** Where a subscription is confirmed; null unless it is the confirming action on a host of SNS. */
+/** Returns the URL that confirms a subscription, or null unless it is the confirming action on an SNS host. */
 export function snsConfirmUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SubscribeURL'));
   return url?.searchParams.get('Action') === 'ConfirmSubscription' ? url.toString() : null;

@@ -1,25 +1,25 @@
 import { formOf, isObject, jsonOf, memberOf, scalarText } from './body.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
-/** One place of a request where a value stands. */
+/** Location of a value in a request. */
 export type Source =
-  /** A header, its name in lower case. */
+  /** A header. The name is in lower case. */
   | { header: string }
-  /** A member of the JSON body, its path joined by dots. */
+  /** A member of the JSON body. The path is joined by dots. */
   | { member: string }
   /** A field of a form. */
   | { field: string }
-  /** The first name of the JSON body that ends so, without the ending. */
+  /** The first member name of the JSON body with this ending, without the ending. */
   | { nameEnding: string }
-  /** A fixed word. */
+  /** A constant text. */
   | { literal: string };
 
-/** What a value is put together from: every part must be there, except the optional ones. */
+/** The parts that a value is composed of. All parts must be present, except the optional ones. */
 export type Recipe = readonly (Source & { optional?: true })[];
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** The value of the first recipe whose parts are all there, joined by `separator`; undefined without one. */
+/** Returns the value of the first recipe whose parts are all present, joined by `separator`, or undefined. */
 export function readFirst(recipes: readonly Recipe[], request: Received, separator: string): string | undefined {
   for (const recipe of recipes) {
     const value = readAll(recipe, request, separator);
@@ -28,7 +28,7 @@ export function readFirst(recipes: readonly Recipe[], request: Received, separat
   return undefined;
 }
 
-/** The text at one place; undefined where nothing, something empty, or an object stands. */
+/** Returns the text at one location. Undefined if it is missing, empty, or an object. */
 export function readSource(source: Source, request: Received): string | undefined {
   const text = textAt(source, request);
   return text === '' ? undefined : text;

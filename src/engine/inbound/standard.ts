@@ -10,7 +10,9 @@ const HMAC_BYTES = 32;
 const ED25519_BYTES = 64;
 const SIGNATURES_MAX = 100;
 
-/** Standard Webhooks 1.0.0: one signature of a known version that holds under one of the secrets is enough. */
+/**
+ * Verifies Standard Webhooks 1.0.0. One signature of a known version that is valid under one of the secrets is enough.
+ */
 export function verifyStandard(
   scheme: StandardScheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -28,12 +30,12 @@ export function verifyStandard(
   )
     return false;
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`, 'utf8'), request.body]);
-  // A header that occurs twice comes joined by a comma and a space.
+  // The values of a repeated header are joined by a comma and a space.
   const signatures = list.split(/,? +/, SIGNATURES_MAX);
   return secrets.some((secret) => holds(secret, content, signatures));
 }
 
-/** `v1,` and the signature; null when the secret holds no symmetric key. */
+/** Returns `v1,` and the signature, or null when the secret holds no symmetric key. */
 export function signStandard(secret: string, id: string, timestampSeconds: string, body: Buffer): string | null {
   const key = decodeKey(secret, 'whsec');
   if (key === null) return null;

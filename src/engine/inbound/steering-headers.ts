@@ -1,7 +1,7 @@
 /**
- * Headers of an answer by which a tenant would steer what is not his: the proxy in front of us (which serves files by
- * `X-Accel-Redirect` and `X-Sendfile`), where browsers report for everything at our address, where they go from there, and
- * for what they ask users for a password.
+ * Response headers by which a tenant could affect more than their own answer: the proxy in front of Posthorn
+ * (`X-Accel-Redirect` and `X-Sendfile` serve its files), where browsers send reports, where browsers navigate to, and
+ * when browsers ask users for a password.
  */
 export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'x-accel-redirect',
@@ -18,12 +18,16 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** The headers, in lower case, without those: settings that an earlier version saved may have them. */
+/**
+ * Returns the headers, in lower case, without steering headers. Settings saved by an earlier version may contain them.
+ */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }
 
-/** Paths of such headers in `{rules: [{respond}], default}`, which compiles with them as it did when it was saved. */
+/**
+ * Returns the paths of such headers in `{rules: [{respond}], default}`. Rules that were saved with them still compile.
+ */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
     Object.keys(headers)
@@ -32,7 +36,7 @@ export function steeringPaths(rules: unknown, at: string): string[] {
   );
 }
 
-/** The headers of every answer in such rules, each with its path. */
+/** Returns the headers of every answer in such rules, each with its path. */
 export function ruleHeaders(rules: unknown, at: string): [string, Readonly<Record<string, unknown>>][] {
   const { rules: list = [], default: fallback } = rules as { rules?: { respond?: unknown }[]; default?: unknown };
   const answers: [string, unknown][] = list.map(({ respond }, i) => [`${at}.rules.${i}.respond`, respond]);

@@ -1,11 +1,11 @@
 import type { TimestampRule } from './scheme.js';
 
-/** Milliseconds have had so many digits since 2001, and seconds will not before the year 33658. */
+/** Milliseconds have had 13 digits since 2001. Seconds will not have 13 digits before the year 33658. */
 const MILLIS_DIGITS = 13;
 const DIGITS = /^\d{1,15}$/;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Whether a timestamp is one, and as near to now as the rule asks. */
+/** Returns whether a timestamp is valid and within the tolerance of the rule. */
 export function isFresh(
   text: string,
   rule: Pick<TimestampRule, 'unit' | 'toleranceSeconds' | 'ageOnly'>,
@@ -14,13 +14,13 @@ export function isFresh(
   const stamp = parse(text, rule.unit);
   if (stamp === null) return false;
   if (rule.toleranceSeconds === null) return true;
-  // Whole seconds are compared with whole seconds, as the vendors' libraries do.
+  // Whole seconds are compared with whole seconds, as the providers' libraries do.
   const ageMs = Math.floor(nowMs / stamp.stepMs) * stamp.stepMs - stamp.atMs;
   const limitMs = rule.toleranceSeconds * 1000;
   return ageMs <= limitMs && (rule.ageOnly === true || -ageMs <= limitMs);
 }
 
-/** `nowMs` as a sender would write it. */
+/** Formats `nowMs` as a sender would. */
 export function writeTimestamp(nowMs: number, unit: TimestampRule['unit']): string {
   switch (unit) {
     case 's':

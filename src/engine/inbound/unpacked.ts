@@ -4,7 +4,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Packed = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** As much as a body may have that comes as it is: what unpacks to more is a bomb, and cut off here. */
+/** Maximum size of a decompressed body, equal to that of an uncompressed one. Protects against decompression bombs. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buffer> = new Map([
   ['gzip', gunzipSync],
@@ -14,12 +14,12 @@ const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buf
 ]);
 const NOTHING = Buffer.alloc(0);
 
-/** Once per request: verifying apart, everybody who looks into the body asks. */
+/** Cache per request: everything that reads the body, except the signature verification, needs it decompressed. */
 const known = new WeakMap<Buffer, { body: Buffer | null }>();
 
 /**
- * The body as its sender means it, without the `content-encoding` that it came in; null where it is not what that says, or
- * over a megabyte. What is stored, verified and delivered are the bytes as they came.
+ * Returns the body without its `content-encoding`. Returns null if the body is not in that encoding or exceeds 1 MB
+ * decompressed. Storage, verification and delivery use the bytes as received.
  */
 export function unpackedBody(request: Packed): Buffer | null {
   const encoding = headerOf(request, 'content-encoding');
@@ -30,7 +30,7 @@ export function unpackedBody(request: Packed): Buffer | null {
   return found.body;
 }
 
-/** The request with its body unpacked; empty where that can't be had. */
+/** Returns the request with its body decompressed. The body is empty if it cannot be decompressed. */
 export function unpacked<T extends Packed>(request: T): T {
   const body = unpackedBody(request);
   return body === request.body ? request : { ...request, body: body ?? NOTHING };

@@ -16,10 +16,12 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Whether a request proves under `scheme` that its sender knows one of `secrets` (several while one is rotated). Without
- * a secret it never does; `none` only for the scheme that verifies nothing. Never throws, whatever the bytes.
+ * Returns whether a request proves under `scheme` that its sender knows one of `secrets` (several during rotation).
+ * Without a secret, verification fails. Returns `none` only for the scheme without verification. Never throws, whatever
+ * the bytes.
  *
- * `published` is what `publishedAt` leads to: a certificate (PEM), or a set of keys (JWKS); most schemes need nothing of the kind.
+ * `published` is the content of the URL from `publishedAt`: a certificate (PEM) or a key set (JWKS). Most schemes need
+ * none.
  */
 export function verify(
   scheme: Scheme,
@@ -35,7 +37,7 @@ export function verify(
       ? 'verified'
       : 'failed';
   } catch {
-    // node:crypto and JSON throw on keys and nestings that only an attacker or a wrong secret would send.
+    // node:crypto and JSON throw on keys and nesting that only an attacker or a wrong secret would send.
     return 'failed';
   }
 }
@@ -81,7 +83,10 @@ function holds(
   }
 }
 
-/** Where to fetch what a request is checked against; null where nothing is, or it would prove nothing anyway. */
+/**
+ * Returns the URL of the certificate or key set for verifying a request. Returns null if none is needed, or if the
+ * request could not be valid anyway.
+ */
 export function publishedAt(
   scheme: Scheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -92,7 +97,7 @@ export function publishedAt(
   return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
 }
 
-/** Whether a text holds a certificate or a key in PEM. */
+/** Returns whether a text contains a PEM certificate or key. */
 export function isCertificate(text: string): boolean {
   return text.includes('-----BEGIN ');
 }

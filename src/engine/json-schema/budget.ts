@@ -1,17 +1,19 @@
 /**
- * Thrown where the work is used up. One for all, as it says nothing of where: for a stack trace V8 would read the whole
- * generated function again, which takes longer than all that the budget allows.
+ * Thrown when the budget is used up. A single shared instance: for each stack trace, V8 would read the whole generated
+ * function again, which takes longer than the entire budget.
  */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;
-/** Objects of up to so many keys are read from their shape, which costs next to nothing a key; larger ones are dictionaries. */
+/**
+ * Objects with up to 64 keys are read from their hidden class at almost no cost per key. Larger ones are dictionaries.
+ */
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 
 /**
- * How much work one look at a value may still be. A unit is a few dozen nanoseconds, whatever is being done: schemas are
- * hostile, and they run where every other request waits.
+ * Limits the work of one validation. A unit is a few dozen nanoseconds of any kind of work. Schemas may be hostile, and
+ * validation blocks the event loop.
  */
 export class Budget {
   private unitsLeft = 0;
@@ -20,15 +22,18 @@ export class Budget {
     this.unitsLeft = units;
   }
 
-  /** Throws `TOO_MUCH_WORK`. */
+  /**
+   * Deducts units.
+   * @throws TOO_MUCH_WORK when the budget is used up
+   */
   spend(units: number): void {
     this.unitsLeft -= units;
     if (this.unitsLeft < 0) throw TOO_MUCH_WORK;
   }
 
   /**
-   * One subschema meets one value. `own` is what its keywords cost whatever they meet; `scans` is how many of them may
-   * go through all of the value: its characters, or its keys.
+   * Charges the application of one subschema to one value. `own` is the fixed cost of its keywords. `scans` is the
+   * number of keywords that may read the whole value, that is its characters or keys.
    */
   step(own: number, scans: number, value: unknown): void {
     if (typeof value === 'string') {

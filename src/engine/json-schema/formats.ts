@@ -2,15 +2,15 @@ import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js';
 
 type Test = (text: string) => boolean;
 
-/** What is longer does not have the format, and some of the expressions would be slow on it. */
+/** Rejects longer texts. They cannot have the format, and some expressions would be slow on them. */
 const short = (format: unknown, lengthMax: number): Test => {
   const test = testOf(format);
   return (text) => text.length <= lengthMax && test(text);
 };
 
 /**
- * The formats that are checked. `uri` is the quick expression, which is linear, as URLs may hold whole files; every
- * other format of the specification is an annotation, as draft 2020-12 has it by default.
+ * The validated formats. `uri` uses the quick expression, which is linear, because URLs may embed whole files. All
+ * other formats of the specification are annotations, the default of draft 2020-12.
  */
 export const FORMATS: Readonly<Record<string, Test>> = {
   date: short(fullFormats.date, 10),
@@ -26,7 +26,7 @@ export const FORMATS: Readonly<Record<string, Test>> = {
   'json-pointer': short(fullFormats['json-pointer'], 8_192),
 };
 
-/** ajv-formats has expressions, functions, and objects with one of the two. */
+/** Returns the test of a format. ajv-formats defines formats as expressions, functions, or objects with one of them. */
 function testOf(format: unknown): Test {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return format as Test;

@@ -3,16 +3,16 @@ import type { Fault } from '#engine/conditions/faults.js';
 export const JSON_BYTES_MAX = 64 * 1024;
 export const JSON_DEPTH_MAX = 32;
 
-/** What is wrong with a JSON value by its measures alone: at most 64 KB, at most 32 levels. */
+/** Returns the faults of a JSON value by its size alone: at most 64 KB and 32 levels. */
 export function jsonFaults(value: unknown): Fault[] {
-  // The depth first: what is too deep can't be made a text.
+  // Depth first: a value that is too deep can't be serialized.
   if (isDeeperThan(value, JSON_DEPTH_MAX))
     return [{ path: '', message: `must be at most ${JSON_DEPTH_MAX} levels deep` }];
   const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > JSON_BYTES_MAX;
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }
 
-/** Returns true if a JSON value has more than so many levels; looks no deeper than that. */
+/** Returns whether a JSON value has more than `levels` levels. Does not descend further than that. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));

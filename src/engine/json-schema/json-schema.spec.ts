@@ -15,7 +15,7 @@ const pathsOf = (schema: unknown): string[] => {
   return 'faults' in result ? result.faults.map(({ path }) => path) : [];
 };
 
-/** As in the draft 2020-12 folder of JSON-Schema-Test-Suite: a keyword, a schema, what is valid, what is not. */
+/** As in the draft 2020-12 folder of JSON-Schema-Test-Suite: a keyword, a schema, valid values, invalid values. */
 const VECTORS: [string, Json, unknown[], unknown[]][] = [
   ['type', { type: 'integer' }, [1, 1.0, -0], [1.1, '1', null, true, {}]],
   ['types', { type: ['array', 'object'] }, [[], {}], [1, 'a', null]],
@@ -197,21 +197,25 @@ describe('compileSchema', () => {
     ['a $ref to a URL', { properties: { a: { $ref: 'https://example.com/a.json' } } }, ['properties.a.$ref']],
     ['a $ref to a file', { $ref: 'other.json#/$defs/a' }, ['$ref']],
     ['a $ref to nothing', { $ref: '#/$defs/a' }, ['$ref']],
-    ['a $ref to what is no schema', { default: { $ref: '#/default' }, $ref: '#/default' }, ['$ref']],
-    ['a $ref to a keyword of validation', { $ref: '#/const', const: { $ref: '#/const' } }, ['$ref']],
+    ['a $ref to a value that is not a schema', { default: { $ref: '#/default' }, $ref: '#/default' }, ['$ref']],
+    ['a $ref to a validation keyword', { $ref: '#/const', const: { $ref: '#/const' } }, ['$ref']],
     ['an $id inside', { $defs: { a: { $id: 'https://example.com/b' } } }, ['$defs.a.$id']],
     ['an anchor', { $defs: { a: { $anchor: 'b' } } }, ['$defs.a.$anchor']],
     ['a dynamic reference', { $dynamicRef: '#a' }, ['$dynamicRef']],
     ['a pattern with look-ahead', { properties: { a: { pattern: '(?=a)b' } } }, ['properties.a.pattern']],
-    [
-      'a pattern of a property with a back-reference',
-      { patternProperties: { '(a)\\1': {} } },
-      ['patternProperties.(a)\\1'],
-    ],
+    ['a property pattern with a back-reference', { patternProperties: { '(a)\\1': {} } }, ['patternProperties.(a)\\1']],
     ['a huge pattern', { pattern: '(a{100}){9}' }, ['pattern']],
-    ['a pattern that would be huge before it is measured', { pattern: `(?:${'a'.repeat(400)}){1000}` }, ['pattern']],
+    [
+      'a pattern that is too large to compile even for measuring it',
+      { pattern: `(?:${'a'.repeat(400)}){1000}` },
+      ['pattern'],
+    ],
     ['a long pattern', { pattern: 'a'.repeat(513) }, ['pattern']],
-    ['a pattern of wide ranges that are folded', { pattern: `(?i)[${'\u0100-\u{10ffff}'.repeat(30)}]` }, ['pattern']],
+    [
+      'a pattern of wide ranges that are case-folded',
+      { pattern: `(?i)[${'\u0100-\u{10ffff}'.repeat(30)}]` },
+      ['pattern'],
+    ],
     [
       'many classes in many patterns',
       { allOf: Array.from({ length: 12 }, (_, i) => ({ pattern: `(?i)${i}${'\\PL'.repeat(20)}` })) },
@@ -228,7 +232,7 @@ describe('compileSchema', () => {
     expect([...new Set(pathsOf(schema))].sort()).toEqual(paths);
   });
 
-  it('refuses what is deeper than 32 levels, however deep', () => {
+  it('rejects more than 32 levels, at any depth', () => {
     const nested = (levels: number): unknown => Array.from({ length: levels }).reduce((inner) => ({ not: inner }), {});
 
     expect(pathsOf(nested(31))).toEqual([]);
@@ -236,7 +240,7 @@ describe('compileSchema', () => {
     expect(pathsOf(nested(50_000))).toEqual(['']);
   });
 
-  it('is not polluted by names of prototypes', () => {
+  it('prototype property names have no effect', () => {
     const schema = JSON.parse(
       '{"properties": {"__proto__": {"type": "string"}, "constructor": {"type": "string"}}, "required": ["__proto__"]}',
     ) as Json;
@@ -247,10 +251,10 @@ describe('compileSchema', () => {
   });
 });
 
-describe('the faults of a value', () => {
+describe('faults of a value', () => {
   it.each<[string, Json, unknown, { path: string; message: string }[]]>([
     [
-      'all of them, with the path of the field that is meant',
+      'all faults, each with the path of its field',
       {
         required: ['id'],
         properties: { amount: { type: 'integer' }, lines: { items: { required: ['sku'] } } },
@@ -265,7 +269,7 @@ describe('the faults of a value', () => {
       ],
     ],
     [
-      'what is wrong inside of something that may be null',
+      'faults inside a nullable value',
       { properties: { a: { anyOf: [{ type: 'object', required: ['b'] }, { type: 'null' }] } } },
       { a: {} },
       [{ path: 'a.b', message: 'is required' }],
@@ -277,7 +281,7 @@ describe('the faults of a value', () => {
       [{ path: 'a', message: 'must be one of x, 1, null' }],
     ],
     [
-      'what is not allowed at all',
+      'fields that are not allowed at all',
       { properties: { a: false } },
       { a: 2 },
       [{ path: 'a', message: 'is not allowed here' }],
@@ -298,7 +302,7 @@ describe('the faults of a value', () => {
     expect(compiled(schema).validate(value)).toEqual(faults);
   });
 
-  it('are at most twenty, and short whatever the names and the values are', () => {
+  it('are at most twenty, and short for any names and values', () => {
     const value = Object.fromEntries(
       Array.from({ length: 100 }, (_, i) => [`${'x'.repeat(5_000)}${i}`, 'y'.repeat(5_000)]),
     );
@@ -343,18 +347,14 @@ describe('hostile schemas and values', () => {
     ['2^40 of dependentSchemas', chain((next) => ({ dependentSchemas: { a: next, b: next } })), { a: 1, b: 1 }],
     ['a $ref to itself', { $ref: '#' }, 5],
     [
-      'two that refer to each other',
+      'two schemas that refer to each other',
       { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
       5,
     ],
     ['a recursion as deep as the value', { items: { $ref: '#' } }, deep(200_000)],
     ['a comparison as deep as the value', { uniqueItems: true }, [deep(200_000), deep(200_000)]],
-    [
-      'uniqueItems again and again',
-      { allOf: list(400, { uniqueItems: true }) },
-      Array.from({ length: 20_000 }, (_, i) => i),
-    ],
-    ['keys counted again and again', { allOf: list(400, { maxProperties: 200_000 }) }, keys],
+    ['repeated uniqueItems', { allOf: list(400, { uniqueItems: true }) }, Array.from({ length: 20_000 }, (_, i) => i)],
+    ['repeated counting of keys', { allOf: list(400, { maxProperties: 200_000 }) }, keys],
     [
       'keys against patterns',
       { patternProperties: Object.fromEntries(list(100, 0).map((_, i) => [`a${i}b*c`, {}])) },
@@ -369,19 +369,19 @@ describe('hostile schemas and values', () => {
       },
       keys,
     ],
-    ['characters counted again and again', { allOf: list(400, { maxLength: 2_000_000 }) }, 'x'.repeat(1_000_000)],
+    ['repeated counting of characters', { allOf: list(400, { maxLength: 2_000_000 }) }, 'x'.repeat(1_000_000)],
     [
-      'a pattern that grows',
+      'a pattern whose automaton grows',
       { items: { not: { pattern: '(.*)(.*)(.*)(.*)(.*)[^b]x{100}' } } },
       list(1_000, 'ab'.repeat(500)),
     ],
-    ['formats that go back and forth', { items: { not: { format: 'email' } } }, list(3_200, `a@${'a-'.repeat(158)}`)],
+    ['formats that backtrack', { items: { not: { format: 'email' } } }, list(3_200, `a@${'a-'.repeat(158)}`)],
     ['enums of objects', { allOf: list(100, { enum: list(50, { a: 1 }) }) }, keys],
   ])('stops at %s', (_what, schema, value) => {
     expect(compiled(schema).validate(value)).toEqual(TOO_MUCH);
   });
 
-  it('goes on with honest values after that', () => {
+  it('validates ordinary values afterwards', () => {
     const schema = compiled({ type: 'array', items: { $ref: '#' } });
 
     expect(schema.validate(deep(200_000))).toEqual(TOO_MUCH);
@@ -389,7 +389,7 @@ describe('hostile schemas and values', () => {
     expect(schema.validate([5])).toEqual([{ path: '0', message: 'must be a list' }]);
   });
 
-  it('takes a megabyte of honest JSON with formats and patterns', () => {
+  it('validates one megabyte of ordinary JSON with formats and patterns', () => {
     const schema = compiled({
       properties: { lines: { type: 'array', items: { $ref: '#/$defs/line' } } },
       $defs: {
@@ -420,7 +420,7 @@ describe('hostile schemas and values', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('any schema and value', () => {
   const keyword = fc.oneof(
     fc.constantFrom(
       'type',
@@ -451,7 +451,7 @@ describe('whatever comes', () => {
     object: fc.dictionary(keyword, tie('tree'), { maxKeys: 5 }),
   }));
 
-  it('compiles or says why not, and judges every value without throwing', () => {
+  it('compiles or returns faults, and validates every value without throwing', () => {
     fc.assert(
       fc.property(tree, fc.jsonValue(), (schema, value) => {
         const result = compileSchema(schema);
@@ -464,7 +464,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('says that lists of different values are unique, and that those with one of them twice are not', () => {
+  it('lists of different values are unique, and lists with a repeated value are not', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.jsonValue({ maxDepth: 2 }), {

@@ -7,25 +7,25 @@ import { prepare, type Prepared, STEP } from './prepared.js';
 import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
-/** A schema that can judge values. */
+/** A schema that is ready to validate values. */
 export interface CompiledSchema {
   /**
-   * What is wrong with the value, at most 20 faults, each with its dotted path from the value. Never throws. Takes a
-   * bounded time, about 50 ms: a value that cannot be judged in it gets one fault that says so.
+   * Returns the faults of the value, at most 20, each with its dotted path within the value. Never throws. Takes at
+   * most about 50 ms. A value that needs more time gets a single fault that says so.
    */
   validate(value: unknown): Fault[];
-  /** The same where everything else waits for it; null for what would take more than two or three milliseconds. */
+  /** Like `validate`, for use on the event loop. Returns null for a value that would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
 }
 
-/** What one look at a value may cost. A megabyte of honest JSON with eighty thousand fields needs a third of it. */
+/** Maximum work of one validation. One megabyte of ordinary JSON with 80,000 fields needs a third of it. */
 const UNITS_MAX = 1_000_000;
-/** The same at once: two milliseconds. */
+/** Maximum work of one validation on the event loop: about 2 ms. */
 const UNITS_AT_ONCE = 40_000;
-/** What finding all faults may cost, once there is one. */
+/** Maximum work of finding all faults of an invalid value. */
 const EXPLAINING_UNITS_MAX = 20_000;
 
-/** What is said of a value that could not be judged. */
+/** The fault of a value that could not be validated in time. */
 export const TOO_MUCH: Fault = {
   path: '',
   message:
@@ -33,8 +33,9 @@ export const TOO_MUCH: Fault = {
 };
 
 /**
- * Compiles a schema of draft 2020-12 that a tenant wrote, or says what is wrong with it (paths from the schema). It has at
- * most 64 KB, 32 levels, 500 subschemas and 100 patterns; `$ref` stays within it; patterns run on RE2; formats are checked.
+ * Compiles a tenant's schema of draft 2020-12, or returns its faults (with paths within the schema). A schema has at
+ * most 64 KB, 32 levels, 500 subschemas and 100 patterns. `$ref` must stay within it. Patterns run on RE2. Formats are
+ * validated.
  */
 export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
   const shape = shapeFaults(schema);
@@ -48,15 +49,18 @@ export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault
   }
 }
 
-/** V8 needs a third of a millisecond for each subschema, and patterns need longer. */
+/** V8 needs a third of a millisecond for each subschema, and patterns take longer. */
 const AT_ONCE_LENGTH_MAX = 2_048;
 
-/** Whether the schema of this text compiles in a moment, where everything else waits for it. */
+/** Returns whether the schema in this text compiles fast enough for the event loop. */
 export function compilesAtOnce(text: string): boolean {
   return text.length <= AT_ONCE_LENGTH_MAX && !/"pattern(?:Properties)?":/.test(text);
 }
 
-/** Compiled to the first fault for everybody, and to every fault once a value has one. */
+/**
+ * Compiled in two variants: one stops at the first fault, the other finds all faults and is compiled for the first
+ * invalid value.
+ */
 class Compiled implements CompiledSchema {
   private readonly budget = new Budget();
   private readonly quick: ValidateFunction;
@@ -83,7 +87,7 @@ class Compiled implements CompiledSchema {
     return valueFaults(all === null || all.length === 0 ? first : all);
   }
 
-  /** Null when the work is too much, which a recursion without an end is too. */
+  /** Returns null when the budget or the stack is exhausted, as by an endless recursion. */
   private errors(validate: ValidateFunction, value: unknown, units: number): ErrorObject[] | null {
     this.budget.refill(units);
     try {
@@ -92,7 +96,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // The faults quote the value, and this is kept.
+      // The errors quote the value, and the validate function is kept.
       validate.errors = null;
     }
   }
@@ -114,7 +118,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // The expressions that go back and forth are for short texts only.
+      // Expressions that backtrack only run on short texts.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });
@@ -122,7 +126,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   const step = budget.step.bind(budget);
   ajv.addKeyword({
     keyword: STEP,
-    // Ajv takes the keywords that are for every type in the order in which it learned of them, and these before all others.
+    // Ajv runs keywords without a type in the order of registration. This one must run before all others.
     before: '$ref',
     schemaType: 'array',
     code: ({ gen, schema: price, data }: KeywordCxt) => {

@@ -12,16 +12,16 @@ export const SCHEMA = new Set([
   'unevaluatedProperties',
 ]);
 
-/** … a list of schemas. */
+/** Keywords whose value is a list of schemas. */
 export const SCHEMA_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
-/** … schemas by name. */
+/** Keywords whose value maps names to schemas. */
 export const SCHEMA_MAP = new Set(['dependentSchemas', 'patternProperties', 'properties']);
 
-/** … schemas by name that only a `$ref` reaches. `definitions` is what they were called before. */
+/** Keywords that map names to schemas which only a `$ref` reaches. `definitions` is the name in older drafts. */
 export const DEFINITIONS = new Set(['$defs', 'definitions']);
 
-/** Keywords that judge a value and hold no schema. */
+/** Keywords that constrain a value and contain no schema. */
 export const PLAIN = new Set([
   'const',
   'dependentRequired',
@@ -45,7 +45,10 @@ export const PLAIN = new Set([
   'uniqueItems',
 ]);
 
-/** Other ways to name a schema. One way is enough, and only that one can be checked for where it leads. */
+/**
+ * Other ways to name a schema. They are rejected, because only `$ref` with a JSON pointer can be checked for its
+ * target.
+ */
 export const REFUSED = new Set([
   '$anchor',
   '$dynamicAnchor',

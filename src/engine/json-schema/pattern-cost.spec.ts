@@ -25,9 +25,9 @@ describe('patternCost', () => {
   });
 
   it.each<[string, string, number]>([
-    ['a class by name', '\\PL', 10],
+    ['a named class', '\\PL', 10],
     ['a class in a class', '[[:^alpha:]\\pL]', 20],
-    ['a wide range that is folded', '(?i)[\\u0100-\\u{10ffff}]', 160],
+    ['a wide range that is case-folded', '(?i)[\\u0100-\\u{10ffff}]', 160],
     ['the same in a group', '(?s-m:(?mi:[a-\u{10ffff}]))', 160],
   ])('charges for %s', (_what, text, units) => {
     expect(patternCost(text).units).toBeGreaterThanOrEqual(units);
@@ -40,7 +40,7 @@ describe('patternCost', () => {
     },
   );
 
-  it('tells of no program that is much larger than its atoms', () => {
+  it('a program is never much larger than its estimated atoms', () => {
     const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
       pattern: fc.oneof(
         { maxDepth: 4 },
@@ -55,7 +55,7 @@ describe('patternCost', () => {
       fc.property(pattern, (text) => {
         const { atoms } = patternCost(text);
 
-        // Alternatives, options and groups take instructions of their own.
+        // Alternatives, options and groups need additional instructions.
         expect(RE2JS.compile(text).programSize()).toBeLessThanOrEqual(20 + 12 * (atoms + 1));
       }),
     );

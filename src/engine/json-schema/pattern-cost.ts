@@ -1,26 +1,26 @@
 /**
- * What a pattern may take to compile, told from its text: RE2 measures the program only once it is made, and a text of
- * two hundred characters can take a third of a second.
+ * Estimated cost of compiling a pattern, derived from its text. RE2 only measures the finished program, and 200
+ * characters can take a third of a second to compile.
  */
 export interface PatternCost {
-  /** Atoms with their repetitions written out; a program has about as many instructions. */
+  /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
-  /** A unit is at most about 50 µs. */
+  /** Cost in units of at most about 50 µs. */
   units: number;
 }
 
-/** Characters too: groups and anchors are no atoms. */
+/** Applies to characters too, because groups and anchors are not atoms. */
 const ATOMS_A_UNIT = 16;
-/** `\pL`, `\P{Greek}`, `[[:alpha:]]`: hundreds of ranges, which are sorted, negated and folded. */
+/** `\pL`, `\P{Greek}`, `[[:alpha:]]`: hundreds of ranges that are sorted, negated and case-folded. */
 const UNITS_A_TABLE = 10;
-/** With `(?i)` every character of a range is folded, and there may be a million of them. */
+/** With `(?i)`, every character of a range is case-folded, up to a million characters. */
 const UNITS_A_WIDE_RANGE = 160;
 
 const TOKEN =
   /\\Q[^]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
 const TABLE = /\\p|\[:/gi;
 const FOLDS = /\(\?[a-z-]*i/i;
-/** What the end of a wide range can be written with. */
+/** Characters and escapes that can form the end of a wide range. */
 const FAR = /[^\0-\x7f]|\\[xu]/;
 
 export function patternCost(text: string): PatternCost {

@@ -2,34 +2,37 @@ import { RE2JS } from 're2js';
 import type { Budget } from './budget.js';
 import { patternCost } from './pattern-cost.js';
 
-/** A pattern as Ajv wants it. */
+/** A pattern in the form that Ajv expects. */
 export interface Pattern {
   test(text: string): boolean;
   toString(): string;
 }
 
 const LENGTH_MAX = 512;
-/** Instructions of a compiled pattern: its time grows with them as with the text. */
+/** Maximum number of instructions of a compiled pattern. The time to match grows with it as with the text. */
 const SIZE_MAX = 500;
-/** What the text says may be off by some: repetitions that are optional need two instructions, some atoms none. */
+/** Tolerates the error of the estimate: optional repetitions need two instructions, and some atoms need none. */
 const ATOMS_MAX = 2 * SIZE_MAX;
 const PATTERNS_MAX = 100;
-/** Units that all patterns of a schema may need to compile: 100 ms at the very most. */
+/** Maximum units for compiling all patterns of a schema: at most 100 ms. */
 const UNITS_MAX = 2_000;
-/** What a test costs even on an empty text. */
+/** Fixed cost of a test, even on an empty text. */
 const UNITS_A_TEST = 20;
-/** Instructions times characters that one unit pays for: what its automaton needs where every state is a new one. */
+/** Instructions times characters per unit, for an automaton in which every state is new. */
 const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
 
-/** The patterns of one schema on RE2. Each is compiled once, wherever it is used; all together in a bounded time. */
+/**
+ * The patterns of one schema, run on RE2. Each distinct pattern is compiled once, and compiling all of them takes a
+ * bounded time.
+ */
 export class Patterns {
   private readonly faults = new Map<string, string | null>();
   private readonly compiled = new Map<string, RE2JS>();
   private unitsLeft = UNITS_MAX;
 
-  /** Makes it known; what is wrong with it, or null. */
+  /** Checks and registers a pattern. Returns its fault, or null. */
   add(text: string): string | null {
     const known = this.faults.get(text);
     if (known !== undefined) return known;
@@ -40,7 +43,7 @@ export class Patterns {
     return fault;
   }
 
-  /** One that was added without a fault. It takes time that is linear in the text and paid from the budget. */
+  /** Returns a pattern that was added without a fault. Matching is linear in the text and is charged to the budget. */
   pattern(text: string, budget: Budget): Pattern {
     const compiled = this.compiled.get(text);
     if (!compiled) throw new Error('The pattern was not checked.');
@@ -49,7 +52,7 @@ export class Patterns {
       test: (value) => {
         budget.spend(UNITS_A_TEST + Math.ceil((value.length * size) / STEPS_A_UNIT));
         const isMatch = compiled.test(value);
-        // Its states would stay, up to 8 MB of them in every pattern that is kept compiled.
+        // Otherwise every cached pattern would keep up to 8 MB of states.
         compiled.re2Input.lazyDFA?.clearCache();
         return isMatch;
       },
@@ -62,7 +65,7 @@ export class Patterns {
     const { atoms, units } = patternCost(text);
     if (atoms > ATOMS_MAX) return TOO_LARGE;
     if (units > this.unitsLeft)
-      return 'is too much with all other patterns of the schema: use fewer classes such as \\p{L}, and fewer ranges with (?i)';
+      return 'is too expensive together with all other patterns of the schema: use fewer classes such as \\p{L}, and fewer ranges with (?i)';
     this.unitsLeft -= units;
     try {
       const compiled = compile(text);
@@ -74,12 +77,15 @@ export class Patterns {
         error instanceof Error
           ? error.message.replace(/^error parsing regexp: /, '').slice(0, 200)
           : 'it cannot be read';
-      return `must be a pattern that RE2 knows, which has no look-around and no back-references: ${reason}`;
+      return `must be a pattern in RE2 syntax, which has no look-around and no back-references: ${reason}`;
     }
   }
 }
 
-/** JavaScript's spellings (`\uXXXX`, `\/`, `(?<name>…)`) are those of JSON Schema (section 6.4 of its core). */
+/**
+ * Compiles a pattern, translating JavaScript's spellings (`\uXXXX`, `\/`, `(?<name>…)`) that JSON Schema uses (section
+ * 6.4 of its core).
+ */
 function compile(text: string): RE2JS {
   return RE2JS.compile(RE2JS.translateRegExp(text));
 }

@@ -3,29 +3,29 @@ import { FORMATS } from './formats.js';
 import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
 import { Patterns } from './pattern.js';
 
-/** Keyword of every prepared subschema: `[own, scans]` of `Budget.step`. */
+/** Keyword that is added to every subschema: `[own, scans]` of `Budget.step`. */
 export const STEP = 'posthorn:step';
 
 type Schema = Record<string, unknown>;
 
-/** A schema for Ajv, with the patterns in it. */
+/** A schema prepared for Ajv, and the patterns in it. */
 export interface Prepared {
   schema: Schema;
   patterns: Patterns;
 }
 
-/** Ajv makes one function of them, and V8 needs 0.3 ms for each. */
+/** Ajv compiles all subschemas into one function, and V8 needs 0.3 ms for each. */
 const SUBSCHEMAS_MAX = 500;
 const CHECKS_A_UNIT = 8;
-/** A call of its own, or an error for each alternative that fails. */
+/** Keywords that cost an extra function call, or an error for each alternative that fails. */
 const COSTLY = new Set(['$ref', 'anyOf', 'contains', 'not', 'oneOf']);
 const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * A copy of the schema with nothing in it but keywords that judge, with the price of each subschema, and with every
- * `$ref` leading to a `$defs` of the root. Expects the right shape (`shapeFaults`). What no `$ref` of ours reaches is
- * never compiled, so that every step that Ajv takes is a step that is paid.
+ * Returns a copy of the schema that contains only constraining keywords and the price of each subschema. Every `$ref`
+ * points to a `$defs` entry of the root. Expects the right shape (`shapeFaults`). Definitions that no `$ref` reaches
+ * are never compiled, so every step that Ajv takes is charged.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -38,15 +38,15 @@ export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
 class Walk {
   readonly faults = new Faults();
   readonly patterns = new Patterns();
-  /** Every subschema by its JSON pointer. */
+  /** All subschemas by JSON pointer. */
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
-  /** What is referred to, by pointer, with its name and with where it was asked for first. */
+  /** Targets of `$ref` by JSON pointer, each with its new name and the path of the first reference. */
   private readonly targets = new Map<string, { name: string; askedAt: string }>();
 
   prepare(schema: unknown, path: readonly string[]): unknown {
     if (!isObject(schema) || Object.keys(schema).length === 0) {
-      // `{}` is `true`, and both cost nothing.
+      // `{}` equals `true`, and both cost nothing.
       const prepared = isObject(schema) ? true : schema;
       this.places.set(pointerOf(path), prepared);
       return path.length === 0 ? {} : prepared;
@@ -55,7 +55,7 @@ class Walk {
     if (this.subschemas === SUBSCHEMAS_MAX + 1) this.faults.add('', `must have at most ${SUBSCHEMAS_MAX} subschemas`);
     if (this.subschemas > SUBSCHEMAS_MAX || this.faults.isFull) return true;
     const prepared: [string, unknown][] = [];
-    // Known before what is in it, as that may refer to it.
+    // Registered before its content, which may refer to it.
     const place: Schema = {};
     this.places.set(pointerOf(path), place);
     for (const [keyword, value] of Object.entries(schema)) {
@@ -65,7 +65,7 @@ class Walk {
     return Object.assign(place, { [STEP]: priceOf(prepared) }, Object.fromEntries(prepared));
   }
 
-  /** The schemas that a `$ref` leads to, by the names that they have now; null when there is none. */
+  /** Returns the schemas that a `$ref` points to, by their new names, or null when there are none. */
   definitions(): Schema | null {
     const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
       if (!this.places.has(pointer))
@@ -75,7 +75,7 @@ class Walk {
     return found.length > 0 ? Object.fromEntries(found) : null;
   }
 
-  /** The value for the copy, or undefined for a keyword that judges nothing. */
+  /** Returns the value for the copy, or undefined for a keyword that constrains nothing. */
   private keyword(keyword: string, value: unknown, path: string[]): unknown {
     const at = path.join('.').slice(0, 400);
     if (SCHEMA.has(keyword)) return this.prepare(value, path);
@@ -119,7 +119,7 @@ class Walk {
   }
 }
 
-/** `#/$defs/a~1b` as `['$defs', 'a/b']`; null for what leads out of the document. */
+/** Parses a reference: `#/$defs/a~1b` becomes `['$defs', 'a/b']`. Returns null for a reference to another document. */
 function pathOfReference(reference: string): string[] | null {
   if (reference === '#') return [];
   if (!reference.startsWith('#/')) return null;
@@ -136,21 +136,21 @@ function pathOfReference(reference: string): string[] | null {
 const pointerOf = (path: readonly string[]): string =>
   path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** What a step into the subschema costs by itself, and how many of its keywords may go through all of the value. */
+/** Returns the fixed cost of a subschema, and how many of its keywords may read the whole value. */
 function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: number] {
   let [checks, scans] = [0, 1];
   for (const [keyword, value] of keywords) {
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // Each entry of these may look at the whole value: alternatives to compare with, patterns for every key, what was evaluated.
+    // Each entry of these keywords may read the whole value: alternatives to compare with, or patterns for every key.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }
   return [1 + Math.ceil(checks / CHECKS_A_UNIT), scans];
 }
 
-/** How many values there are in one, with itself. */
+/** Returns the number of values in a value, including itself. */
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((size, inner) => size + sizeOf(inner), 1);

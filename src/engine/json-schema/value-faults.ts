@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#engine/conditions/faults.js';
 
-/** Enough to repair a value; a hostile one could otherwise be answered with megabytes. */
+/** Enough to repair a value. Without a limit, a hostile value could cause an answer of megabytes. */
 export const FAULTS_MAX = 20;
-/** Errors that are looked at: each comes with echoes that are compared with all others. */
+/** Maximum number of Ajv errors that are processed, because redundant ones are found by comparing all pairs. */
 const ERRORS_MAX = 200;
 const NAME_LENGTH_MAX = 100;
 const PATH_LENGTH_MAX = 400;
@@ -35,17 +35,17 @@ const PHRASES: Readonly<Record<string, (params: Params) => string>> = {
   multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
   minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} entries`),
   maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
-  uniqueItems: () => 'must not hold anything twice',
+  uniqueItems: () => 'must not contain an entry twice',
   contains: ({ minContains, maxContains }) => containsPhrase(minContains, maxContains),
   minProperties: ({ limit }) => `must have at least ${String(limit)} fields`,
   maxProperties: ({ limit }) => `must have at most ${String(limit)} fields`,
   pattern: ({ pattern }) => `must match ${shortened(String(pattern))}`,
   format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a valid ${String(format)}`}`,
   propertyNames: ({ propertyName }) => `has a field name that is not allowed: ${quoted(propertyName)}`,
-  anyOf: () => 'fits none of the alternatives',
+  anyOf: () => 'matches none of the alternatives',
   oneOf: ({ passingSchemas }) =>
-    passingSchemas === null ? 'fits none of the alternatives' : 'fits more than one of the alternatives',
-  not: () => 'must not be what `not` describes',
+    passingSchemas === null ? 'matches none of the alternatives' : 'matches more than one of the alternatives',
+  not: () => 'must not match the schema in `not`',
   if: ({ failingKeyword }) => `must fit \`${String(failingKeyword)}\``,
   'false schema': () => 'is not allowed here',
 };
@@ -73,7 +73,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv6: 'an IPv6 address',
 };
 
-/** Ajv's errors in words, at most 20, each with the dotted path of the field that is meant. */
+/** Converts Ajv's errors to at most 20 faults, each with the dotted path of the field concerned. */
 export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   const looked = errors.slice(0, ERRORS_MAX);
   const faults = new Map<string, Fault>();
@@ -87,7 +87,10 @@ export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   return [...faults.values()];
 }
 
-/** `/lines/0/amount` as `lines.0.amount`; of a missing or unknown field its own path, not its parent's. */
+/**
+ * Converts `/lines/0/amount` to `lines.0.amount`. For a missing or unknown field, Ajv gives the path of the parent, so
+ * its name is added.
+ */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -103,9 +106,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * An alternative that fails says why for each of its schemas and then that none fits: what says why is enough, and so is
- * the other half of `anyOf: [object, null]`, the usual way to write that something may be null. What `if` and
- * `propertyNames` add to the fault below them says nothing new either.
+ * Returns whether an error is redundant. When all alternatives fail, Ajv reports an error for each of them and another
+ * for the whole. The specific errors are enough. The `null` branch of `anyOf: [object, null]`, the usual way to make a
+ * value nullable, adds nothing either. Neither do `if` and `propertyNames` to the errors below them.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {
@@ -131,14 +134,14 @@ const isWithin = (inner: ErrorObject, outer: ErrorObject): boolean =>
 function containsPhrase(min: unknown, max: unknown): string {
   if (max === undefined)
     return min === 1
-      ? 'must hold an entry that fits `contains`'
-      : `must hold at least ${String(min)} entries that fit \`contains\``;
-  return `must hold ${Number(min)} to ${Number(max)} entries that fit \`contains\``;
+      ? 'must contain an entry that matches `contains`'
+      : `must contain at least ${String(min)} entries that match \`contains\``;
+  return `must contain ${Number(min)} to ${Number(max)} entries that match \`contains\``;
 }
 
 const quoted = (value: unknown): string => String(value).slice(0, NAME_LENGTH_MAX);
 
-/** A text stands for itself, as it is in the phrases of the API's own bodies. */
+/** Returns a string without quotes, as in the messages of the API's own validation. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 const shortened = (text: string): string =>

@@ -33,7 +33,7 @@ describe('parseMailbox', () => {
   });
 
   it.each([
-    // Several, or something else beside the one.
+    // Several addresses, or other text beside the address.
     ['a@example.com, b@example.org', /Exactly one address/],
     ['a@example.com; b@example.org', /Exactly one address/],
     ['<a@example.com>, <b@example.org>', /Exactly one address/],
@@ -66,7 +66,7 @@ describe('parseMailbox', () => {
     ['a@192.0.2.1', /domain/],
     ['a@0x7f.1', /domain/],
     ['a@2130706433', /domain/],
-    // Parts that no server takes.
+    // Parts that no server accepts.
     ['', /exactly one "@"/],
     ['ada', /exactly one "@"/],
     ['@example.com', /before the "@"/],
@@ -88,7 +88,7 @@ describe('parseMailbox', () => {
     ['a@example.com/x', /domain/],
     ['a@example.com%2ex', /domain/],
     ['zoë@example.com', /ASCII/],
-    // Control characters, and what reads as something else.
+    // Control characters, and text that reads as something else.
     ['a@example.com\r\nBcc: b@example.org', /line breaks/],
     ['Ada\n <a@example.com>', /line breaks/],
     ['a\0@example.com', /control/],
@@ -121,20 +121,20 @@ describe('parseMailbox', () => {
       'GHSA-mm7p-fcc7-pg87: a quoted local part that another parser reads as the recipient',
       '"attacker@evil.example x"@internal.example',
     ],
-    ['GHSA-mm7p-fcc7-pg87: the same behind a name', 'x <"attacker@evil.example x"@internal.example>'],
+    ['GHSA-mm7p-fcc7-pg87: the same after a name', 'x <"attacker@evil.example x"@internal.example>'],
     ['GHSA-cc9r-2j5m-2m83: a domain that a comment or a literal ends early', 'a@evil.example(@internal.example'],
     ['GHSA-cc9r-2j5m-2m83: the same with white space at the dot', 'a@internal .example'],
     ['GHSA-wmmp-3585-3rmp: a domain that UTS 46 maps to another', 'a@inter\u00adnal.example'],
     ['GHSA-wmmp-3585-3rmp: full-width letters', 'a@ｉｎｔｅｒｎａｌ.example'],
-    ['GHSA-2x7j-588g-ccc2: groups in groups', `${'g:'.repeat(400)}a@example.com`],
+    ['GHSA-2x7j-588g-ccc2: nested groups', `${'g:'.repeat(400)}a@example.com`],
     ['GHSA-rcmh-qjqh-p98v: a flood of angle brackets', `${'<'.repeat(900)}a@example.com>`],
     ['GHSA-rcmh-qjqh-p98v: a flood of quotes', `${'"'.repeat(900)} <a@example.com>`],
-    ['GHSA-wqvq-jvpq-h66f: something to read instead of an address', 'file:///etc/passwd'],
-  ])('refuses what advisories are about: %s', (_advisory, text) => {
+    ['GHSA-wqvq-jvpq-h66f: an object to read instead of an address', 'file:///etc/passwd'],
+  ])('rejects the input of a security advisory: %s', (_advisory, text) => {
     expect(isRefused(parseMailbox(text))).toBe(true);
   });
 
-  it('gives back only what it takes again as it is', () => {
+  it('returns only addresses that it accepts unchanged', () => {
     const piece = fc.constantFrom(
       'a',
       'ada',
@@ -180,14 +180,14 @@ describe('parseMailbox', () => {
 });
 
 describe('parseMailboxList', () => {
-  it('takes one mailbox of each entry, in order', () => {
+  it('parses one mailbox per entry, in order', () => {
     expect(parseMailboxList(['Ada <ada@example.com>', 'bob@example.com'])).toEqual([
       { name: 'Ada', address: 'ada@example.com' },
       { name: '', address: 'bob@example.com' },
     ]);
   });
 
-  it('names the entry that is none, such as one with two addresses', () => {
+  it('names the invalid entry, such as one with two addresses', () => {
     expect(parseMailboxList(['ada@example.com', 'b@example.com, c@example.com'])).toEqual({
       index: 1,
       refusal: expect.stringContaining('Exactly one address'),
@@ -200,7 +200,7 @@ describe('suppressionKey', () => {
     ['Ada.Lovelace+News@EXAMPLE.com', 'ada.lovelace+news@example.com'],
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
-    // From reports, whose addresses nobody has checked.
+    // From reports, whose addresses are not validated.
     ['ada@not a host', 'ada@not a host'],
     ['no-address', 'no-address'],
   ])('of %s is %s', (address, key) => {

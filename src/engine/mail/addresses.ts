@@ -1,21 +1,21 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** One mailbox as a caller wrote it, taken apart once: nobody behind this parses addresses again. */
+/** A mailbox as the caller wrote it, parsed once. No later stage parses addresses. */
 export interface Mailbox {
-  /** The display name; empty when there is none. */
+  /** Display name. Empty when there is none. */
   name: string;
   /** `local@domain`: the local part as written, the domain in lower case and A-labels (RFC 5890). */
   address: string;
 }
 
-/** Why a text is not taken, as a sentence for whoever sent it. */
+/** Why a text was rejected, as a sentence for the caller. */
 export interface Refused {
   refusal: string;
 }
 
-/** The same, of one entry of a list. */
+/** Why an entry of a list was rejected. */
 export interface RefusedEntry extends Refused {
-  /** Which entry, from 0. */
+  /** Index of the entry, starting at 0. */
   index: number;
 }
 
@@ -29,23 +29,30 @@ const DOMAIN_MAX = 253;
 
 /** RFC 5321's Dot-string: no quoted string, no comment, no white space. */
 const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** Letters, digits and hyphens; the last label is no number, which a URL parser would read as an IPv4 address. */
+/** Letters, digits and hyphens. The last label is not a number, which a URL parser would read as an IPv4 address. */
 const HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What the URL parser under `domainToASCII` would give a meaning of its own: ports, paths, percent signs, white space. */
+/**
+ * Characters with a special meaning for the URL parser behind `domainToASCII`: ports, paths, percent signs, white
+ * space.
+ */
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-/** They reorder or hide what a reader sees (Unicode TR 36, section 3.1); joiners and marks of direction stay, since names and emoji need them. */
+/**
+ * Characters that reorder or hide visible text (Unicode TR 36, section 3.1). Joiners and direction marks are allowed,
+ * because names and emoji need them.
+ */
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\ufff9-\ufffb]/;
-/** What would end a name, or begin something else: RFC 5322's specials but the dot. */
+/** Characters that would end a name or begin another token: RFC 5322's specials without the dot. */
 const SPECIAL_IN_NAME = /[()<>[\]:;@\\,"]/;
 const ENCODED_WORD = /=\?[^?\s]*\?[^?\s]*\?/;
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 
 /**
- * Exactly one mailbox: `address`, `<address>`, `Name <address>` or `"Name" <address>`. Stricter than RFC 5322 on purpose:
- * groups, comments, quoted local parts, domain literals and lists are how a recipient gets past a check of another one.
+ * Parses exactly one mailbox: `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter
+ * than RFC 5322: groups, comments, quoted local parts, domain literals and lists can hide a recipient from a check of
+ * another one.
  */
 export function parseMailbox(text: string): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
@@ -60,7 +67,7 @@ export function parseMailbox(text: string): Mailbox | Refused {
   return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1)) : name;
 }
 
-/** One mailbox of each entry, in order; the first entry that is none refuses the list. */
+/** Parses one mailbox per entry, in order. The first invalid entry rejects the list. */
 export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedEntry {
   const mailboxes: Mailbox[] = [];
   for (const [index, text] of texts.entries()) {
@@ -71,23 +78,23 @@ export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedE
   return mailboxes;
 }
 
-/** Whether parsing refused. */
+/** Returns whether parsing rejected the text. */
 export function isRefused(parsed: object): parsed is Refused {
   return 'refusal' in parsed;
 }
 
-/** A domain of an address in lower case and A-labels; null for what is none. */
+/** Returns the domain of an address in lower case and A-labels, or null when it is invalid. */
 export function canonicalDomain(domain: string): string | null {
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;
-  // The Kelvin sign becomes a plain k.
+  // The Kelvin sign would become a plain k.
   if (ASCII.test(written) && !ASCII.test(domain)) return null;
   if (ASCII.test(written) && !written.includes('xn--')) return HOST.test(written) ? written : null;
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that is changed
-  // by it is one that reads as another.
+  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that it
+  // changes reads as another name.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&
@@ -96,8 +103,8 @@ export function canonicalDomain(domain: string): string | null {
 }
 
 /**
- * What identifies a recipient in the suppression list: the address in lower case, its domain in A-labels. A `+tag` stays,
- * since only the recipient's server knows whether it means the same mailbox.
+ * Returns the key of a recipient in the suppression list: the address in lower case, with its domain in A-labels. A
+ * `+tag` is kept, because only the recipient's server knows whether it denotes the same mailbox.
  */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');
@@ -105,7 +112,7 @@ export function suppressionKey(address: string): string {
   return `${address.slice(0, at + 1).toLowerCase()}${canonicalDomain(domain) ?? domain.toLowerCase()}`;
 }
 
-/** The domain of a parsed address. */
+/** Returns the domain of a parsed address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
@@ -115,10 +122,10 @@ function parseName(text: string): string | Refused {
   const name = quoted === undefined ? text : quoted.replace(/\\(.)/gu, '$1').trim();
   if (name.length > NAME_MAX) return refuse(`The name of an address has at most ${NAME_MAX} characters.`);
   if (ENCODED_WORD.test(name))
-    return refuse('Write the name of an address in plain Unicode: encoded words (=?…?=) are made by the service.');
+    return refuse('Write the name of an address in plain Unicode: the service creates encoded words (=?…?=) itself.');
   if (quoted === undefined && SPECIAL_IN_NAME.test(name)) {
     return refuse(
-      'Exactly one address, such as "Name <name@example.com>"; a name with one of ()<>[]:;@\\," stands in double quotes.',
+      'Exactly one address is expected, such as "Name <name@example.com>". Put a name with one of ()<>[]:;@\\," in double quotes.',
     );
   }
   return name;
@@ -141,21 +148,22 @@ function addressRefusal(address: string): string | null {
   const parts = address.split('@');
   const [local = '', domain = ''] = parts;
   if (/[,;]/.test(address))
-    return 'Exactly one address: several are entries of a list, not separated by commas or semicolons.';
-  if (address.includes(':')) return 'Groups of addresses are not taken: give each address by itself.';
-  if (/[()]/.test(address)) return 'Comments in addresses are not taken.';
-  if (address.includes('"') || address.includes('\\')) return 'Quoted local parts are not taken.';
+    return 'Exactly one address is expected: give several as entries of a list, not separated by commas or semicolons.';
+  if (address.includes(':')) return 'Groups of addresses are not accepted: give each address by itself.';
+  if (/[()]/.test(address)) return 'Comments in addresses are not accepted.';
+  if (address.includes('"') || address.includes('\\')) return 'Quoted local parts are not accepted.';
   if (parts.length !== 2) return 'An address has exactly one "@", as in name@example.com.';
-  if (domain.startsWith('[')) return 'Domain literals ([192.0.2.1]) are not taken: give a domain.';
-  if (/[<>\s]/.test(address)) return 'Exactly one address, such as name@example.com or "Name <name@example.com>".';
-  if (local.length > LOCAL_MAX) return `What is before the "@" has at most ${LOCAL_MAX} characters.`;
-  // Some servers decode it, and mail what it says.
-  if (ENCODED_WORD.test(local)) return 'What is before the "@" is no encoded word (=?…?=).';
+  if (domain.startsWith('[')) return 'Domain literals ([192.0.2.1]) are not accepted: give a domain.';
+  if (/[<>\s]/.test(address))
+    return 'Exactly one address is expected, such as name@example.com or "Name <name@example.com>".';
+  if (local.length > LOCAL_MAX) return `The part before the "@" has at most ${LOCAL_MAX} characters.`;
+  // Some servers decode an encoded word and mail to the result.
+  if (ENCODED_WORD.test(local)) return 'The part before the "@" must not be an encoded word (=?…?=).';
   if (!ASCII.test(local))
-    return 'What is before the "@" consists of ASCII characters: most mail servers take no others.';
+    return 'The part before the "@" consists of ASCII characters: most mail servers accept no others.';
   return DOT_STRING.test(local)
     ? null
-    : 'What is before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between.';
+    : 'The part before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between.';
 }
 
 const refuse = (refusal: string): Refused => ({ refusal });

@@ -1,6 +1,6 @@
 import { aliasesFor, platformAddress, readLocalPart } from './alias-address.js';
 
-describe('the local part of an alias', () => {
+describe('readLocalPart', () => {
   it.each([
     ['Support', 'support'],
     ['a.b-c_d', 'a.b-c_d'],
@@ -35,14 +35,14 @@ describe('the local part of an alias', () => {
     expect(readLocalPart(text, 'custom')).toHaveProperty('fault');
   });
 
-  it("is a star on a domain of one's own only", () => {
+  it('allows a catch-all only on a custom domain', () => {
     expect(readLocalPart('*', 'custom')).toEqual({ localPart: '*' });
     expect(readLocalPart('*', 'platform')).toHaveProperty('fault');
   });
 });
 
 describe('a platform address', () => {
-  it('has the slug behind the label', () => {
+  it('appends the slug to the label', () => {
     expect(platformAddress('in.voices', 'acme', 'posthorn.example')).toEqual({
       address: 'in.voices.acme@posthorn.example',
     });
@@ -60,7 +60,7 @@ describe('a recipient', () => {
     ['support+tag', 'support@a.example'],
     ['support+a+b', 'support@a.example'],
     ['+tag', '@a.example'],
-  ])('%s is taken by %s, and else by the catch-all', (local, exact) => {
+  ])('%s matches the alias %s, or else the catch-all', (local, exact) => {
     expect(aliasesFor(local, 'a.example')).toEqual({ exact, catchAll: '*@a.example' });
   });
 });

@@ -1,7 +1,7 @@
 import { cpuMsOf } from '../../../test/support/cpu-time.js';
 import { admitsSender, readAllowedSender, soleSender } from './allowed-senders.js';
 
-describe('an entry of the allowed senders', () => {
+describe('readAllowedSender', () => {
   it.each([
     ['Anna@Example.COM', 'anna@example.com'],
     ['@Example.com', '@example.com'],
@@ -28,7 +28,7 @@ describe('an entry of the allowed senders', () => {
   });
 });
 
-describe('the one sender of a message', () => {
+describe('soleSender', () => {
   it.each<[string[], string | null]>([
     [['Anna <Anna@Example.com>'], 'anna@example.com'],
     [['anna@example.com'], 'anna@example.com'],
@@ -58,7 +58,7 @@ describe('the one sender of a message', () => {
     ['quotes in a quoted string', '\\"'],
     ['parentheses in a comment', '\\('],
     ['both', '(\\"'],
-  ])('is not looked for again from each of %s, where they have no end', (_, part) => {
+  ])('scans %s only once when they are unterminated', (_, part) => {
     const cpuMs = cpuMsOf(() => {
       for (const begin of ['', '"', '('])
         expect(soleSender([`${begin}${part.repeat(120_000)} <a@example.com>`])).toBeNull();
@@ -69,7 +69,7 @@ describe('the one sender of a message', () => {
 });
 
 describe('an alias', () => {
-  it('admits everybody without entries, an unclear sender too', () => {
+  it('accepts all mail without entries, including mail without a clear sender', () => {
     expect([admitsSender([], 'a@example.com'), admitsSender([], null)]).toEqual([true, true]);
   });
 

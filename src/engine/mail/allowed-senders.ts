@@ -1,21 +1,27 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
 /**
- * A quoted string to its end, or to that of the text: what has none is passed once, and not once more from each quote in it. A field
- * may have 256 KB, and that took twenty seconds of CPU.
+ * A quoted string up to its closing quote, or to the end of the text. Including the unterminated case avoids a rescan
+ * from every quote: a field may have 256 KB, and that took 20 s of CPU.
  */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/** A comment up to its end, the beginning of one inside it, or the end of the text, for the same reason. */
+/**
+ * A comment up to its end, to the start of a nested comment, or to the end of the text. Avoids rescans like
+ * `QUOTED_STRING`.
+ */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
-/** An entry in the form in which it is kept and compared, or what is wrong with it: `a@d`, `@d` for a domain, `*.d` for those below it. */
+/**
+ * Returns an entry in its stored and compared form, or its fault: `a@d` for an address, `@d` for a domain, `*.d` for
+ * its subdomains.
+ */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
   const fault = {
-    fault: 'must be an address (a@example.com), a domain (@example.com) or what is below one (*.example.com)',
+    fault: 'must be an address (a@example.com), a domain (@example.com) or its subdomains (*.example.com)',
   };
   const [, prefix, host] = /^(@|\*\.)([^@*]+)$/.exec(written) ?? [];
   if (prefix !== undefined) {
@@ -29,18 +35,18 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
 }
 
 /**
- * The one mailbox that a message says it is from, in lower case and A-labels; null when it has no From field or several, when
- * that names nobody or several, and when readers could disagree on whom it names.
+ * Returns the only author of a message in lower case and A-labels. Returns null when the message has no From field or
+ * several, when the field has no mailbox or several, and when parsers could disagree about the mailbox.
  */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;
   let plain = only.replace(QUOTED_STRING, (whole, end: string) => (end === '"' ? ' ' : whole));
-  // The innermost ones first: they nest.
+  // Innermost comments first, because comments nest.
   for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1)
     plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
   const trimmed = plain.trim();
-  // What is left of a quoted string or a comment has no end, and who reads on differs.
+  // The rest contains an unterminated quoted string or comment, which parsers read differently.
   if (/["()]/.test(trimmed)) return null;
   const address = BRACKETED.exec(trimmed)?.[1] ?? (BARE.test(trimmed) ? trimmed : null);
   if (address === null || address.split('@').length !== 2) return null;
@@ -48,7 +54,10 @@ export function soleSender(fromFields: readonly string[]): string | null {
   return domain === null ? null : `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}`;
 }
 
-/** Whether an alias with these entries takes mail from this sender (`soleSender`). None admits everybody, an unclear sender too. */
+/**
+ * Returns whether an alias with these entries accepts mail from this sender (`soleSender`). An empty list accepts all
+ * mail, including mail without a clear sender.
+ */
 export function admitsSender(entries: readonly string[], sender: string | null): boolean {
   if (entries.length === 0) return true;
   if (sender === null) return false;

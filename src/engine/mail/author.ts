@@ -2,12 +2,14 @@ import { soleSender } from './allowed-senders.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
 /**
- * Whom a message says it is from. `several`: more than one From header, or more than one mailbox in it, or one that can be read in
- * two ways. Programs differ in which of them they show, so that what is checked need not be what a person sees.
+ * The author of a message. `several`: more than one From header, more than one mailbox in it, or an ambiguous mailbox.
+ * Mail programs differ in which of several authors they show, so the verified author might not be the displayed one.
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
 
-/** Reads the From headers (RFC 5322, section 3.6.2): exactly one, with exactly one mailbox, or nobody. */
+/**
+ * Reads the From headers (RFC 5322, section 3.6.2). Only exactly one header with exactly one mailbox names an author.
+ */
 export function authorOf(fields: readonly HeadField[]): Author {
   const values = valuesOf(fields, 'from');
   if (values.every((value) => value === '')) return { kind: 'missing' };
@@ -15,7 +17,7 @@ export function authorOf(fields: readonly HeadField[]): Author {
   return address === null ? { kind: 'several' } : { kind: 'one', address };
 }
 
-/** Whether a machine sent it by itself (RFC 3834): such a message is not to be answered by another machine. */
+/** Returns whether the message was sent automatically (RFC 3834). No automatic reply may be sent to such a message. */
 export function isAutoSubmitted(fields: readonly HeadField[]): boolean {
   return (
     valuesOf(fields, 'auto-submitted').some((value) => !/^no\s*(?:;|$)/i.test(value)) ||

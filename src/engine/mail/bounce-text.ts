@@ -1,13 +1,13 @@
 import { refusesAddress, type ReportedRecipient, statusIn } from './delivery-status.js';
 import { cleanReply } from './smtp-reply.js';
 
-/** What stands in a report that was written for people. */
+/** Content of a bounce that was written for human readers. */
 export interface BounceText {
-  /** Whether it says that something was not delivered, or not yet. */
+  /** Whether the text reports a failed or a delayed delivery, or neither. */
   tells: 'failed' | 'delayed' | null;
-  /** Those it names; none where it names nobody in a way that we know. */
+  /** The named recipients. Empty if none is named in a known format. */
   recipients: ReportedRecipient[];
-  /** True when they stand where such reports name their recipients, and not just somewhere in it. */
+  /** Whether the recipients are at the usual position of such reports, not elsewhere in the text. */
   isListed: boolean;
 }
 
@@ -17,7 +17,7 @@ const LINES_MAX = 400;
 const RECIPIENTS_MAX = 100;
 const DETAIL_LINES = 12;
 
-/** Where the message that was sent begins: with its own header, or behind a line that says so. */
+/** Start of the returned message: its first header, or a line that announces the message. */
 const RETURNED = [
   /^[\s>|*=_~-]*(?:below th(?:is|e next) line|original (?:message|mail|header)|old message|this is a copy|here is (?:a|the) copy|(?:included|attached) is a copy|a copy of|the (?:header|first \d{1,5} lines)|returned (?:mail|message)|(?:start|begin) of (?:returned|original)|message (?:headers?|text|contents?) ?(?:follows?)?|headers? of the|unsent message|your message reads|forwarded message|a summary of the undelivered|mensaje original|message (?:original|d'origine)|messaggio originale|urspr(?:ü|ue)ngliche nachricht|mensagem original|oorspronkelijk bericht|originalnachricht|исходное сообщение)/i,
   /^[\s>|*=_~-]*(?:原(?:邮件|郵件|信)|以下(?:是|為)|元のメッセージ|オリジナル(?:メッセージ|メール))/,
@@ -40,21 +40,24 @@ const FAILED = [
 ];
 
 const ADDRESS = /([^\s<>()[\]"',;:=|\\*]{1,128}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/;
-/** What stands before a recipient in the middle of a line. */
+/** Text that precedes a recipient in the middle of a line. */
 const LABELLED = new RegExp(
   `(?:recipients?|addresse?e?s?(?:ed)?(?: to)?|error-for|undeliverable(?:\\s+to)?|unknown user|user ?id|attempts|rcpt to|dda|message (?:to|for)|mail (?:to|for)|mailbox(?: is full)?|expanded from|empf(?:ä|ae)nger|destinataires?|destinatari[oa]s?|ontvangers?|宛先|收件人|получател[ьюя]{1,2})\\s{0,10}[:=,]?\\s{0,10}["'<\\[(]{0,3}(?:smtp[:=])?${ADDRESS.source}`,
   'i',
 );
-/** A recipient that begins a line. */
+/** A recipient at the beginning of a line. */
 const LISTED = new RegExp(`^[\\s*>•·-]{0,40}["'<\\[(]{0,3}(?:(?:mailto|smtp|rfc822)[:;=])?\\s?${ADDRESS.source}`, 'i');
-/** Fields of the message that was sent, and whom to turn to. */
+/** Header fields of the returned message, and contact addresses. */
 const OTHERS =
   /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
 const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 'i');
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 
-/** Takes apart what a mail server wrote for people; `fromDomain` is where it writes from, whose own users some name without it. Bounded work. */
+/**
+ * Parses a bounce written for human readers. `fromDomain` is the domain of the reporting server; some servers name
+ * their own users without it. The work is bounded.
+ */
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');
@@ -107,7 +110,7 @@ function localsOf(lines: readonly string[], fromDomain: string): Place[] {
   });
 }
 
-/** Each once, with what is said from there to the next. */
+/** Returns each recipient once, with the text up to the next recipient. */
 function recipientsAt(
   places: readonly Place[],
   lines: readonly string[],

@@ -11,8 +11,8 @@ const anything = fc
   .map((parts) => parts.join(''));
 const isWellFormed = (text: string): boolean => Buffer.from(text).toString() === text;
 
-describe('texts of somebody else', () => {
-  it('are what PostgreSQL and UTF-8 hold, and no longer than they may be', () => {
+describe('untrusted texts', () => {
+  it('are valid for PostgreSQL and UTF-8, and within their maximum length', () => {
     fc.assert(
       fc.property(anything, fc.integer({ min: 4, max: 60 }), (text, max) => {
         for (const { text: clean, isTruncated } of [cleanText(text, max), cleanLine(text, max)]) {
@@ -28,7 +28,7 @@ describe('texts of somebody else', () => {
     );
   });
 
-  it('what needs no cleaning stays as it is', () => {
+  it('a clean text is not changed', () => {
     expect(cleanText('Grüße 😀\r\n\tx', 100)).toEqual({ text: 'Grüße 😀\r\n\tx', isTruncated: false });
     expect(cleanText('😀😀', 5)).toEqual({ text: '😀', isTruncated: true });
   });
@@ -45,11 +45,11 @@ describe('texts of somebody else', () => {
     ['a:b|c?.txt', 'a_b_c_.txt'],
     ['Rechnung März.pdf', 'Rechnung März.pdf'],
     ['.htaccess', 'htaccess'],
-  ])('the file name %j is %j', (name, safe) => {
+  ])('the file name %j becomes %j', (name, safe) => {
     expect(safeFilename(name)).toBe(safe);
   });
 
-  it('no file name leads anywhere else, and its extension stays', () => {
+  it('a file name never contains a path, and keeps its extension', () => {
     fc.assert(
       fc.property(anything, (name) => {
         const safe = safeFilename(name);

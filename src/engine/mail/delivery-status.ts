@@ -1,16 +1,16 @@
 import { headersOf } from './mime-parts.js';
 import { classifyReply, cleanReply } from './smtp-reply.js';
 
-/** What a report says of one recipient. */
+/** Status of one recipient in a delivery report. */
 export interface ReportedRecipient {
-  /** The addresses that it is named by: as it was written to first, then as it was last. At least one. */
+  /** Addresses of the recipient: the original one first, then the final one. At least one. */
   addresses: readonly string[];
   outcome: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
-  /** RFC 3463, such as `5.1.1`; null when none is named. */
+  /** Status code of RFC 3463, such as `5.1.1`. Null when there is none. */
   status: string | null;
-  /** Of what failed: whether the address was refused, for good. In doubt it was not. */
+  /** For failures: whether the address was rejected permanently. False when in doubt. */
   isPermanent: boolean;
-  /** What was said, cleaned, at most 1 KB. */
+  /** Cleaned text of the server's reply, at most 1 KB. */
   detail: string | null;
 }
 
@@ -22,24 +22,30 @@ const BY_CLASS: Readonly<Record<string, Outcome>> = { 2: 'delivered', 4: 'delaye
 const STATUS = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 
-/** The recipients of a message/delivery-status part (RFC 3464): groups of fields, with empty lines between them. At most 100. */
+/**
+ * Returns the recipients of a message/delivery-status part (RFC 3464): groups of fields separated by empty lines. At
+ * most 100.
+ */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
   for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX;) {
     const { headers, rest: end } = headersOf(rest);
     const recipient = recipientOf(new Map(headers));
     if (recipient !== null) recipients.push(recipient);
-    // A line that is no field is passed as a whole: character by character, a megabyte of it took most of a minute.
+    // Skips a line that is not a field as a whole. Skipping by character took most of a minute for one megabyte.
     rest = rest.slice(end > 0 ? end : rest.indexOf('\n') + 1 || rest.length).replace(/^\s+/, '');
   }
   return recipients;
 }
 
-/** Whether what a server said refuses the address itself, for good; `status` is what a report made of it. */
+/**
+ * Returns whether a server's reply rejects the address itself permanently. `status` is the status code in the report.
+ */
 export function refusesAddress(status: string | null, said: string): boolean {
   const reply = REPLY.exec(said);
   const code = reply?.[1] ?? null;
-  // Sendmail's 5.3.0 is what it has where nothing else fits. What has no code was not said by a server: nothing of it counts as a bare refusal.
+  // Sendmail's 5.3.0 is its default code. A text without a reply code is not from a server, so none of it counts as a
+  // bare rejection.
   const text =
     reply === null || code === null
       ? `${status ?? ''} ${said}`
@@ -58,7 +64,7 @@ export function refusesAddress(status: string | null, said: string): boolean {
   );
 }
 
-/** The enhanced status code that stands in a text. */
+/** Returns the enhanced status code in a text, or null. */
 export function statusIn(text: string): string | null {
   return STATUS.exec(text)?.[1] ?? null;
 }
@@ -85,7 +91,7 @@ function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | n
   };
 }
 
-/** `rfc822; <local@domain>`, with or without what is around it. */
+/** Returns the address in `rfc822; <local@domain>`, with or without the surrounding syntax. */
 function addressOf(value: string): string {
   return /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value.slice(value.indexOf(';') + 1))?.[0] ?? '';
 }

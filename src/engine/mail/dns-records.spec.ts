@@ -51,14 +51,14 @@ describe('recordsOf', () => {
         `${record} ${name} ${type} ${priority === null ? '' : `${priority} `}${value}${required ? '' : ' (advice)'}`,
     );
 
-  it('a webhook domain publishes the proof and a CNAME', () => {
+  it('a webhook domain publishes the ownership record and a CNAME', () => {
     expect(lines('webhook')).toEqual([
       `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`,
       `cname ${HOST} CNAME posthorn.example`,
     ]);
   });
 
-  it('one that only sends publishes the proof and two keys, and had better publish its return path and DMARC', () => {
+  it('a send-only domain publishes the ownership record and two keys, and should publish its return path and DMARC', () => {
     expect(lines('email-send')).toEqual([
       `ownership _posthorn.${HOST} TXT posthorn-verification=${TOKEN}`,
       `dkim ph1._domainkey.${HOST} CNAME ph1._domainkey.posthorn.example`,
@@ -69,13 +69,13 @@ describe('recordsOf', () => {
     ]);
   });
 
-  it('one that receives publishes an MX beside that', () => {
+  it('a receiving domain also publishes an MX', () => {
     expect(lines('email').filter((line) => !lines('email-send').includes(line))).toEqual([
       `mx ${HOST} MX 10 mx.posthorn.example`,
     ]);
   });
 
-  it('without a platform domain the keys themselves are published, and there is no return path of its own', () => {
+  it('without a platform domain, the keys themselves are published, and there is no return path', () => {
     const platform = { ...PLATFORM, domain: null, ingestHost: 'hooks.example.net', mailHost: 'hooks.example.net' };
 
     expect(lines('email-send', platform)).toEqual([
@@ -87,25 +87,25 @@ describe('recordsOf', () => {
   });
 });
 
-describe('the proof of ownership', () => {
+describe('the ownership record', () => {
   const proof = `posthorn-verification=${TOKEN}`;
 
   it.each<[string, string, DnsAnswer<string>]>([
-    ['is right as it was given', 'right', found(proof)],
+    ['is right as given', 'right', found(proof)],
     ['is right among others', 'right', found('google-site-verification=x', proof)],
-    ['is right with the quotes of a form that wanted none', 'right', found(`"${proof}"`)],
-    ['is right with a semicolon behind the quotes', 'right', found(`"${proof}";`)],
+    ['is right with superfluous quotes', 'right', found(`"${proof}"`)],
+    ['is right with a semicolon after the quotes', 'right', found(`"${proof}";`)],
     ['is right in upper case, with spaces and a semicolon', 'right', found(` ${proof.toUpperCase()} ;`)],
-    ['is missing where there is nothing', 'missing', found()],
+    ['is missing without any record', 'missing', found()],
     ['is wrong with another token', 'wrong', found(`posthorn-verification=${'b'.repeat(40)}`)],
-    ['is wrong cut short', 'wrong', found(proof.slice(0, -1))],
-    ['is wrong with something behind it', 'wrong', found(`${proof}0`)],
-    ['is unknown when nobody answers', 'unanswered', UNANSWERED],
+    ['is wrong when truncated', 'wrong', found(proof.slice(0, -1))],
+    ['is wrong with additional text', 'wrong', found(`${proof}0`)],
+    ['is unknown without an answer', 'unanswered', UNANSWERED],
   ])('%s', (_what, verdict, txt) => {
     expect(verdictOf('ownership', { txt })).toBe(verdict);
   });
 
-  it('says what was seen instead', () => {
+  it('describes the observed record', () => {
     expect(errorOf('ownership', { txt: found(`posthorn-verification=${'b'.repeat(40)}`) })).toContain('b'.repeat(40));
     expect(errorOf('ownership', { txt: found('something else') })).toBe(
       `The TXT records at _posthorn.${HOST} are something else: add one with ${proof}.`,
@@ -121,39 +121,39 @@ describe('a key', () => {
   it.each<[string, string, ObservedRecords]>([
     ['is right by its CNAME', 'right', { cname: found(target), txt: found(text) }],
     [
-      'is right by its CNAME in any case, with a dot, though nothing is behind it yet',
+      'is right by its CNAME in any case, with a dot, even if the target does not exist yet',
       'right',
       { cname: found('PH1._DomainKey.Posthorn.Example.'), txt: none },
     ],
-    ['is right by its CNAME while the text is not answered', 'right', { cname: found(target), txt: UNANSWERED }],
-    ['is right flattened to the text with our key', 'right', { cname: none, txt: found(text) }],
+    ['is right by its CNAME while the TXT query is not answered', 'right', { cname: found(target), txt: UNANSWERED }],
+    ["is right flattened to the text with Posthorn's key", 'right', { cname: none, txt: found(text) }],
     [
       'is right flattened with other spaces, tags and a semicolon',
       'right',
       { cname: none, txt: found(`k=rsa;t=s; p=${KEY.slice(0, 200)} ${KEY.slice(200)};`) },
     ],
     [
-      'is right behind a CNAME of somebody else that ends at our key',
+      "is right behind another CNAME that ends at Posthorn's key",
       'right',
       { cname: found('dkim.elsewhere.example'), txt: found(text) },
     ],
     ['is wrong flattened to another key', 'wrong', { cname: none, txt: found(`v=DKIM1; k=rsa; p=${OTHER_KEY}`) }],
-    ['is wrong flattened to a key that was withdrawn', 'wrong', { cname: none, txt: found('v=DKIM1; p=') }],
+    ['is wrong flattened to a revoked key', 'wrong', { cname: none, txt: found('v=DKIM1; p=') }],
+    ['is wrong with several key records', 'wrong', { cname: none, txt: found(text, `v=DKIM1; k=rsa; p=${OTHER_KEY}`) }],
     [
-      'is wrong with several key records, whatever is among them',
+      "is wrong with several key records behind Posthorn's CNAME",
       'wrong',
-      { cname: none, txt: found(text, `v=DKIM1; k=rsa; p=${OTHER_KEY}`) },
+      { cname: found(target), txt: found(text, text) },
     ],
-    ['is wrong with several key records behind our CNAME', 'wrong', { cname: found(target), txt: found(text, text) }],
-    ['is wrong with a CNAME to elsewhere', 'wrong', { cname: found('s1.sendgrid.example'), txt: none }],
+    ['is wrong with a CNAME to another host', 'wrong', { cname: found('s1.sendgrid.example'), txt: none }],
     [
       'is wrong with a CNAME to the other selector',
       'wrong',
       { cname: found('ph2._domainkey.posthorn.example'), txt: none },
     ],
-    ['is missing where there is nothing', 'missing', { cname: none, txt: none }],
-    ['is missing where there is a text that is no key', 'missing', { cname: none, txt: found('hello') }],
-    ['is unknown when nobody answers', 'unanswered', { cname: UNANSWERED, txt: UNANSWERED }],
+    ['is missing without any record', 'missing', { cname: none, txt: none }],
+    ['is missing if the text is not a key', 'missing', { cname: none, txt: found('hello') }],
+    ['is unknown without an answer', 'unanswered', { cname: UNANSWERED, txt: UNANSWERED }],
   ])('%s', (_what, verdict, seen) => {
     expect(verdictOf('dkim', seen)).toBe(verdict);
   });
@@ -165,7 +165,7 @@ describe('a key', () => {
     ['another key', 'wrong', { txt: found(`v=DKIM1; p=${OTHER_KEY}`) }],
     ['nothing', 'missing', { txt: none }],
     ['no answer', 'unanswered', { txt: UNANSWERED }],
-  ])('as a text, without a platform domain: %s', (_what, verdict, seen) => {
+  ])('as a TXT record, without a platform domain: %s', (_what, verdict, seen) => {
     expect(verdictOf('dkim', seen, 'email-send', { ...PLATFORM, domain: null })).toBe(verdict);
   });
 });
@@ -177,23 +177,23 @@ describe('an MX', () => {
   it.each<[string, string, ObservedRecords]>([
     ['is right alone', 'right', { mx: found(ours) }],
     [
-      'is right in any case, with a dot and any number',
+      'is right in any case, with a dot and any preference',
       'right',
       { mx: found({ exchange: 'MX.Posthorn.Example.', priority: 0 }) },
     ],
     ['is right before others', 'right', { mx: found(ours, { ...theirs, priority: 20 }) }],
-    ['is wrong beside one that shares its mail', 'wrong', { mx: found(ours, { ...theirs, priority: 10 }) }],
-    ['is wrong behind others', 'wrong', { mx: found(ours, theirs) }],
+    ['is wrong beside an MX of equal preference', 'wrong', { mx: found(ours, { ...theirs, priority: 10 }) }],
+    ['is wrong after others', 'wrong', { mx: found(ours, theirs) }],
     ['is wrong elsewhere', 'wrong', { mx: found(theirs) }],
     ['is wrong as a null MX', 'wrong', { mx: found({ exchange: '', priority: 0 }) }],
-    ['is missing where there is none', 'missing', { mx: found() }],
-    ['is unknown when nobody answers', 'unanswered', { mx: UNANSWERED }],
+    ['is missing without any record', 'missing', { mx: found() }],
+    ['is unknown without an answer', 'unanswered', { mx: UNANSWERED }],
   ])('%s', (_what, verdict, seen) => {
     expect(verdictOf('mx', seen)).toBe(verdict);
     expect(verdictOf('mail_from', seen)).toBe(verdict);
   });
 
-  it('is a conflict when it leads elsewhere, and not when it is ours or refuses mail', () => {
+  it("is a conflict if it points elsewhere, and not if it is Posthorn's or a null MX", () => {
     expect(
       foreignMx(
         [ours, theirs, { exchange: '', priority: 0 }, { exchange: 'MX.posthorn.example.', priority: 1 }],
@@ -212,37 +212,37 @@ describe('a CNAME of a webhook domain', () => {
 
   it.each<[string, string, ObservedRecords]>([
     ['is right', 'right', at(found('posthorn.example'), found('192.0.2.1'))],
-    ['is right at an apex that has our addresses', 'right', at(found(), found('192.0.2.1'))],
-    ['is wrong with an address that is not ours among them', 'wrong', at(found(), found('192.0.2.1', '198.51.100.1'))],
-    ['is wrong to elsewhere', 'wrong', at(found('elsewhere.example'), found('198.51.100.1'))],
-    ['is missing where there is nothing', 'missing', at(found(), found())],
-    ['is unknown when nobody answers for it', 'unanswered', at(UNANSWERED, UNANSWERED)],
-    ['is unknown when nobody says what our addresses are', 'unanswered', at(found(), found('192.0.2.1'), UNANSWERED)],
-    ['is unknown when it is absent and its addresses are not answered', 'unanswered', at(found(), UNANSWERED)],
+    ["is right at an apex with Posthorn's addresses", 'right', at(found(), found('192.0.2.1'))],
+    ["is wrong with a foreign address among Posthorn's", 'wrong', at(found(), found('192.0.2.1', '198.51.100.1'))],
+    ['is wrong with another target', 'wrong', at(found('elsewhere.example'), found('198.51.100.1'))],
+    ['is missing without any record', 'missing', at(found(), found())],
+    ['is unknown without an answer', 'unanswered', at(UNANSWERED, UNANSWERED)],
+    ["is unknown while Posthorn's addresses are unknown", 'unanswered', at(found(), found('192.0.2.1'), UNANSWERED)],
+    ['is unknown if it is missing and its addresses are not answered', 'unanswered', at(found(), UNANSWERED)],
   ])('%s', (_what, verdict, seen) => {
     expect(verdictOf('cname', seen, 'webhook')).toBe(verdict);
   });
 });
 
-describe('the advice', () => {
+describe('recommended records', () => {
   it.each<[string, string, RecordRole, DnsAnswer<string>]>([
-    ['SPF as it was given', 'right', 'spf', found('v=spf1 include:spf.posthorn.example ~all')],
+    ['SPF as given', 'right', 'spf', found('v=spf1 include:spf.posthorn.example ~all')],
     [
-      'SPF with more in it',
+      'SPF with further entries',
       'right',
       'spf',
       found('v=spf1 ip4:192.0.2.0/24 +include:SPF.posthorn.example. -all', 'unrelated'),
     ],
     ['SPF without us', 'wrong', 'spf', found('v=spf1 include:elsewhere.example -all')],
     [
-      'SPF with a name that only begins like ours',
+      "SPF with a name that only starts like Posthorn's",
       'wrong',
       'spf',
       found('v=spf1 include:spf.posthorn.example.evil.example -all'),
     ],
     ['two of SPF', 'wrong', 'spf', found('v=spf1 include:spf.posthorn.example ~all', 'v=spf1 -all')],
-    ['no SPF among texts', 'missing', 'spf', found('v=spf10 x', 'hello')],
-    ['DMARC of any policy', 'right', 'dmarc', found('v=DMARC1; p=reject; rua=mailto:a@b.example')],
+    ['no SPF among the texts', 'missing', 'spf', found('v=spf10 x', 'hello')],
+    ['DMARC with any policy', 'right', 'dmarc', found('v=DMARC1; p=reject; rua=mailto:a@b.example')],
     ['two of DMARC', 'wrong', 'dmarc', found('v=DMARC1; p=none', 'v=DMARC1; p=none')],
     ['no DMARC', 'missing', 'dmarc', found('hello')],
     ['no answer for DMARC', 'unanswered', 'dmarc', UNANSWERED],
@@ -251,7 +251,7 @@ describe('the advice', () => {
   });
 });
 
-describe('whatever stands in a zone', () => {
+describe('any content of a zone', () => {
   const ROLES: readonly RecordRole[] = ['ownership', 'dkim', 'mail_from', 'spf', 'mx', 'dmarc'];
   const texts = fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 8 });
   const answers = fc.oneof(
@@ -259,7 +259,7 @@ describe('whatever stands in a zone', () => {
     fc.constant({ unanswered: 'ETIMEOUT' }),
   );
 
-  it('is judged, with a sentence of bounded length that shows no control character, unless it is right', () => {
+  it('is judged with a message of limited length without control characters, unless it is right', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ROLES), answers, answers, (role, txt, cname) => {
         const mx = 'found' in txt ? { found: txt.found.map((exchange, priority) => ({ exchange, priority })) } : txt;
@@ -275,7 +275,7 @@ describe('whatever stands in a zone', () => {
       expect(verdictOf(role, { txt: UNANSWERED, cname: UNANSWERED, mx: UNANSWERED })).toBe('unanswered');
   });
 
-  it('is plain once and for all', () => {
+  it('plainText is idempotent', () => {
     fc.assert(
       fc.property(fc.string(), (text) =>
         expect(plainText(plainText(`"${text}";`))).toBe(plainText(plainText(plainText(`"${text}";`)))),

@@ -1,70 +1,73 @@
-/** What a domain is for: requests of providers, mail in both directions, or mail that only leaves. */
+/** Purpose of a domain: receiving webhooks, mail in both directions, or outgoing mail only. */
 export type DomainKind = 'webhook' | 'email' | 'email-send';
 
-/** What a record is there for. */
+/** Purpose of a record. */
 export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cname' | 'dmarc';
 
-/** A record that a domain has to publish, or, where it is not required, had better. */
+/** A record that a domain must publish, or should publish if it is not required. */
 export interface DnsRecord {
   record: RecordRole;
   type: 'TXT' | 'CNAME' | 'MX';
-  /** The whole name, without a dot at its end. */
+  /** Full name without a trailing dot. */
   name: string;
   value: string;
-  /** Of an MX. */
+  /** Of an MX record; null for other types. */
   priority: number | null;
-  /** Seconds. */
+  /** In seconds. */
   ttl: number;
   required: boolean;
 }
 
-/** The names in the operator's zone that customers' records lead to. */
+/** Names in the operator's zone that the records of customers point to. */
 export interface PlatformNames {
-  /** PLATFORM_DOMAIN; null where it is no name that others can resolve, as on a laptop. */
+  /** PLATFORM_DOMAIN. Null if it is not publicly resolvable, as on a laptop. */
   domain: string | null;
-  /** Where custom hosts lead. */
+  /** Target of custom hosts. */
   ingestHost: string;
-  /** Where mail comes in. */
+  /** Target of MX records. */
   mailHost: string;
-  /** The public halves of the keys, by selector. */
+  /** Public keys by selector. */
   dkim: readonly DkimPublicKey[];
 }
 
-/** A selector, and the `p=` of the key that it names (RFC 6376, section 3.6.1). */
+/** A selector, and the `p=` value of its key (RFC 6376, section 3.6.1). */
 export interface DkimPublicKey {
   selector: string;
   publicKey: string;
 }
 
-/** What the name servers said to one question. No records, and no such name, is an answer. */
+/** Result of one DNS query. No records, or no such name, is a result too. */
 export type DnsAnswer<T> = { found: readonly T[] } | { unanswered: string };
 
-/** One MX as it was seen; the exchange of a null MX (RFC 7505) is empty. */
+/** An observed MX record. The exchange of a null MX (RFC 7505) is empty. */
 export interface SeenMx {
   exchange: string;
   priority: number;
 }
 
-/** What was seen at a record's name, as far as it was asked. */
+/** Results of the queries that were made for a record's name. */
 export interface ObservedRecords {
-  /** Each with its strings joined. */
+  /** The strings of each record are joined. */
   txt?: DnsAnswer<string>;
   cname?: DnsAnswer<string>;
   mx?: DnsAnswer<SeenMx>;
-  /** Of both families. */
+  /** IPv4 and IPv6 addresses. */
   addresses?: DnsAnswer<string>;
-  /** Of the name that a CNAME should lead to. */
+  /** Addresses of the expected CNAME target. */
   ourAddresses?: DnsAnswer<string>;
 }
 
-/** Whether a record is there. `missing` and `wrong` are answers; `unanswered` says nothing about the record. */
+/**
+ * Whether a record is published correctly. `missing` and `wrong` are definite. `unanswered` says nothing about the
+ * record.
+ */
 export interface Judgement {
   verdict: 'right' | 'missing' | 'wrong' | 'unanswered';
-  /** What was seen instead, for a person who can change it; null for what is right. */
+  /** Describes the observed state for the person who can change it. Null for a correct record. */
   error: string | null;
 }
 
-/** Whatever else a customer signs with has selectors of its own: SendGrid's are s1 and s2. */
+/** Posthorn's own selectors. The customer's other senders use different ones: SendGrid's are s1 and s2. */
 export const DKIM_SELECTORS = ['ph1', 'ph2'] as const;
 
 const TTL_SECONDS = 3_600;
@@ -72,7 +75,7 @@ const PRIORITY = 10;
 const SHOWN_CHARACTERS_MAX = 120;
 const SHOWN_MAX = 5;
 
-/** What a domain publishes, in the order in which people should. */
+/** Returns the records that a domain publishes, in the recommended order. */
 export function recordsOf(
   { host, kind, token }: { host: string; kind: DomainKind; token: string },
   platform: PlatformNames,
@@ -93,39 +96,39 @@ export function recordsOf(
   ];
 }
 
-/** Where the answers to our questions about who owns a host stand. */
+/** Name of the record that proves the ownership of a host. */
 export function ownershipName(host: string): string {
   return `_posthorn.${host}`;
 }
 
-/** The host of the return path, below a domain or the platform's. */
+/** Host of the return path, below a customer's domain or the platform's. */
 export function returnPathHost(host: string): string {
   return `bounce.${host}`;
 }
 
-/** Where the operator says who sends for the platform. */
+/** Name of the record in which the operator lists the senders of the platform. */
 export function spfHost(platformDomain: string): string {
   return `spf.${platformDomain}`;
 }
 
-/** Where a public key stands: at a customer's, or at the platform's. */
+/** Name of a DKIM key record, below a customer's domain or the platform's. */
 export function dkimHost(selector: string, domain: string): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** The text of a key record (RFC 6376, section 3.6.1). */
+/** Text of a DKIM key record (RFC 6376, section 3.6.1). */
 export function dkimText(publicKey: string): string {
   return `v=DKIM1; k=rsa; p=${publicKey}`;
 }
 
-/** The names to be asked about a record, beside its own. */
+/** Returns the DNS queries that are needed to check a record. */
 export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof ObservedRecords)[] {
   if (role === 'dkim') return type === 'CNAME' ? ['cname', 'txt'] : ['txt'];
   if (role === 'cname') return ['cname', 'addresses', 'ourAddresses'];
   return type === 'MX' ? ['mx'] : ['txt'];
 }
 
-/** Judges what was seen at a record's name. */
+/** Compares the observed records with the expected one. */
 export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim: readonly DkimPublicKey[]): Judgement {
   switch (wanted.record) {
     case 'ownership':
@@ -144,12 +147,17 @@ export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim:
   }
 }
 
-/** The MX records of a host that lead elsewhere than to us: publishing ours would take their mail. */
+/**
+ * Returns the MX records of a host that do not point to Posthorn. Publishing Posthorn's MX would take over their mail.
+ */
 export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
   return seen.filter(({ exchange }) => exchange !== '' && plainName(exchange) !== mailHost);
 }
 
-/** What stands in a TXT record, without what people and providers add to it: quotes, line breaks, a last semicolon. */
+/**
+ * Returns the text of a TXT record without common additions by users and providers: quotes, line breaks, a trailing
+ * semicolon.
+ */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare
@@ -170,13 +178,16 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): J
     const ours = plain.filter((text) => text.toLowerCase().startsWith('posthorn-verification='));
     return ours.length > 0
       ? wrong(
-          `The TXT record at ${name} has the token of another domain or of an earlier try: ${shown(ours)}. Replace it by ${value}, or add that beside it.`,
+          `The TXT record at ${name} has the token of another domain or of an earlier attempt: ${shown(ours)}. Replace it by ${value}, or add a second record with that value.`,
         )
       : wrong(`The TXT records at ${name} are ${shown(plain)}: add one with ${value}.`);
   });
 }
 
-/** A CNAME to our key; or, where a provider flattens CNAMEs or has none there, the one key record with our key in it. */
+/**
+ * Expects a CNAME to Posthorn's key. Where a provider flattens CNAMEs or does not allow one, expects a single key
+ * record with Posthorn's key.
+ */
 function judgeDkim(
   { name, type, value }: DnsRecord,
   { cname, txt }: ObservedRecords,
@@ -187,14 +198,14 @@ function judgeDkim(
   const texts = txt !== undefined && 'found' in txt ? txt.found.map(plainText).filter(isDkim) : [];
   if (texts.length > 1)
     return wrong(
-      `There are ${texts.length} DKIM records at ${name}, and a verifier takes any of them: leave one, ${type === 'CNAME' ? `a CNAME to ${value}` : value}.`,
+      `There are ${texts.length} DKIM records at ${name}, and a verifier may use any of them: keep one, ${type === 'CNAME' ? `a CNAME to ${value}` : value}.`,
     );
   if (key !== undefined && texts.some((text) => publicKeyOf(text) === key)) return RIGHT;
   if (type === 'TXT') {
     return answered(txt, name, 'TXT', () =>
       wrong(
         texts.length === 0
-          ? `What is at ${name} is no DKIM record: publish ${shorten(value)}.`
+          ? `The record at ${name} is not a DKIM record: publish ${shorten(value)}.`
           : `The DKIM record at ${name} has another key: replace it by ${shorten(value)}.`,
       ),
     );
@@ -206,7 +217,7 @@ function judgeDkim(
     (targets) =>
       targets.some((target) => plainName(target) === value)
         ? RIGHT
-        : wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`),
+        : wrong(`The CNAME at ${name} points to ${shown(targets)}, not to ${value}.`),
     () =>
       texts.length > 0
         ? wrong(`There is a TXT record with another key at ${name}: replace it by a CNAME to ${value}.`)
@@ -240,7 +251,7 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgeme
     const policies = texts.map(plainText).filter((text) => /^v=spf1(?: |$)/i.test(text));
     if (policies.length > 1)
       return wrong(
-        `There are ${policies.length} SPF records at ${name}, which is an error to every verifier (RFC 7208, section 4.5): make them one.`,
+        `There are ${policies.length} SPF records at ${name}, which is an error to every verifier (RFC 7208, section 4.5): merge them into one.`,
       );
     const [include = ''] = value.split(' ').filter((term) => term.startsWith('include:'));
     const [policy] = policies;
@@ -255,7 +266,10 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgeme
   });
 }
 
-/** An apex can have no CNAME: providers put the addresses of its target there instead. */
+/**
+ * Checks the CNAME of a custom host. A zone apex cannot have a CNAME, so providers publish the addresses of the target
+ * there.
+ */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;
@@ -265,14 +279,14 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   for (const answer of [cname, addresses]) {
     if (answer === undefined || 'unanswered' in answer) return answered(answer, name, 'CNAME', () => RIGHT);
   }
-  // Whether the addresses are ours can't be said while nobody says what ours are.
+  // While the expected addresses are unknown, the observed ones cannot be judged.
   if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses)
     return answered(ourAddresses, value, 'address', () => RIGHT);
   return answered(
     cname,
     name,
     'CNAME',
-    (targets) => wrong(`The CNAME at ${name} leads to ${shown(targets)}, not to ${value}.`),
+    (targets) => wrong(`The CNAME at ${name} points to ${shown(targets)}, not to ${value}.`),
     () =>
       there.length > 0
         ? wrong(
@@ -282,21 +296,23 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   );
 }
 
-/** Any policy will do: it is the domain's own. */
+/** Accepts any DMARC policy, because the policy is the decision of the domain's owner. */
 function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
-    if (policies.length === 0)
-      return missing(`There is no DMARC record at ${name} yet: ${value} is one to begin with.`);
+    if (policies.length === 0) return missing(`There is no DMARC record at ${name} yet: you can start with ${value}.`);
     return policies.length === 1
       ? RIGHT
       : wrong(
-          `There are ${policies.length} DMARC records at ${name}, which count as none (RFC 7489, section 6.6.3): leave one.`,
+          `There are ${policies.length} DMARC records at ${name}, which count as none (RFC 7489, section 6.6.3): keep one.`,
         );
   });
 }
 
-/** `of` judges what there is; `ofNothing` may have more to say than that there is nothing. */
+/**
+ * Judges the result of a query: `of` judges existing records. `ofNothing` may return a more specific error when there
+ * are none.
+ */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,
@@ -308,13 +324,13 @@ function answered<T>(
     const reason = answer === undefined ? 'not asked' : answer.unanswered;
     return {
       verdict: 'unanswered',
-      error: `The name servers of ${name} did not answer (${reason}): this says nothing about the record, and it is looked up again.`,
+      error: `The name servers of ${name} did not answer (${reason}): this says nothing about the record, and the check is repeated.`,
     };
   }
   if (answer.found.length > 0) return of(answer.found);
   return (
     ofNothing() ??
-    missing(`There is no ${type} record at ${name} yet, or name servers still remember that there was none.`)
+    missing(`There is no ${type} record at ${name} yet, or name servers still cache that there was none.`)
   );
 }
 
@@ -357,7 +373,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Somebody else's text, for a sentence: a few, not too long, nothing that is no character. */
+/** Formats untrusted texts for a message: only a few, shortened, without control characters. */
 function shown(texts: readonly string[]): string {
   const some = texts.slice(0, SHOWN_MAX).map((text) => shorten(text === '' ? '(empty)' : text));
   return some.join(', ') + (texts.length > SHOWN_MAX ? ` and ${texts.length - SHOWN_MAX} more` : '');

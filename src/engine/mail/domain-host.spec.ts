@@ -56,11 +56,11 @@ describe('readHost', () => {
     [`${'a'.repeat(64)}.example.com`],
     [`${'a.'.repeat(126)}example.com`],
     ['ex\u0000ample.com'],
-  ])('%j is refused with a sentence', (text) => {
+  ])('%j is rejected with a message', (text) => {
     expect(readHost(text, PLATFORM)).toEqual({ fault: expect.stringMatching(/^(must|ends|is) /) });
   });
 
-  it('is what it makes of its own names, which are names', () => {
+  it('returns its own results unchanged, and they are valid names', () => {
     fc.assert(
       fc.property(fc.oneof(fc.domain(), fc.string(), fc.webAuthority()), (text) => {
         const reading = readHost(text, PLATFORM);

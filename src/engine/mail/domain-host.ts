@@ -1,18 +1,21 @@
 import { isIP } from 'node:net';
 
-/** What is wrong with a name that somebody wants to use as a domain, or the name in lower case and A-labels (RFC 5890). */
+/** A domain name in lower case and A-labels (RFC 5890), or the fault of the input. */
 export type HostReading = { host: string } | { fault: string };
 
-/** Together with the longest label that we put in front (`_domainkey` with its selector) it must stay a name (RFC 1035, 2.3.4). */
+/**
+ * Leaves room for the longest label that Posthorn prepends (`_domainkey` with its selector), so that the result is a
+ * valid name (RFC 1035, 2.3.4).
+ */
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What no URL parser may resolve away: a path, a port, a user, an escape, white space. */
+/** Characters that a URL parser would interpret: a path, a port, a user, an escape, white space. */
 const NOT_A_NAME = /[\s/\\?#@:%[\]_*]/;
 
-/** Names that RFC 2606, 6761, 6762, 7686 and 8375 keep from the public name space. */
+/** Names that RFC 2606, 6761, 6762, 7686 and 8375 exclude from the public name space. */
 const RESERVED = new Set(['localhost', 'local', 'invalid', 'onion', 'internal', 'arpa', 'localdomain', 'lan', 'home']);
 
-/** Second labels under which registries of countries give out names, as in `co.uk`. */
+/** Second-level labels under which country registries register names, as in `co.uk`. */
 const SECOND_LEVELS = new Set([
   'ac',
   'co',
@@ -64,7 +67,7 @@ const SECOND_LEVELS = new Set([
   'eng',
   'med',
 ]);
-/** Countries whose second labels are ordinary names: `co.de` is somebody's. */
+/** Countries where second-level labels are ordinary names: `co.de` is a registered domain. */
 const FLAT_COUNTRIES = new Set([
   'de',
   'ch',
@@ -92,7 +95,7 @@ const FLAT_COUNTRIES = new Set([
   'li',
   'lu',
 ]);
-/** Hosts of others' that let anybody have a name below them, the best known ones. */
+/** The best-known hosts under which anybody can get a subdomain. */
 const SHARED_HOSTS = new Set([
   'github.io',
   'gitlab.io',
@@ -121,9 +124,9 @@ const SHARED_HOSTS = new Set([
 ]);
 
 /**
- * Reads the name of a domain as people write it: in any case, in any script, perhaps with a dot at its end. Names under
- * which others register are told apart only where that is well known: who really owns a name is proved by its record.
- * `platformDomain` is never somebody's own, nor is what is below it.
+ * Parses a domain name as users write it: in any case, in any script, perhaps with a trailing dot. Only well-known
+ * public suffixes are rejected, because the ownership record proves who owns a name. `platformDomain` and its
+ * subdomains cannot belong to a customer.
  */
 export function readHost(text: string, platformDomain: string): HostReading {
   const given = text.trim().replace(/\.$/, '');
@@ -150,9 +153,9 @@ export function readHost(text: string, platformDomain: string): HostReading {
   const last = labels.at(-1) as string;
   if (RESERVED.has(last)) return { fault: `ends with .${last}, under which there are no public names` };
   if (isPublicSuffix(labels))
-    return { fault: 'is a name under which others register theirs: give the one that is yours, below it' };
+    return { fault: 'is a name under which others register their domains: give your own domain below it' };
   if (host === platformDomain || host.endsWith(`.${platformDomain}`))
-    return { fault: `is ${platformDomain}, the platform's own, or below it: give a domain of yours` };
+    return { fault: `is the platform's own domain ${platformDomain} or a subdomain of it: give your own domain` };
   return { host };
 }
 

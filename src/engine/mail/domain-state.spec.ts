@@ -22,7 +22,7 @@ const REQUIRED: Readonly<Record<DomainKind, readonly RecordRole[]>> = {
   'email-send': ['ownership', 'dkim', 'dkim'],
 };
 
-/** What a check saw: everything right, but for these. */
+/** Result of a check in which all records are right, except the given ones. */
 function seen(kind: DomainKind, other: Partial<Record<RecordRole, Judgement['verdict']>> = {}): JudgedRecord[] {
   const required = REQUIRED[kind].map((record) => ({
     record,
@@ -38,7 +38,7 @@ describe('afterCheck', () => {
     ['webhook', false, true],
     ['email', true, true],
     ['email-send', true, false],
-  ])('%s: verified with all that is required, sending %s, receiving %s', (kind, isSending, isReceiving) => {
+  ])('%s: verified with all required records, sending %s, receiving %s', (kind, isSending, isReceiving) => {
     expect(afterCheck(NEW, kind, seen(kind), 0)).toEqual({
       state: 'verified',
       isSending,
@@ -48,7 +48,7 @@ describe('afterCheck', () => {
     });
   });
 
-  it('pending while something is missing; a domain for mail sends as soon as its proof and its keys are there', () => {
+  it('pending while a record is missing; a mail domain can send once ownership and keys are published', () => {
     expect(afterCheck(NEW, 'email', seen('email', { mx: 'missing' }), 7)).toEqual({
       ...NEW,
       isSending: true,
@@ -57,7 +57,7 @@ describe('afterCheck', () => {
     expect(afterCheck(NEW, 'email', seen('email', { dkim: 'wrong' }), 7)).toEqual({ ...NEW, missingSeenAtMs: 7 });
   });
 
-  it('failed after 72 hours of answers, and not an hour earlier', () => {
+  it('failed after 72 hours of definite answers, but not after 71', () => {
     let standing = NEW;
     const states = Array.from({ length: 74 }, (_hour, hour) => {
       standing = afterCheck(standing, 'webhook', seen('webhook', { cname: 'missing' }), hour * HOUR_MS);
@@ -66,7 +66,7 @@ describe('afterCheck', () => {
     expect(states.indexOf('failed')).toBe(72);
   });
 
-  it('time without answers never counts, not even the time between two answers with silence in between', () => {
+  it('time without answers never counts, not even between two answers', () => {
     let standing = afterCheck(NEW, 'webhook', seen('webhook', { cname: 'missing' }), 0);
     standing = afterCheck(standing, 'webhook', seen('webhook', { cname: 'missing' }), HOUR_MS);
     for (let hour = 2; hour < 500; hour += 1)
@@ -75,7 +75,7 @@ describe('afterCheck', () => {
     expect(standing).toMatchObject({ state: 'pending-dns', missingMs: HOUR_MS });
   });
 
-  it('a good answer begins the 72 hours anew', () => {
+  it('a complete check restarts the 72 hours', () => {
     const almost = { ...NEW, missingMs: MISSING_MS_MAX - 1, missingSeenAtMs: 0 };
     expect(afterCheck(almost, 'webhook', seen('webhook'), HOUR_MS)).toMatchObject({
       state: 'verified',
@@ -86,7 +86,7 @@ describe('afterCheck', () => {
 
   const verified: DomainStanding = { ...NEW, state: 'verified', isSending: true, isReceiving: true };
 
-  it('a verified domain stays so through silence and through an hour without a record, and fails after 72', () => {
+  it('a verified domain stays verified without answers and for an hour without a record, and fails after 72 hours', () => {
     expect(afterCheck(verified, 'email', seen('email', { ownership: 'unanswered' }), 0)).toEqual(verified);
     expect(afterCheck(verified, 'email', seen('email', { ownership: 'missing' }), 0)).toMatchObject({
       state: 'verified',
@@ -110,7 +110,7 @@ describe('afterCheck', () => {
     );
   });
 
-  it('a failed domain is verified by whoever finds all records, and gets another 72 hours only when a person asks', () => {
+  it('a failed domain becomes verified when all records are found, and gets another 72 hours only when a user asks', () => {
     const failed: DomainStanding = { ...NEW, state: 'failed', missingMs: MISSING_MS_MAX, missingSeenAtMs: 0 };
     expect(afterCheck(failed, 'webhook', seen('webhook'), 1)).toMatchObject({ state: 'verified', isReceiving: true });
     expect(afterCheck(failed, 'webhook', seen('webhook', { cname: 'missing' }), 1)).toMatchObject({ state: 'failed' });
@@ -123,19 +123,19 @@ describe('afterCheck', () => {
     });
   });
 
-  it('what is only advice decides nothing', () => {
+  it('optional records do not affect the state', () => {
     for (const dmarc of ['missing', 'wrong', 'unanswered'] as const)
       expect(afterCheck(NEW, 'email', seen('email', { dmarc }), 0).state).toBe('verified');
   });
 });
 
 describe('afterConversion', () => {
-  it('to email: pending, receives nothing, goes on sending', () => {
+  it('to email: pending, does not receive, continues to send', () => {
     const before: DomainStanding = { ...NEW, state: 'verified', isSending: true };
     expect(afterConversion(before, 'email', seen('email'))).toEqual({ ...NEW, isSending: true });
   });
 
-  it('to email-send: verified when what it still needs was seen', () => {
+  it('to email-send: verified if all records that it still needs were found', () => {
     const before: DomainStanding = { ...NEW, isSending: true, isReceiving: true, missingMs: 5, missingSeenAtMs: 5 };
     expect(afterConversion(before, 'email-send', seen('email-send'))).toEqual({
       ...NEW,
@@ -153,7 +153,7 @@ describe('restMs', () => {
   const hours = (standing: Pick<DomainStanding, 'state' | 'missingSeenAtMs'>, checks: number): number =>
     restMs(standing, checks, 0.5) / HOUR_MS;
 
-  it('grows from a minute to hours, and is short while a verified domain misses something', () => {
+  it('grows from a minute to hours, and is short while records of a verified domain are missing', () => {
     const pending = { state: 'pending-dns', missingSeenAtMs: 0 } as const;
     expect([1, 2, 3, 20, 1_000].map((checks) => hours(pending, checks) * 60)).toEqual([1, 2, 4, 240, 240]);
     expect(hours({ state: 'verified', missingSeenAtMs: null }, 50)).toBe(12);
@@ -161,7 +161,7 @@ describe('restMs', () => {
     expect(hours({ state: 'failed', missingSeenAtMs: 1 }, 50)).toBe(168);
   });
 
-  it('never falls together for all', () => {
+  it('differs between domains', () => {
     expect([0, 1].map((random) => restMs({ state: 'verified', missingSeenAtMs: null }, 50, random) / HOUR_MS)).toEqual([
       10.8, 13.2,
     ]);

@@ -1,31 +1,36 @@
 import type { DomainKind, Judgement, RecordRole } from './dns-records.js';
 
-/** The three states of a domain: not all there yet, all there, or missing for too long. */
+/** The three states of a domain: records incomplete, records complete, or records missing for too long. */
 export type DomainState = 'pending-dns' | 'verified' | 'failed';
 
-/** What is remembered of a domain between two checks. */
+/** State of a domain between two checks. */
 export interface DomainStanding {
   state: DomainState;
   isSending: boolean;
   isReceiving: boolean;
-  /** For how long answers in a row said that something required is not there, in milliseconds; time without answers not counted. */
+  /**
+   * Milliseconds for which consecutive checks found a required record missing. Time without DNS answers does not count.
+   */
   missingMs: number;
-  /** When the last of them came, in milliseconds since the epoch; null when the last check said something else. */
+  /** Time of the last such check in milliseconds since the epoch. Null when the last check had another result. */
   missingSeenAtMs: number | null;
 }
 
-/** What one check came to for one record. */
+/** Result of one check for one record. */
 export interface JudgedRecord extends Judgement {
   record: RecordRole;
   required: boolean;
 }
 
-/** As long as SES waits. */
+/** The same limit as Amazon SES. */
 export const MISSING_MS_MAX = 72 * 3_600_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The longest rest between checks that nobody asked for, by state; while something is missing the next one is soon. */
+/**
+ * Longest interval between automatic checks, by state. While a record is missing from a verified domain, the next check
+ * follows sooner.
+ */
 const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
   'pending-dns': 4 * HOUR_MS,
   verified: 12 * HOUR_MS,
@@ -34,7 +39,10 @@ const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
 const REST_MS_UNSURE = HOUR_MS;
 const DOUBLINGS_MAX = 20;
 
-/** What a check makes of a domain. `isAsked`: a person wants to know, which gives a failed domain another chance. */
+/**
+ * Returns the state of a domain after a check. `isAsked` says that a user requested the check, which gives a failed
+ * domain another chance.
+ */
 export function afterCheck(
   before: DomainStanding,
   kind: DomainKind,
@@ -57,7 +65,7 @@ export function afterCheck(
   const missingMs = known.missingMs + (known.missingSeenAtMs === null ? 0 : Math.max(0, nowMs - known.missingSeenAtMs));
   const counted = { state: known.state, missingMs, missingSeenAtMs: nowMs };
   if (missingMs < MISSING_MS_MAX) return { ...counted, ...enabled };
-  // Who lost no more than the way in goes on sending.
+  // A domain that only lost its records for receiving can still send.
   return {
     ...counted,
     state: 'failed',
@@ -66,7 +74,7 @@ export function afterCheck(
   };
 }
 
-/** What a domain is after it was converted, before anybody looks: what it has needs not be proved again. */
+/** Returns the state of a domain after its conversion and before the next check. Existing proofs remain valid. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',
@@ -77,7 +85,10 @@ export function afterConversion(
   return { ...fresh, state: to === 'email-send' && isComplete ? 'verified' : 'pending-dns' };
 }
 
-/** How long until a domain is looked at by itself again: less and less often, sooner while something is not as it was. */
+/**
+ * Returns the milliseconds until the next automatic check. The interval doubles with each check, but stays short while
+ * the records of a verified domain are missing.
+ */
 export function restMs(
   { state, missingSeenAtMs }: Pick<DomainStanding, 'state' | 'missingSeenAtMs'>,
   checks: number,
@@ -85,7 +96,7 @@ export function restMs(
 ): number {
   const doubled = MINUTE_MS * 2 ** Math.min(Math.max(checks - 1, 0), DOUBLINGS_MAX);
   const longest = state === 'verified' && missingSeenAtMs !== null ? REST_MS_UNSURE : REST_MS_MAX[state];
-  // Domains that were made together are not looked at together for ever.
+  // Jitter: domains that were created together should not be checked together forever.
   return Math.round(Math.min(doubled, longest) * (0.9 + 0.2 * random));
 }
 

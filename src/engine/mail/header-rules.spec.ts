@@ -45,7 +45,7 @@ describe('mailHeaderFaults', () => {
     'X-Posthorn-Id',
     'Apparently-To',
     'bCc',
-  ])('refuses %s, which addresses, authenticates, frames or directs', (name) => {
+  ])('rejects %s, which addresses, authenticates, frames or directs the message', (name) => {
     expect(mailHeaderFaults({ [name]: 'x@example.com' })).toEqual([
       { path: `headers.${name}`, message: expect.stringContaining("can't be set") },
     ]);
@@ -77,13 +77,13 @@ describe('mailHeaderFaults', () => {
     ]);
   });
 
-  it('refuses a name twice, whatever its case', () => {
+  it('rejects a repeated name in any case', () => {
     expect(mailHeaderFaults({ 'X-A': '1', 'x-a': '2' })).toEqual([
       { path: 'headers.x-a', message: expect.stringContaining('twice') },
     ]);
   });
 
-  it('refuses too many, and too much together', () => {
+  it('rejects too many headers, and too many bytes together', () => {
     expect(mailHeaderFaults(Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`X-${index}`, 'v'])))).toEqual(
       [{ path: 'headers', message: expect.stringContaining('64') }],
     );
@@ -96,7 +96,7 @@ describe('mailHeaderFaults', () => {
     [{ ...ONE_CLICK, 'List-Unsubscribe-Post': 'yes' }, 'only value'],
     [{ 'List-Unsubscribe-Post': ONE_CLICK['List-Unsubscribe-Post'] }, 'goes with'],
     [{ ...ONE_CLICK, 'List-Unsubscribe': '<mailto:u@example.com>' }, 'goes with'],
-  ])('refuses half a one-click unsubscription: %j', (headers, sentence) => {
+  ])('rejects an incomplete one-click unsubscribe: %j', (headers, sentence) => {
     expect(mailHeaderFaults(headers)).toEqual([
       { path: 'headers.List-Unsubscribe-Post', message: expect.stringContaining(sentence) },
     ]);

@@ -4,15 +4,15 @@ const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
-/** What has no space can't be folded, and a line has at most 998 bytes (RFC 5322 section 2.1.1). */
+/** Text without a space cannot be folded, and a line has at most 998 bytes (RFC 5322 section 2.1.1). */
 const WORD_BYTES_MAX = 900;
 
-/** RFC 5322's field names, without the characters that nobody uses in them. */
+/** Field names of RFC 5322, without characters that are never used in practice. */
 const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // They address the message; some clients and servers take recipients from them.
+  // They address the message. Some clients and servers read recipients from them.
   'from',
   'sender',
   'to',
@@ -27,20 +27,20 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'return-path',
   'return-receipt-to',
   'disposition-notification-to',
-  // They have fields of their own, or are set by the service.
+  // They have separate fields in the API, or are set by the service.
   'subject',
   'date',
   'message-id',
   'mime-version',
   'otp-token',
-  // They authenticate it, or say what way it came.
+  // They authenticate the message or trace its route.
   'dkim-signature',
   'domainkey-signature',
   'authentication-results',
   'received',
   'received-spf',
   'x-google-dkim-signature',
-  // A relay that knows one of these takes orders from it: recipients, accounts, tracking.
+  // Relays that know one of these treat it as an instruction: recipients, accounts, tracking.
   'x-smtpapi',
   'x-msys-api',
 ]);
@@ -50,7 +50,7 @@ const FORBIDDEN_PREFIXES = [
   'content-',
   'resent-',
   'arc-',
-  // Ours, and the orders that relays take from headers.
+  // Posthorn's own headers, and headers that relays treat as instructions.
   'x-posthorn-',
   'x-ses-',
   'x-mailgun-',
@@ -59,27 +59,28 @@ const FORBIDDEN_PREFIXES = [
   'x-pm-',
 ] as const;
 
-/** What programs read: an encoded word would be taken for text. */
+/** Headers that programs parse: an encoded word in them would be taken literally. */
 const STRUCTURED = /^(?:in-reply-to|references|list-.+|auto-submitted|precedence|feedback-id|importance|priority)$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 
-/** RFC 8058 section 3.1: the only value that the header may have. */
+/** RFC 8058 section 3.1: the only allowed value of the header. */
 const ONE_CLICK = 'List-Unsubscribe=One-Click';
 
-/** The rule below in words, for the documentation of what takes such headers. */
+/** The rule below in words, for the documentation of fields that take such headers. */
 export const MAIL_HEADERS_RULE =
   `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, without line breaks and control characters. ` +
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
-  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are taken, and signed.`;
+  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are accepted and signed.`;
 
 /**
- * Every reason why a caller's headers can't stand in a message; empty when they can. Refused instead of silently changed:
- * what addresses, authenticates or frames the message is the service's, or the checks of recipients would mean nothing.
+ * Returns every reason why headers of a caller can't be part of a message. Empty if there is none. Invalid headers are
+ * rejected rather than silently changed. Headers that address, authenticate or frame the message belong to the service,
+ * otherwise the recipient checks could be bypassed.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)
-    return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} headers of its own.` }];
+    return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} custom headers.` }];
   const faults: HeaderFault[] = [];
   const values = new Map<string, string>();
   let totalBytes = 0;
@@ -105,7 +106,7 @@ function nameFault(name: string, lowerName: string): string | null {
   const isForbidden =
     FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
   return isForbidden
-    ? "This header addresses, authenticates or frames the message, or gives orders to a relay, and can't be set."
+    ? "This header addresses, authenticates or frames the message, or instructs a relay, and can\'t be set."
     : null;
 }
 
@@ -121,7 +122,10 @@ function valueFault(lowerName: string, value: string): string | null {
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/** One-click needs both headers, and an address to post to (RFC 8058 section 3.1); half of it is taken for spam. */
+/**
+ * One-click unsubscribe needs both headers and a URL to post to (RFC 8058 section 3.1). An incomplete pair looks like
+ * spam.
+ */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];
@@ -130,6 +134,10 @@ function unsubscribeFaults(entries: readonly [string, string][], values: Readonl
     return [{ path, message: `The only value of this header is "${ONE_CLICK}" (RFC 8058).` }];
   if (/<https:\/\/[^<>\s]+>/i.test(values.get('list-unsubscribe') ?? '')) return [];
   return [
-    { path, message: 'This header goes with List-Unsubscribe, which names an https URL in angle brackets (RFC 8058).' },
+    {
+      path,
+      message:
+        'This header goes with a List-Unsubscribe header, which names an https URL in angle brackets (RFC 8058).',
+    },
   ];
 }

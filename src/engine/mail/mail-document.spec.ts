@@ -11,18 +11,18 @@ describe('mailDocument', () => {
     ['<td style="background:url(cid:logo@shop)">', `<td style="background:url(${DRAWN})">`],
     ['<img src="cid:other">', '<img src="cid:other">'],
     ['say cid:logo@shop', 'say cid:logo@shop'],
-  ])('%s: its own images become a part of it', (html, shown) => {
+  ])('%s: embeds its own images', (html, shown) => {
     expect(mailDocument(html, [PNG]).startsWith(shown)).toBe(true);
   });
 
   it.each(['image/svg+xml', 'text/html', 'application/octet-stream', 'image/png;x'])(
-    'a file of type %s is drawn nowhere',
+    'a file of type %s is never embedded',
     (type) => {
       expect(mailDocument('<img src="cid:logo@shop">', [{ ...PNG, type }])).not.toContain('data:');
     },
   );
 
-  it('images that a message names without end make no document without end', () => {
+  it('referencing images repeatedly does not exceed the size limit', () => {
     const content = Buffer.alloc(1024 * 1024);
 
     expect(
@@ -40,7 +40,7 @@ describe('mailDocument', () => {
     '<!-- --!><meta/http-equiv=refresh>',
     '<iframe srcdoc="&lt;link rel=preconnect&gt;"></iframe>',
     '<frameset><frame src=x></frameset>',
-  ])('%s: what no policy keeps from asking is gone', (html) => {
+  ])('%s: removes elements whose requests no policy can block', (html) => {
     expect(mailDocument(html, [])).not.toMatch(/<(?:link|meta|base|iframe|frame|frameset)[\s/>]/i);
   });
 
@@ -51,12 +51,12 @@ describe('mailDocument', () => {
     ['<area shape=rect href=x>', '<area shape=rect data-href=x>'],
     ['<a href="#top">', '<a href="#top">'],
     ['<abbr href=x>', '<abbr href=x>'],
-  ])('%s: links lead nowhere but within it', (html, shown) => {
+  ])('%s: removes link targets outside of the message', (html, shown) => {
     expect(mailDocument(html, []).startsWith(shown)).toBe(true);
   });
 
   it.each(['<a ', '<a<', '"   ', '<link', '="cid:', '<a href', '=cid:x '])(
-    'a megabyte of %j costs no time',
+    'processes a megabyte of %j quickly',
     (part) => {
       const html = part.repeat(1_000_000 / part.length);
 

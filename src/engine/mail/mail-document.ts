@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A file of a message that its HTML may name by `cid:` (RFC 2392). */
+/** A file of a message that its HTML may reference by `cid:` (RFC 2392). */
 export interface InlineFile {
   /** Without angle brackets. */
   contentId: string;
@@ -8,25 +8,31 @@ export interface InlineFile {
   content: Uint8Array;
 }
 
-/** Where a message is shown: alone, without scripts, forms or anything from anywhere. */
+/**
+ * Content security policy of a displayed message: an isolated document without scripts, forms or external resources.
+ */
 export const MAIL_DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/** What a browser only draws. SVG is drawn as well, and may hold anything. */
+/** Images that a browser only draws. Excludes SVG, which may contain active content. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
-/** What all images come to as text, at most: the document is whole in memory. */
+/** Maximum size of all images as text. The document is held in memory. */
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Behind a quote, a bracket or an equals sign: in a text `cid:` is two syllables. */
+/** Only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;
-/** Where a link leads, unless that is a place in the message. */
+/** A link target outside of the message. */
 const LEADS = /(["'\s/])href(\s*=)(?!\s*["']?\s*#)/gi;
 
 /**
- * The HTML of a message as a document that is shown under `MAIL_DOCUMENT_POLICY`. Its own images become a part of it. The policy keeps
- * everything out but what no policy speaks of: connections that are only opened (`preconnect`), and names that are only resolved. So
- * what asks for these is gone: `link`, `meta` and `base` become an element that does nothing and, like them, may stand in a head; frames,
- * whose `srcdoc` may hold all of it in another spelling, become elements that nobody knows. A tag begins in no other spelling than this
- * one, wherever it stands. Links lead nowhere: the frame that shows the message must not become another page.
+ * Returns the HTML of a message as a document for display under `MAIL_DOCUMENT_POLICY`, with its own images embedded.
+ * The policy blocks all resources. No policy covers connections that are only opened (`preconnect`) and names that are
+ * only resolved, so the elements that cause these are neutralized:
+ *
+ * - `link`, `meta` and `base` become an element without effect that, like them, may be in a head.
+ * - Frames, whose `srcdoc` may contain the same elements in an escaped spelling, become unknown elements.
+ *
+ * HTML has no other spelling for the start of a tag, so this covers every occurrence. Links have no target, because the
+ * frame that shows the message must not navigate to another page.
  */
 export function mailDocument(html: string, files: readonly InlineFile[]): string {
   const inert = html
@@ -55,7 +61,7 @@ function withImages(html: string, files: readonly InlineFile[]): string {
   });
 }
 
-/** As it stands in the header of its part: without the escapes of an attribute and of a URL. */
+/** Returns a content id as in the header of its part: without the escapes of an HTML attribute and a URL. */
 function plain(name: string): string {
   const unescaped = name.replaceAll('&amp;', '&');
   try {

@@ -1,11 +1,14 @@
 import { type HeadField, valuesOf } from './message-head.js';
 
-/** RFC 5321, section 6.3: a large number of trace fields, normally at least 100, is a loop. */
+/** RFC 5321, section 6.3: a large number of trace fields, normally at least 100, indicates a loop. */
 const HOPS_MAX = 100;
-/** So often a message may have come through here: a forwarder that sends it back does so again and again. */
+/**
+ * Maximum number of times that a message may pass through this host. A forwarder that returns a message does so
+ * repeatedly.
+ */
 const OWN_HOPS_MAX = 4;
 
-/** Whether a message goes round in circles: it came through too many hosts, or through this one too often. */
+/** Returns whether a message is in a loop: it has passed through too many hosts, or through this host too often. */
 export function isLooping(fields: readonly HeadField[], ownName: string): boolean {
   const hops = valuesOf(fields, 'received');
   if (hops.length > HOPS_MAX) return true;

@@ -14,7 +14,7 @@ const judged = (changes: Partial<Judged>): Judged => ({
   ...changes,
 });
 
-describe('whom a message says it is from', () => {
+describe('authorOf', () => {
   it.each<[string, Author]>([
     ['From: Ada <ada@b.example>', ADA],
     ['Subject: x', { kind: 'missing' }],
@@ -36,12 +36,12 @@ describe('whom a message says it is from', () => {
     ['Precedence: bulk', true],
     ['X-Autoreply: yes', true],
     ['Subject: x', false],
-  ])('%s: sent by a machine: %s', (head, expected) => {
+  ])('%s: sent automatically: %s', (head, expected) => {
     expect(isAutoSubmitted(fields(head))).toBe(expected);
   });
 });
 
-describe('what is made of the verdicts', () => {
+describe('decisions from the verdicts', () => {
   it('the best of several signatures counts', () => {
     expect([bestOf(['fail', 'pass']), bestOf(['neutral', 'temperror']), bestOf(['neutral']), bestOf([])]).toEqual([
       'pass',
@@ -68,29 +68,29 @@ describe('what is made of the verdicts', () => {
   it.each<[string, Partial<Judged>, string | null]>([
     ['nothing', {}, null],
     ['a virus', { verdicts: { dmarc: 'none', dmarcPolicy: null, virus: 'fail' } }, 'virus'],
-    ['what the door said', { reason: 'too_large' }, 'too_large'],
+    ['a decision of the SMTP transaction', { reason: 'too_large' }, 'too_large'],
     ['its size', { sizeBytes: 11, alias: { allowedSenders: [], maxSizeBytes: 10 } }, 'too_large'],
     ['no author', { author: { kind: 'missing' }, auth: 'none' }, 'from_missing'],
     ['several authors', { author: { kind: 'several' }, auth: 'fail' }, 'from_ambiguous'],
-    ['DMARC, where its domain asks for that', { auth: 'fail' }, 'dmarc_failed'],
+    ['failed DMARC whose policy requires it', { auth: 'fail' }, 'dmarc_failed'],
     [
-      'DMARC, where its domain does not',
+      'failed DMARC whose policy does not require it',
       { auth: 'fail', verdicts: { dmarc: 'fail', dmarcPolicy: 'none', virus: 'pass' } },
       null,
     ],
-    ['a sender that is listed', { alias: { allowedSenders: ['@b.example'], maxSizeBytes: null } }, null],
+    ['an allowed sender', { alias: { allowedSenders: ['@b.example'], maxSizeBytes: null } }, null],
     [
-      'one that is not',
+      'a sender that is not allowed',
       { alias: { allowedSenders: ['@c.example', '*.b.example'], maxSizeBytes: null } },
       'sender_not_allowed',
     ],
     [
-      'a listed one that nobody can tell',
+      'an allowed sender that could not be verified',
       { auth: 'none', alias: { allowedSenders: ['ada@b.example'], maxSizeBytes: null } },
       null,
     ],
     [
-      'a listed one that is not who he says',
+      'a forged allowed sender',
       {
         auth: 'fail',
         verdicts: { dmarc: 'fail', dmarcPolicy: 'none', virus: 'pass' },
@@ -99,12 +99,12 @@ describe('what is made of the verdicts', () => {
       'sender_not_allowed',
     ],
     [
-      'a temporary error of DNS: nothing (RFC 7489, section 6.6.2)',
+      'a temporary DNS error: nothing (RFC 7489, section 6.6.2)',
       { auth: 'none', verdicts: { dmarc: 'temperror', dmarcPolicy: 'reject', virus: 'disabled' } },
       null,
     ],
     [
-      'a temporary error of DNS, where only some may send',
+      'a temporary DNS error, if only some senders are allowed',
       {
         auth: 'none',
         verdicts: { dmarc: 'temperror', dmarcPolicy: 'reject', virus: 'disabled' },
@@ -113,7 +113,7 @@ describe('what is made of the verdicts', () => {
       'sender_unverified',
     ],
     [
-      'a temporary error of DNS, from one who may not send',
+      'a temporary DNS error, and a sender that is not allowed',
       {
         auth: 'none',
         verdicts: { dmarc: 'temperror', dmarcPolicy: null, virus: 'disabled' },
@@ -126,8 +126,8 @@ describe('what is made of the verdicts', () => {
   });
 });
 
-describe('name servers that do not answer', () => {
-  it('are asked again only where an answer could change what becomes of the message', () => {
+describe('unresponsive name servers', () => {
+  it('are queried again only if an answer could change the disposition of the message', () => {
     expect([
       dependsOnDns('temperror', null),
       dependsOnDns('temperror', 'sender_unverified'),
@@ -138,7 +138,7 @@ describe('name servers that do not answer', () => {
     ]).toEqual([true, true, false, false, false, false]);
   });
 
-  it('are asked again after waits that double, the last time at the end, and then no more', () => {
+  it('are queried again after doubling delays, a last time at the end, and then not any more', () => {
     const tries: number[] = [];
     for (let at = 0, waitMs = dnsRetryDelayMs(null, 300_000); waitMs !== null; waitMs = dnsRetryDelayMs(at, 300_000))
       tries.push((at += waitMs));

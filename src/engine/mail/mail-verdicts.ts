@@ -1,32 +1,32 @@
 import { admitsSender } from './allowed-senders.js';
 import type { Author } from './author.js';
 
-/** What became of SPF, DKIM and DMARC, in the words of RFC 8601, section 2.7. */
+/** Results of SPF, DKIM and DMARC in the terms of RFC 8601, section 2.7. */
 export type AuthVerdict = 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'none' | 'temperror' | 'permerror';
 
-/** What a scanner said; `gray` is a doubt, `disabled` that there is none. */
+/** Result of a scanner. `gray` is uncertain. `disabled` means that there is no scanner. */
 export type ScanVerdict = 'pass' | 'fail' | 'gray' | 'disabled' | 'processing_failed';
 
-/** What the domain of the author asks for when DMARC fails. */
+/** Policy of the author's domain for a failed DMARC check. */
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-/** Everything that was found out about whom a message is from, and whether it does harm. */
+/** Results of the sender authentication and of the scanners for a message. */
 export interface Verdicts {
   spf: AuthVerdict;
   dkim: AuthVerdict;
   dmarc: AuthVerdict;
-  /** Null without a record. */
+  /** Null without a DMARC record. */
   dmarcPolicy: DmarcPolicy | null;
-  /** Only told: who changed a message on its way says of himself what he found (RFC 8617). */
+  /** For information only: ARC results are claims of the intermediary that modified the message (RFC 8617). */
   arc: AuthVerdict;
   spam: ScanVerdict;
   virus: ScanVerdict;
 }
 
-/** `fail`: it is not from whom it says it is. `none`: nobody can tell. */
+/** `fail`: the message is not from its stated author. `none`: unknown. */
 export type Auth = 'pass' | 'fail' | 'none';
 
-/** Why a message is not delivered. The first two can be decided at the door already. */
+/** Why a message is not delivered. The first two can already be decided during the SMTP transaction. */
 export type QuarantineReason =
   | 'sender_not_allowed'
   | 'too_large'
@@ -46,7 +46,7 @@ const WORDS: ReadonlySet<string> = new Set<AuthVerdict>([
   'temperror',
   'permerror',
 ]);
-/** From best to worst: of several signatures the best counts, since anybody may add a bad one. */
+/** From best to worst. The best of several signatures counts, because anybody can add an invalid one. */
 const BEST_FIRST: readonly AuthVerdict[] = [
   'pass',
   'temperror',
@@ -58,19 +58,19 @@ const BEST_FIRST: readonly AuthVerdict[] = [
   'none',
 ];
 
-/** A word of RFC 8601; whatever else it is says that nobody can tell. */
+/** Returns a result of RFC 8601. Any other word counts as `neutral`. */
 export function authVerdict(word: string | undefined): AuthVerdict {
   return word !== undefined && WORDS.has(word) ? (word as AuthVerdict) : 'neutral';
 }
 
-/** The verdict on all signatures of a message. */
+/** Returns the combined result of all signatures of a message. */
 export function bestOf(verdicts: readonly AuthVerdict[]): AuthVerdict {
   return BEST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'none';
 }
 
 /**
- * Whether a message is from whom it says it is: what DMARC says. One that names several authors fails, whatever else holds: which of
- * them was checked is not what a person sees.
+ * Returns whether a message is from its stated author, which is the DMARC result. A message with several authors always
+ * fails, because the verified author might not be the displayed one.
  */
 export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   if (author.kind === 'several') return 'fail';
@@ -78,18 +78,21 @@ export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   return dmarc === 'pass' || dmarc === 'fail' ? dmarc : 'none';
 }
 
-/** What the policy looks at. */
+/** Input of the quarantine decision. */
 export interface Judged {
   author: Author;
   auth: Auth;
   verdicts: Pick<Verdicts, 'dmarc' | 'dmarcPolicy' | 'virus'>;
   sizeBytes: number;
-  /** What was decided at the door. */
+  /** Decision of the SMTP transaction. */
   reason: QuarantineReason | null;
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }
 
-/** Why a message is set aside; null for one that is delivered. It is never sent back: by now its sender may be made up. */
+/**
+ * Returns why a message is quarantined, or null for a message that is delivered. A quarantined message is never
+ * bounced, because its sender may be forged.
+ */
 export function quarantineReason({
   author,
   auth,
@@ -106,21 +109,21 @@ export function quarantineReason({
   if (auth === 'fail' && verdicts.dmarcPolicy !== null && verdicts.dmarcPolicy !== 'none') return 'dmarc_failed';
   if (alias.allowedSenders.length === 0) return null;
   if (auth === 'fail' || !admitsSender(alias.allowedSenders, author.address)) return 'sender_not_allowed';
-  // An alias that admits only some senders needs a verified sender.
+  // An alias that accepts only some senders needs a verified sender.
   return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
 }
 
-/** Returns whether an answer of name servers that did not answer could change what becomes of a message. */
+/** Returns whether a late answer of unresponsive name servers could change the disposition of a message. */
 export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null): boolean {
   return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
 }
 
-/** Longer than a failure to answer is remembered, so that each retry asks again. */
+/** Longer than a failed lookup is cached, so that each retry queries the name servers again. */
 const RETRY_MS_MIN = 6_000;
 
 /**
- * Returns the milliseconds to wait before name servers are asked again about a message, or null when it is to be decided without them.
- * The waits double. `unansweredForMs` is how long ago they failed to answer first; null when this was the first time.
+ * Returns the milliseconds until the next DNS lookup for a message, or null when the message must be decided without
+ * DNS. Delays double. `unansweredForMs` is the time since the first failed lookup, or null when this was the first.
  */
 export function dnsRetryDelayMs(unansweredForMs: number | null, retryForMs: number): number | null {
   const passedMs = unansweredForMs ?? 0;

@@ -1,4 +1,4 @@
-/** Bytes of the beginning of a message in which its header section is looked for. */
+/** Number of bytes at the start of a message in which the header section must end. */
 export const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
 const HEAD_ENDS = ['\r\n\r\n', '\n\n', '\r\r'].map((mark) => Buffer.from(mark));
@@ -8,15 +8,15 @@ const FIELD = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]*:(.*)$/s;
 const CONTROL = /[\0-\x1f\x7f]+/g;
 const VALUE_MAX = 998;
 
-/** One field of a header section, in its order. */
+/** One field of a header section. */
 export interface HeadField {
   /** In lower case. */
   name: string;
-  /** Unfolded, without white space around it. */
+  /** Unfolded, without surrounding white space. */
   value: string;
 }
 
-/** Where the header section ends, the empty line included; -1 when it does not end here. */
+/** Returns the end of the header section, including the empty line, or -1 when it does not end within `bytes`. */
 export function headEndOf(bytes: Buffer): number {
   let end = -1;
   let searched = bytes;
@@ -24,13 +24,16 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // Another one counts only where it ends before, or begins before this one does.
+    // Another kind of empty line counts only if it ends before this one begins, sharing at most one byte.
     searched = bytes.subarray(0, at + 1);
   }
   return end;
 }
 
-/** The header section of a message, or its first 256 KB. A copy: a slice would keep the whole message in memory. */
+/**
+ * Returns the header section of a message, or its first 256 KB. Returns a copy, because a slice would keep the whole
+ * message in memory.
+ */
 export function headOf(bytes: Buffer): Buffer {
   const beginning = bytes.subarray(0, HEAD_BYTES_MAX);
   const end = headEndOf(beginning);
@@ -38,8 +41,9 @@ export function headOf(bytes: Buffer): Buffer {
 }
 
 /**
- * The fields of a header section (RFC 5322, section 2.2). Wherever a reader could begin a new line one begins here, a bare CR or
- * LF too: what two readers see differently is seen twice rather than not at all. A line that is no field is passed over.
+ * Returns the fields of a header section (RFC 5322, section 2.2). A line ends wherever any parser could end it, also at
+ * a bare CR or LF. Content that parsers interpret differently is then found twice rather than not at all. Lines that
+ * are not fields are skipped.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
@@ -52,12 +56,15 @@ export function fieldsOf(head: Buffer): HeadField[] {
   return fields;
 }
 
-/** The values of the fields with this name (in lower case), in their order. */
+/** Returns the values of all fields with this name (in lower case), in order. */
 export function valuesOf(fields: readonly HeadField[], name: string): string[] {
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/** The Message-ID without control characters, cut to a line's length; null when there is none, or more than one. */
+/**
+ * Returns the Message-ID without control characters, cut to the length of a line. Returns null when there is none, or
+ * more than one.
+ */
 export function messageIdOf(fields: readonly HeadField[]): string | null {
   const [first, ...more] = valuesOf(fields, 'message-id');
   const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';

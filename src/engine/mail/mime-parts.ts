@@ -1,17 +1,20 @@
 import { Buffer } from 'node:buffer';
 
-/** One part of a message, or the message itself. What can't be read is taken as it is: nothing here refuses a message. */
+/**
+ * One part of a message, or the message itself. Invalid syntax is kept as it is, because parsing never rejects a
+ * message.
+ */
 export interface MimePart {
-  /** In their order, names in lower case, values unfolded. */
+  /** In order, with names in lower case and unfolded values. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** In lower case, such as `text/plain`. */
+  /** Content type in lower case, such as `text/plain`. */
   type: string;
-  /** Of a leaf: decoded. Empty for what has parts. */
+  /** Decoded text of a leaf. Empty for a multipart. */
   text: string;
   parts: readonly MimePart[];
 }
 
-/** Reports have a handful of parts, three deep. */
+/** Reports have a handful of parts in three levels. */
 const DEPTH_MAX = 8;
 const PARTS_MAX = 64;
 const HEADERS_MAX = 500;
@@ -20,29 +23,32 @@ const BOUNDARY_CHARS_MAX = 200;
 const MULTIPART = 'multipart/';
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 
-/** The parts of a message, at most 64 of them and eight deep (RFC 2045, RFC 2046). Its time grows with the size, whatever is in it. */
+/**
+ * Returns the parts of a message, at most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any
+ * content.
+ */
 export function mimePartsOf(raw: Buffer): MimePart {
   return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
 }
 
-/** Every part, the outermost first. */
+/** Yields all parts, outermost first. */
 export function* walk(part: MimePart): Iterable<MimePart> {
   yield part;
   for (const inner of part.parts) yield* walk(inner);
 }
 
-/** The same without what stands in messages that a message brings along. */
+/** Yields all parts except those of attached messages. */
 export function* walkOwn(part: MimePart): Iterable<MimePart> {
   yield part;
   if (!MESSAGE.test(part.type)) for (const inner of part.parts) yield* walkOwn(inner);
 }
 
-/** The first header of a name; empty for none. */
+/** Returns the first header with this name, or an empty string. */
 export function headerOf({ headers }: Pick<MimePart, 'headers'>, name: string): string {
   return headers.find(([known]) => known === name)?.[1] ?? '';
 }
 
-/** Header lines up to the first empty one; `rest` is where the body begins. */
+/** Returns the headers up to the first empty line. `rest` is the start of the body. */
 export function headersOf(text: string): { headers: [string, string][]; rest: number } {
   const headers: [string, string][] = [];
   let at = 0;
@@ -56,7 +62,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
     if (/^[ \t]/.test(line)) {
       if (last !== undefined && last[1].length < HEADER_CHARS_MAX) last[1] += ` ${line.trim()}`;
     } else if (colon <= 0 && headers.length === 0) {
-      // A part without any: its boundary and text follow each other.
+      // A part without headers: its text directly follows the boundary.
       return { headers, rest: at - line.length - 1 };
     } else if (colon > 0 && headers.length < HEADERS_MAX) {
       headers.push([
@@ -71,7 +77,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
   return { headers, rest: Math.min(at, text.length) };
 }
 
-/** A parameter of a structured header (RFC 2045 section 5.1); empty for none. */
+/** Returns a parameter of a structured header (RFC 2045 section 5.1), or an empty string. */
 export function parameterOf(value: string, name: string): string {
   const found = new RegExp(
     `;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`,
@@ -111,7 +117,7 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
   };
 }
 
-/** What is between the boundaries; what has lost its last one ends with the message. */
+/** Returns the sections between the boundaries. Without a closing boundary, the last section ends with the message. */
 function sectionsOf(body: string, boundary: string): string[] {
   const sections: string[] = [];
   const delimiter = `--${boundary}`;
@@ -128,7 +134,7 @@ function sectionsOf(body: string, boundary: string): string[] {
   return sections;
 }
 
-/** One character a byte. */
+/** Returns the decoded body with one character per byte. */
 function decoded(body: string, encoding: string): string {
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
   if (!/^\s*quoted-printable/i.test(encoding)) return body;
@@ -137,7 +143,7 @@ function decoded(body: string, encoding: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Bytes as characters: in the charset that was named, in UTF-8 where they are that, else one by one. */
+/** Decodes bytes to text: in the given charset, else in UTF-8 if valid, else as Latin-1. */
 function readable(bytes: string, charset: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {

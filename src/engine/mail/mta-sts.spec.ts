@@ -15,7 +15,7 @@ describe('MTA-STS', () => {
     expect(announcedPolicy(records)).toBe(id);
   });
 
-  it.each([['\n'], ['\r\n']])('reads a policy, whatever ends its lines', (end) => {
+  it.each([['\n'], ['\r\n']])('parses a policy with any kind of line end', (end) => {
     expect(readPolicy(POLICY.replaceAll('\n', end))).toEqual({
       mode: 'enforce',
       mx: ['mail.example.com', '*.example.net'],
@@ -23,7 +23,7 @@ describe('MTA-STS', () => {
     });
   });
 
-  it('takes the first of a key that stands twice, passes over what it does not know, and holds no longer than a year', () => {
+  it('uses the first of repeated keys, ignores unknown ones, and limits the lifetime to a year', () => {
     expect(readPolicy(`${POLICY}mode: none\nnew_key: 1\n\n`)?.mode).toBe('enforce');
     expect(readPolicy(POLICY.replace('86400', '9999999999'))?.maxAgeSeconds).toBe(31_557_600);
     expect(readPolicy('version: STSv1\nmode: none\nmax_age: 1')).toEqual({ mode: 'none', mx: [], maxAgeSeconds: 1 });
@@ -38,7 +38,7 @@ describe('MTA-STS', () => {
     POLICY.replace('86400', ''),
     'version: STSv1\nmode: enforce\nmax_age: 1',
     'version: STSv1\nmode: enforce\nmx: *\nmax_age: 1',
-  ])('takes %j for no policy', (text) => {
+  ])('returns null for %j', (text) => {
     expect(readPolicy(text)).toBeNull();
   });
 
@@ -50,7 +50,7 @@ describe('MTA-STS', () => {
     ['example.net', false],
     ['evilexample.net', false],
     ['mail.example.com.evil.org', false],
-  ])('%s may take the mail: %s', (host, isAllowed) => {
+  ])('%s may receive the mail: %s', (host, isAllowed) => {
     expect(isNamed({ mx: ['mail.example.com', '*.example.net'] }, host)).toBe(isAllowed);
   });
 });

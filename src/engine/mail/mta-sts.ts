@@ -1,25 +1,28 @@
-/** What a domain says of how mail for it is to be handed over (RFC 8461 section 3.2). */
+/** A domain's MTA-STS policy for delivering mail to it (RFC 8461 section 3.2). */
 export interface MtaStsPolicy {
   mode: 'enforce' | 'testing' | 'none';
-  /** Patterns of the names of its servers, lower case. */
+  /** Patterns for the names of its mail servers, in lower case. */
   mx: string[];
-  /** For how long it holds. */
+  /** Lifetime of the policy. */
   maxAgeSeconds: number;
 }
 
-/** A year, which is as long as a policy may hold. */
+/** One year, the maximum lifetime of a policy. */
 const MAX_AGE_SECONDS_MAX = 31_557_600;
 const PATTERNS_MAX = 100;
 const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
 
-/** The id of the policy that the TXT records of `_mta-sts.<domain>` announce; null when there is not exactly one (section 3.1). */
+/**
+ * Returns the id of the policy that the TXT records of `_mta-sts.<domain>` announce. Returns null unless there is
+ * exactly one (section 3.1).
+ */
 export function announcedPolicy(records: readonly string[]): string | null {
   const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Reads a policy; null for what is none. Of a key that stands twice, but for `mx`, the first counts. Pure. */
+/** Parses a policy, or returns null. The first of several equal keys wins, except for `mx`. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];
@@ -36,7 +39,7 @@ export function readPolicy(text: string): MtaStsPolicy | null {
   return { mode, mx: named, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS_MAX) };
 }
 
-/** Whether a server may take mail under a policy: a star stands for exactly one label (section 4.1). */
+/** Returns whether a policy allows delivery to a server. A star matches exactly one label (section 4.1). */
 export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return mx.some((pattern) =>

@@ -28,7 +28,7 @@ describe('receivingName', () => {
 });
 
 describe('platformRecords', () => {
-  it('are what the operator publishes, as lines of a zone file', () => {
+  it('are the records that the operator publishes, as lines of a zone file', () => {
     expect(platformRecords(FACTS).map(zoneLine)).toEqual([
       'posthorn.example. 3600 IN A 192.0.2.1',
       'posthorn.example. 3600 IN AAAA 2001:db8::1',

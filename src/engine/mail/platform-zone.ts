@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 import { dkimHost, type DkimPublicKey, dkimText, returnPathHost, spfHost } from './dns-records.js';
 
-/** What the operator says of the platform. */
+/** The operator's settings of the platform. */
 export interface PlatformFacts {
   /** PLATFORM_DOMAIN. */
   domain: string;
-  /** PLATFORM_ADDRESSES, of both families. */
+  /** PLATFORM_ADDRESSES, IPv4 and IPv6. */
   addresses: readonly string[];
   /** PLATFORM_SPF. */
   spf: string | null;
@@ -20,7 +20,7 @@ export type ZoneRecord = { name: string; ttl: number } & (
   | { type: 'SOA'; soa: ZoneStart }
 );
 
-/** The numbers of an SOA (RFC 1035, section 3.3.13), in seconds but for the serial. */
+/** Fields of an SOA record (RFC 1035, section 3.3.13). All numbers except the serial are seconds. */
 export interface ZoneStart {
   primary: string;
   mailbox: string;
@@ -28,11 +28,14 @@ export interface ZoneStart {
   refresh: number;
   retry: number;
   expire: number;
-  /** For how long others remember that something is not there (RFC 2308). */
+  /** Seconds for which resolvers cache that a record does not exist (RFC 2308). */
   negativeTtl: number;
 }
 
-/** What a question came to. `refused` is for names of other zones; an answer without records says whether the name exists. */
+/**
+ * Answer to a DNS query. `refused` is for names of other zones. `fine` and `absent` say whether the name exists, also
+ * for an answer without records.
+ */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -40,12 +43,15 @@ const NEGATIVE_TTL_SECONDS = 300;
 const STRING_CHARACTERS_MAX = 255;
 const PRIORITY = 10;
 
-/** Where mail comes in. */
+/** Host that receives mail. */
 export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
-/** What we call ourselves where mail comes in: SMTP_NAME, or by the platform's domain unless nobody can resolve that. */
+/**
+ * Returns the name of this server for receiving mail: SMTP_NAME, or a name in the platform's domain if that is publicly
+ * resolvable.
+ */
 export function receivingName({
   smtpName,
   platformDomain,
@@ -56,7 +62,7 @@ export function receivingName({
   return smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
 }
 
-/** What the operator publishes once, in the order in which people should. */
+/** Returns the records that the operator publishes once, in the recommended order. */
 export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
   const senders = [
     ...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`),
@@ -74,7 +80,7 @@ export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts)
   ];
 }
 
-/** The same with what makes it a zone of its own: its start, and its name servers, which are here. */
+/** Returns the records of the platform as a separate zone, with its SOA and with its name servers on this host. */
 export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
@@ -95,19 +101,22 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   ];
 }
 
-/** Answers one question with authority. Names are matched in any case; whoever asks for more than one type gets the first that there is (RFC 8482). */
+/**
+ * Answers one query authoritatively. Names are case-insensitive. A query for ANY returns only the first existing type
+ * (RFC 8482).
+ */
 export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
   const [start] = zone;
   const asked = name.toLowerCase().replace(/\.$/, '');
   if (start === undefined || (asked !== start.name && !asked.endsWith(`.${start.name}`))) return { code: 'refused' };
   const there = zone.filter((record) => record.name === asked);
-  // A name that others stand below exists, though nothing is at it (RFC 8020).
+  // A name with existing subdomains exists even without records (RFC 8020).
   const exists = there.length > 0 || zone.some((record) => record.name.endsWith(`.${asked}`));
   const wanted = type === 'ANY' ? there.find((record) => record.type !== 'SOA')?.type : type;
   return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };
 }
 
-/** A record as a line of a zone file (RFC 1035, section 5.1). */
+/** Returns a record as a line of a zone file (RFC 1035, section 5.1). */
 export function zoneLine(record: ZoneRecord): string {
   const front = `${record.name}. ${record.ttl} IN ${record.type}`;
   switch (record.type) {

@@ -20,7 +20,7 @@ const FACT = fc.constantFrom(...FACT_KINDS);
 const HANDING_OVER = fc.constantFrom<HandingOver | null>('retrying', 'delivered', 'failed', 'dlq', null);
 
 describe('stateAfter', () => {
-  // Every transition of the contract (section 10); what is not in the table stays as it is.
+  // Every transition of the contract (section 10). All others leave the state unchanged.
   const CHANGES: readonly [RecipientState, FactKind, RecipientState][] = [
     ['sending', 'sent', 'sent'],
     ['sending', 'delivered', 'delivered'],
@@ -50,7 +50,7 @@ describe('stateAfter', () => {
     },
   );
 
-  it('a fact that comes twice changes nothing the second time', () => {
+  it('a repeated event changes nothing', () => {
     fc.assert(
       fc.property(STATE, FACT, (state, fact) => {
         const once = stateAfter(state, fact);
@@ -59,7 +59,7 @@ describe('stateAfter', () => {
     );
   });
 
-  it('what a provider tells in any order, and more than once, comes to the same', () => {
+  it('events in any order and repeated lead to the same state', () => {
     const told = fc.array(fc.constantFrom<FactKind>('sent', 'delivered', 'bounced', 'complained', 'deferred'), {
       minLength: 1,
       maxLength: 8,
@@ -97,7 +97,7 @@ describe('isOwed', () => {
     ['bounced', false, false],
     ['complained', false, false],
     ['suppressed', false, false],
-  ])('%s: by itself %s, in a replay %s', (state, byItself, replayed) => {
+  ])('%s: in a first delivery %s, in a replay %s', (state, byItself, replayed) => {
     expect([isOwed(state, false), isOwed(state, true)]).toEqual([byItself, replayed]);
   });
 });
@@ -139,7 +139,7 @@ describe('emailStatus', () => {
     expect(emailStatus(states, handingOver)).toBe(status);
   });
 
-  it('is the worst of its recipients, in any order, and suppressed only when all are', () => {
+  it('is the worst status of its recipients in any order, and suppressed only if all are', () => {
     const order: readonly EmailStatus[] = [
       'complained',
       'bounced',
@@ -164,7 +164,7 @@ describe('emailStatus', () => {
 });
 
 describe('eventStatusOf', () => {
-  it('collapses as the specification says', () => {
+  it('maps to the event status as specified', () => {
     expect(EMAIL_STATUSES.map((status) => [status, eventStatusOf(status)])).toEqual([
       ['sending', 'retrying'],
       ['delivered', 'delivered'],

@@ -1,6 +1,6 @@
 /**
- * Where an email stands with one recipient. `sending` is owed: the next attempt includes it. `sent` was handed over to
- * somebody who tells later what came of it; callers see `sending` there too.
+ * State of an email for one recipient. `sending`: still owed, so the next attempt includes the recipient. `sent`:
+ * handed to a provider that reports the result later; callers see `sending` for it too.
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
@@ -15,19 +15,20 @@ export const RECIPIENT_STATES = [
 ] as const;
 
 /**
- * What became known of one recipient. `rejected`: the message, its sender or a policy was refused, which says nothing of
- * the address. `deferred`: not now, or later than usual. `suppressed`: not tried, since the address is on the list.
+ * An event about one recipient. `rejected`: the message, its sender or a policy was rejected, which says nothing about
+ * the address. `deferred`: a temporary refusal or a delay. `suppressed`: not attempted, because the address is on the
+ * suppression list.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
 export const FACT_KINDS = ['sent', 'delivered', 'bounced', 'complained', 'rejected', 'deferred', 'suppressed'] as const;
 
-/** What callers see of an email. */
+/** Status of an email in the API. */
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export const EMAIL_STATUSES = ['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
 
-/** What the email's own delivery came to: `retrying` while there will be another attempt. */
+/** Status of the email's own delivery. `retrying` while another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -42,9 +43,9 @@ const FROM_OPEN: Transitions = {
 };
 
 /**
- * What is left out changes nothing. Facts arrive in any order and more than once (a bounce before its `delivered`), so a
- * state is never left for a better one: a late `delivered` changes nothing. The exception is `failed`, which a replay
- * tries again, since it says nothing of the address.
+ * State transitions. Missing entries leave the state unchanged. Events arrive in any order and repeatedly (a bounce
+ * before its `delivered`), so a state never improves: a late `delivered` changes nothing. The exception is `failed`,
+ * which says nothing about the address, so that a replay may try it again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -56,25 +57,29 @@ const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   suppressed: {},
 };
 
-/** The state after a fact. The same fact twice is the same as once. */
+/** Returns the state after an event. Idempotent. */
 export function stateAfter(state: RecipientState, fact: FactKind): RecipientState {
   return TRANSITIONS[state][fact] ?? state;
 }
 
-/** Whether an attempt includes the recipient: never one who has the message, or whose address was refused for good. */
+/**
+ * Returns whether an attempt includes the recipient. Never true for a recipient who has the message, or whose address
+ * was rejected permanently.
+ */
 export function isOwed(state: RecipientState, replayed: boolean): boolean {
   return state === 'sending' || (replayed && state === 'failed');
 }
 
-/** Which suppression follows from a fact; a bounce only when it is for good. */
+/** Returns the suppression that follows from an event. A bounce must be permanent. */
 export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce' | 'complaint' | null {
   if (fact === 'complained') return 'complaint';
   return fact === 'bounced' && isPermanent ? 'bounce' : null;
 }
 
 /**
- * An email's status: the worst of complained, bounced, dlq, failed, sending, delivered; suppressed when all are.
- * `handingOver` tells of those that are still owed: what nobody tries any more is a dead letter or has failed.
+ * Returns the status of an email: the worst of complained, bounced, dlq, failed, sending, delivered, or suppressed when
+ * all recipients are. `handingOver` is the status of the recipients that are still owed: dlq or failed once no attempt
+ * follows.
  * @throws RangeError for an email without recipients.
  */
 export function emailStatus(states: readonly RecipientState[], handingOver: HandingOver | null): EmailStatus {
@@ -83,7 +88,7 @@ export function emailStatus(states: readonly RecipientState[], handingOver: Hand
   return WORST_FIRST.find((status) => seen.has(status)) ?? 'suppressed';
 }
 
-/** The same of one recipient. */
+/** Returns the status of one recipient. */
 export function recipientStatus(state: RecipientState, handingOver: HandingOver | null): EmailStatus {
   if (state === 'sent') return 'sending';
   if (state !== 'sending') return state;
@@ -99,7 +104,7 @@ const WORST_FIRST = [
   'delivered',
 ] as const satisfies readonly EmailStatus[];
 
-/** The status that the general list of events shows for an email. */
+/** Returns the status of an email in the general list of events. */
 export function eventStatusOf(status: EmailStatus): HandingOver {
   if (status === 'delivered' || status === 'dlq') return status;
   return status === 'sending' ? 'retrying' : 'failed';

@@ -6,10 +6,12 @@ import { classifyReply, type SmtpStage } from './smtp-reply.js';
 type Line = readonly [reason: ReplyReason | null, stage: SmtpStage, text: string];
 
 /*
- * Literal answers, as their providers publish them. Google: support.google.com/a/answer/3726730. Exchange Online: Microsoft's "Email non-delivery reports
- * and SMTP errors in Exchange Online". Outlook.com: postmaster.live.com. Yahoo and AOL: senders.yahooinc.com/smtp-error-codes. QQ: service.mail.qq.com/detail/122.
- * Comcast: "Understand email error messages and their codes". Cox: "Email error codes". T-Online: postmaster.t-online.de. Exim: src/acl.c, src/verify.c and
- * src/smtp_in.c. Postfix: smtpd_check.c and postscreen. Several are quoted by Sisimai (lib/Sisimai/Rhost, BSD-2-Clause) and smtp.codes.
+ * Literal answers, as their providers publish them. Google: support.google.com/a/answer/3726730. Exchange Online:
+ * Microsoft's "Email non-delivery reports and SMTP errors in Exchange Online". Outlook.com: postmaster.live.com. Yahoo
+ * and AOL: senders.yahooinc.com/smtp-error-codes. QQ: service.mail.qq.com/detail/122. Comcast: "Understand email error
+ * messages and their codes". Cox: "Email error codes". T-Online: postmaster.t-online.de. Exim: src/acl.c, src/verify.c
+ * and src/smtp_in.c. Postfix: smtpd_check.c and postscreen. Several are quoted by Sisimai (lib/Sisimai/Rhost,
+ * BSD-2-Clause) and smtp.codes.
  */
 const PROVIDERS: Record<string, readonly Line[]> = {
   Google: [
@@ -245,7 +247,7 @@ const PROVIDERS: Record<string, readonly Line[]> = {
     ],
   ],
   others: [
-    // Of nobody in particular: nothing says that the address is none.
+    // Generic rejections: nothing says that the address does not exist.
     [null, 'rcpt', '550 Rejected'],
     [null, 'rcpt', '550 5.0.0 Not accepted'],
     [null, 'rcpt', '550'],
@@ -268,7 +270,7 @@ const OUTCOME = {
   recipient: 'bounced',
 } as const;
 
-describe('the party that a refusal blames', () => {
+describe('reasonOf', () => {
   it.each(ALL)('%s, %s at %s: %s', (_provider, reason, stage, text) => {
     expect(classifyReply({ stage, code: codeOf(text), text, recipients: 1 }).outcome).toBe(
       reason === null ? 'failed' : OUTCOME[reason],
@@ -285,7 +287,7 @@ describe('the party that a refusal blames', () => {
   });
 
   it.each(ALL)(
-    '%s, %s, in a notification of Amazon SES of a permanent bounce, after %s: %s',
+    '%s, %s, in an Amazon SES notification of a permanent bounce, after %s: %s',
     (_provider, reason, _stage, text) => {
       const bounce = {
         bounceType: 'Permanent',
@@ -306,7 +308,7 @@ describe('the party that a refusal blames', () => {
     },
   );
 
-  it('does not take forever over whatever a server writes', () => {
+  it('has bounded time for any reply of a server', () => {
     const long = [
       'exceeded '.repeat(200),
       'sender '.repeat(300),

@@ -1,23 +1,28 @@
 /**
- * The party that a refusal blames. `recipient`: the address is none, or takes no mail for good. `full`: its mailbox has no room. `sender`: the
- * sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too much at once, or not now.
+ * The party that a rejection blames. `recipient`: the address does not exist or permanently accepts no mail. `full`:
+ * the mailbox is full. `sender`: the sender's address or domain. `source`: the IP address, its name or its reputation.
+ * `rate`: too much mail at once, or a temporary refusal.
  */
 export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
 
 /*
- * The words come from the lists that providers publish, and from the two collections that quote them (Sisimai, smtp.codes):
- * Google "Gmail SMTP errors and codes", Microsoft "NDR error codes in Exchange Online", Yahoo "SMTP error codes" (AOL too), Tencent QQ
- * "退信代码" (service.mail.qq.com/detail/122), Comcast "Understand email error messages", postmaster.t-online.de, and the sources of Exim and Postfix.
+ * The patterns come from the lists that providers publish, and from the two collections that quote them (Sisimai,
+ * smtp.codes): Google "Gmail SMTP errors and codes", Microsoft "NDR error codes in Exchange Online", Yahoo "SMTP error
+ * codes" (AOL too), Tencent QQ "退信代码" (service.mail.qq.com/detail/122), Comcast "Understand email error messages",
+ * postmaster.t-online.de, and the sources of Exim and Postfix.
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/** Too much, or only for now. These outweigh every code: Gmail says 5.2.1, the code of a mailbox that is disabled, of one that gets too much. */
+/**
+ * Rate limits and temporary refusals. They outweigh every code: Gmail returns 5.2.1, the code of a disabled mailbox,
+ * for a mailbox that receives too much.
+ */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
   /\b(?:hourly|daily|sending|outgoing|outbound|connections?|sessions?|messages? rate|submission)\b.{0,30}\b(?:limit|quota)|\bexceed\w*\b.{0,60}\b(?:rate|threshold|per (?:second|minute|hour|day|connection)|hourly|daily|connections)\b/,
   /\bgr[ea]y-?list|\btempora(?:ry|rily)\b|\b(?:try|retry|resend|send)\b.{0,40}\b(?:later|at a later time)\b|\bcome back later\b|\bbe lifted shortly\b/,
-  // QQ, of a recipient who gets very much in a short time.
+  // QQ, for a recipient who receives very much mail in a short time.
   /\bmailbox unavailable or access deni(?:ed|ned)\b/,
   /频率|頻率|稍后(?:再试|重试)|稍後(?:再試|重試)/,
   // Comcast.
@@ -33,10 +38,16 @@ const SOURCE = either(
   // Comcast.
   /\b(?:BL|ES|DN)0\d{5}\b/,
 );
-/** Exchange Online: a ban of the IP address (5.7.511, 5.7.606 to 649, 5.7.708), of what it says (506), for its family (510), and of a tenant (705). RFC 7372: reverse DNS. Google: rate (28). */
+/**
+ * Exchange Online: a ban of the IP address (5.7.511, 5.7.606 to 649, 5.7.708), of the content (506), of the address
+ * family (510), and of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
+ */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Exim's callout and its siblings: the server asked about our sender, and got no good answer. */
+/**
+ * Sender callouts of Exim and similar: the receiving server tried to verify the sender's address and got no positive
+ * answer.
+ */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
@@ -51,7 +62,7 @@ const FULL = either(
   /\b(?:mail ?box|mail ?folder|quota|storage|disk|inbox)\b.{0,60}\b(?:full|exceed\w*|over)\b|\bover ?quota\b|\binsufficient (?:disk|storage|system storage)|\bout of storage\b/,
   /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|disk)|\btoo much mail\b|\bspace not enough\b/,
 );
-/** A mailbox that is full today may be read tomorrow: suppressing its address for good would be wrong. */
+/** A mailbox that is full today may have room tomorrow, so its address must not be suppressed permanently. */
 const FULL_CODES = /^5\.2\.2$/;
 
 const UNKNOWN_RECIPIENT = either(
@@ -68,7 +79,7 @@ const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent
 const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Words that other refusals use too: they decide only if nothing else does. */
+/** Words that other rejections use too. They only decide if no other pattern matches. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
@@ -78,13 +89,13 @@ const PROBABLY_RATE = either(
   /\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
   /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/,
 );
-/** RFC 3463: servers that are busy or refuse the connection, and time that is over. */
+/** RFC 3463: servers that are busy or refuse the connection, and expired delivery times. */
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 
 /**
- * Returns the party that the text of a refusal blames, with its enhanced code (RFC 3463), or null when it tells of none, as where the message or a
- * policy is refused. Only `recipient` suppresses an address: in doubt it is something else. One function for what servers answer, what reports
- * quote (RFC 3464) and what providers notify of.
+ * Returns the party that a rejection blames, from its text and its enhanced code (RFC 3463). Returns null if it blames
+ * none, as when the message or a policy is the reason. Only `recipient` suppresses an address, so doubtful cases get
+ * another reason. Used for server replies, quoted replies in reports (RFC 3464) and provider notifications alike.
  */
 export function reasonOf(enhanced: string | null, text: string): ReplyReason | null {
   const isCode = (codes: RegExp): boolean => enhanced !== null && codes.test(enhanced);
@@ -101,7 +112,8 @@ export function reasonOf(enhanced: string | null, text: string): ReplyReason | n
 
 function namesRecipient(enhanced: string | null, text: string): boolean {
   if (enhanced !== null && RECIPIENT_CODES.test(enhanced)) return enhanced !== '5.1.0' || !POLICY.test(text);
-  // Classes that are about something else than the address, whatever they say; but for 5.4.1 and 5.5.0, which big providers use for it.
+  // These codes concern other things than the address, whatever the text says. Exceptions are 5.4.1 and 5.5.0, which
+  // large providers use for unknown addresses.
   if (enhanced !== null && !/^5\.(?:0\.0|4\.1|5\.0|7\.1)$/.test(enhanced)) return false;
   return UNKNOWN_RECIPIENT.test(text) && !NOT_OF_RECIPIENT.test(text) && !FULL.test(text);
 }

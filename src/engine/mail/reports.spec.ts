@@ -8,7 +8,7 @@ const read = (path: string): MailReport => readReport(readFileSync(new URL(path,
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
 const described = (name: string): MailReport => read(`described/${name}.eml`);
 
-/** Whom a report names, each by one of the addresses that are expected, else by its first. */
+/** Returns the recipients of a report, each by an expected address if it has one, else by its first address. */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
   const those = report.recipients
@@ -21,13 +21,14 @@ function named(report: MailReport, outcome: string, expected: readonly string[])
 
 const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
 
-/** `flufl.bounce` finds two where the second is only quoted, and two spellings where the report names a person. */
+/** Samples in which `flufl.bounce` finds a second recipient that is only quoted, or two spellings of one recipient. */
 const OTHERWISE = new Set(['simple_14.txt', 'yale_01.txt']);
 const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>> = {
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that gets too much mail: in doubt nothing is suppressed.
+  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that receives too much mail.
+  // Doubtful cases suppress nothing.
   'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },
@@ -51,13 +52,13 @@ describe('readReport', () => {
     if (!isRight) wrong.push(name);
   }
 
-  it('finds whom flufl.bounce finds in its own samples, failed or late', () => {
+  it('finds the recipients that flufl.bounce finds in its own samples, failed or delayed', () => {
     expect(Object.keys(expected).length).toBeGreaterThan(110);
     expect(wrong.filter((name) => !OTHERWISE.has(name))).toEqual([]);
   });
 
   it.each(Object.entries(BAUNSU))(
-    '%s: the recipient, and whether the address is refused for good',
+    '%s: finds the recipient, and whether the address was rejected permanently',
     (name, { address, isPermanent }) => {
       expect(read(`baunsu/${name}`)).toMatchObject({
         kind: 'bounce',
@@ -76,7 +77,7 @@ describe('readReport', () => {
     });
   });
 
-  it('knows the reports of at least 40 mail systems', () => {
+  it('parses the reports of at least 40 mail systems', () => {
     const right = systems.filter(([path]) => {
       const [folder, name = ''] = path.split('/');
       return (
@@ -95,7 +96,7 @@ describe('readReport', () => {
     expect(systems.filter((system) => !right.includes(system))).toEqual([]);
   });
 
-  it('says of what is late, relayed, expanded or delivered what it is, and refuses no address for it', () => {
+  it('classifies delayed, relayed, expanded and delivered recipients, and rejects no address for them', () => {
     expect(described('sendmail-delay').recipients).toMatchObject([
       { outcome: 'delayed', status: '4.4.3', isPermanent: false },
     ]);
@@ -106,7 +107,7 @@ describe('readReport', () => {
     ]);
   });
 
-  it('a full mailbox, a quota and a refusal of the message refuse no address for good', () => {
+  it('a full mailbox, a quota or a rejected message does not reject an address permanently', () => {
     expect(described('full-mailbox').recipients).toMatchObject([
       { outcome: 'failed', status: '5.2.2', isPermanent: false },
     ]);
@@ -127,7 +128,7 @@ describe('readReport', () => {
     }
   });
 
-  it('tells complaints, whom they come from where that is not hidden, and that "not spam" is none', () => {
+  it('recognizes complaints, their complainants unless these are hidden, and that "not spam" is none', () => {
     expect(described('arf-yahoo')).toMatchObject({
       kind: 'complaint',
       complaint: 'abuse',
@@ -147,13 +148,13 @@ describe('readReport', () => {
   });
 
   it.each(['out-of-office', 'precedence', 'x-autoreply', 'challenge', 'exchange', 'read-receipt'])(
-    'an automatic answer is no bounce: %s',
+    'an automatic reply is not a bounce: %s',
     (name) => {
       expect(described(`reply-${name}`)).toMatchObject({ kind: 'auto-reply', recipients: [] });
     },
   );
 
-  it('a subject alone makes nothing an automatic answer, and quoted words of a bounce make no bounce', () => {
+  it('a subject alone does not make an automatic reply, and quoted words of a bounce do not make a bounce', () => {
     expect(described('person-with-subject').kind).toBe('other');
     const quoted =
       'From: Ada <ada@example.org>\nSubject: Re: Undelivered Mail Returned to Sender\n\nWhy did you send me this?\n> <bob@example.org>: 550 5.1.1 User unknown\n> could not be delivered\n';
@@ -161,7 +162,7 @@ describe('readReport', () => {
     expect(read('baunsu/auto_earthlink.txt').kind).toBe('auto-reply');
   });
 
-  it('finds by what the message that it is about can be told', () => {
+  it('finds the identifiers of the reported message', () => {
     const { about } = described('arf-yahoo');
 
     expect(about.returnPaths).toEqual(['b+00000001019abc001111222233334444555566660123456789abcdef']);
@@ -177,7 +178,7 @@ describe('readReport', () => {
     ).toBe(true);
   });
 
-  it('reads to the end whatever 1 MB of hostile bytes there is', () => {
+  it('parses any 1 MB of hostile bytes', () => {
     const mb = 1_048_576;
     const filled = (text: string): string => text.repeat(Math.ceil(mb / text.length)).slice(0, mb);
     const head = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n';
@@ -228,10 +229,10 @@ describe('readReport', () => {
 
   it.each([
     ['one line without an end', 'a'],
-    ['lines that are no fields', 'a\n'],
+    ['lines that are not fields', 'a\n'],
     ['empty names', ':\n'],
-    ['groups of fields that name nobody', 'a: b\n\n'],
-  ])('passes over %s in a status of a megabyte once', (_, part) => {
+    ['groups of fields without recipients', 'a: b\n\n'],
+  ])('scans %s in a status of one megabyte only once', (_, part) => {
     const report = Buffer.from(
       `Content-Type: message/delivery-status\n\n${part.repeat(1_048_576 / part.length)}`,
       'latin1',
@@ -240,7 +241,7 @@ describe('readReport', () => {
     expect(cpuMsOf(() => expect(readReport(report, true).kind).toBe('other'))).toBeLessThan(5_000);
   });
 
-  it('cut off anywhere, or with any byte changed, a report is read without a fault', () => {
+  it('a report that is truncated anywhere, or has any byte changed, parses without an error', () => {
     for (const name of readdirSync(new URL('described/', VECTORS))) {
       const raw = readFileSync(new URL(`described/${name}`, VECTORS));
       for (let at = 0; at < raw.length; at += 37) {

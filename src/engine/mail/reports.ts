@@ -3,28 +3,28 @@ import { readBounceText } from './bounce-text.js';
 import { recipientsOfStatus, type ReportedRecipient } from './delivery-status.js';
 import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from './mime-parts.js';
 
-/** What came to an address that only reports go to. */
+/** A message that arrived at an address which only receives reports. */
 export interface MailReport {
   /**
-   * `bounce`: of deliveries, also of those that are late or succeeded. `complaint`: somebody pressed "this is spam".
-   * `auto-reply`: out of office, a challenge, a receipt. `other`: whatever else people and machines send.
+   * `bounce`: a delivery report, also of a delay or a success. `complaint`: a reader pressed "this is spam".
+   * `auto-reply`: out of office, a challenge, a receipt. `other`: everything else.
    */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
-  /** Of a bounce: at most 100; none where it names nobody. */
+  /** For a bounce: the named recipients, at most 100. May be empty. */
   recipients: readonly ReportedRecipient[];
-  /** Of a bounce that names nobody: what it says of whom it does not name. */
+  /** For a bounce without named recipients: the result that it reports. */
   unnamed: 'failed' | 'delayed' | null;
-  /** Of a complaint: whom it came from, as far as it says so. */
+  /** For a complaint: the addresses of the complainants, as far as they are named. */
   complainants: readonly string[];
-  /** Of a complaint: RFC 5965's word for it, such as `abuse`. */
+  /** For a complaint: its type of RFC 5965, such as `abuse`. */
   complaint: string | null;
-  /** By what the message that it is about can be told; all of it as it stands in the report, which anybody may have written. */
+  /** Identifiers of the reported message. All of them are untrusted, because anybody can send a report. */
   about: {
-    /** Local parts that look like our return paths. */
+    /** Local parts that look like Posthorn's return paths. */
     returnPaths: readonly string[];
     /** Message-IDs without angle brackets, and envelope ids (RFC 3461). */
     messageIds: readonly string[];
-    /** The `b=` of DKIM signatures, without white space. */
+    /** The `b=` values of DKIM signatures, without white space. */
     signatures: readonly string[];
   };
 }
@@ -33,11 +33,11 @@ const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'm
 const IDENTITIES_MAX = 20;
 const SCANNED_CHARS_MAX = 262_144;
 
-/** RFC 5965, RFC 6591 and RFC 6650: those that are no complaints of a reader's. */
+/** Feedback types of RFC 5965, RFC 6591 and RFC 6650 that are not complaints of a reader. */
 const NO_COMPLAINT = /^(?:not-spam|auth-failure|virus)$/;
 const DAEMON =
   /mailer[-_. ]?daemon|post_?master|m(?:ail)?daemon\b|mail[-_. ]?(?:delivery|administrator|system|error|service|server|router)|(?:delivery|system)[-_. ]?(?:subsystem|administrator|attendant|manager|service|system|status)|smtp[-_. ]?(?:mail|gateway|server)|\bndr@|\bimss@|\binetgw|anti-?virus|virus ?wall|undeliver|non-?deliver|\bbounces?\b|gateway@|<>|^$/i;
-/** How the subjects of bounces begin; an answer to one begins with Re:. */
+/** Start of the subject of bounces. A reply to a bounce starts with Re: instead. */
 const OF_BOUNCES =
   /^(?:\[[^\]]{1,40}\] ?)?(?:non[- ]?delivery|undeliver|returned mail|failure notice|delivery (?:status|failure|report)|(?:mail|message|email) (?:delivery|could not|system error))/i;
 const REPLIES_BY_THEMSELVES = [
@@ -54,9 +54,10 @@ const REPLIES_BY_THEMSELVES = [
 ];
 
 /**
- * Reads a report: RFC 3464, RFC 5965, RFC 3798 and RFC 6522 where it follows them, else what mail systems write for people.
- * Nothing in it is trusted, and nothing is refused: what makes no sense is `other`. `isFromNobody`: it came with the null
- * sender, as reports do. For 1 MB its work is bounded, whatever is in it.
+ * Parses a report: RFC 3464, RFC 5965, RFC 3798 and RFC 6522 where it conforms to them, else the usual human-readable
+ * texts of mail systems. Nothing in it is trusted, and nothing is rejected: unintelligible messages are `other`.
+ * `isFromNobody` says that it came with the null sender, as reports do. For 1 MB the work is bounded, whatever the
+ * content.
  */
 export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
@@ -100,7 +101,7 @@ function byText(
   return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.tells : null };
 }
 
-/** Exim tells its recipients in a header; what the text says of them is kept. */
+/** Returns the recipients in Exim's header, with the details that the text has about them. */
 function namedBy(
   message: MimePart,
   found: readonly ReportedRecipient[],
@@ -124,7 +125,7 @@ function namedBy(
   );
 }
 
-/** RFC 5429: a script of the recipient's refuses the message, in the form of a receipt. */
+/** RFC 5429: the recipient's filter script rejects the message, in the form of a receipt. */
 function isRejection(message: MimePart): boolean {
   return (
     /\breport-type\s{0,5}=\s{0,5}"?disposition-notification/i.test(headerOf(message, 'content-type')) &&
@@ -132,7 +133,7 @@ function isRejection(message: MimePart): boolean {
   );
 }
 
-/** RFC 3834, and what was there before it. A subject is not enough: everybody may write one. */
+/** RFC 3834, and older conventions. A subject alone is not enough, because anybody can write one. */
 function repliesByItself(message: MimePart): boolean {
   const submitted = headerOf(message, 'auto-submitted');
   if (submitted !== '' && !/^no\b/i.test(submitted)) return true;
@@ -146,14 +147,14 @@ function repliesByItself(message: MimePart): boolean {
   );
 }
 
-/** Some bounces say so too, of themselves. */
+/** Some bounces have such a header too. */
 function isInBulk(message: MimePart): boolean {
   return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  // Hotmail's older form: the message alone, with whose it was.
+  // Hotmail's older format: only the message, with its recipient in a header.
   const hotmail = parts.map((part) => headerOf(part, 'x-hmxmroriginalrecipient')).find((address) => address !== '');
   if (report === undefined)
     return hotmail === undefined ? null : { type: 'abuse', complainants: addressesIn([hotmail]) };
@@ -168,7 +169,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 const addressesIn = (values: readonly string[]): string[] =>
   values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
 
-/** What people read: the first text there is, HTML without its tags. */
+/** Returns the text for human readers: the first text part, HTML without its tags. */
 function plainOf(parts: readonly MimePart[]): string {
   const leaf =
     parts.find(({ type, text }) => type === 'text/plain' && text.trim() !== '') ??
@@ -187,7 +188,7 @@ function plainOf(parts: readonly MimePart[]): string {
     .replaceAll('&#64;', '@');
 }
 
-/** RFC 2047, as far as it takes to read a subject. */
+/** Decodes RFC 2047 as far as needed to read a subject. */
 function wordsOf(value: string): string {
   return value
     .slice(0, 2_000)

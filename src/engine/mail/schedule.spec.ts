@@ -2,7 +2,7 @@ import { readSchedule } from './schedule.js';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 
-describe('when an email is to leave', () => {
+describe('readSchedule', () => {
   it.each<[string, number]>([
     ['2026-11-21T10:30:00Z', 3_600_000],
     ['2026-11-21T11:30:00.000+01:00', 3_600_000],

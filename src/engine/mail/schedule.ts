@@ -1,17 +1,17 @@
 const DAY_MS = 86_400_000;
-/** How far ahead an email may be scheduled. */
+/** Maximum number of days ahead that an email may be scheduled. */
 export const SCHEDULE_DAYS_MAX = 30;
 
-/** RFC 3339 with its zone; what has none is another moment everywhere. */
+/** RFC 3339 with a zone. A time without a zone is ambiguous. */
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
-/** As the `resend` package's examples say it: `in 1 min`. */
+/** As in the examples of the `resend` package: `in 1 min`. */
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
-/** What `scheduled_at` may be, in words. */
-export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most ${SCHEDULE_DAYS_MAX} days ahead. One that has passed is now.`;
+/** The allowed values of `scheduled_at` in words. */
+export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most ${SCHEDULE_DAYS_MAX} days ahead. A time in the past means now.`;
 
-/** When an email is to leave, in milliseconds since the epoch; or what is wrong with the text. Pure. */
+/** Returns the scheduled time in milliseconds since the epoch, or the fault of the text. */
 export function readSchedule(text: string, nowMs: number): { atMs: number } | { fault: string } {
   const atMs = fromNow(text, nowMs) ?? momentOf(text);
   if (atMs === null)
@@ -25,7 +25,7 @@ function fromNow(text: string, nowMs: number): number | null {
   return count === undefined ? null : nowMs + Number(count) * (UNIT_MS[unit.charAt(0).toLowerCase()] as number);
 }
 
-/** A day that its month does not have is none: it would silently be another. */
+/** Rejects a day that its month does not have. `Date` would silently turn it into another day. */
 function momentOf(text: string): number | null {
   const [, year, month, day] = MOMENT.exec(text.trim()) ?? [];
   if (

@@ -1,6 +1,9 @@
 import { readSesNotification, type SesNotification } from './ses-notification.js';
 
-/** The examples of Amazon's documentation ("Contents of event data that SES publishes to SNS", "SNS notification contents for SES"), shortened to what is read. */
+/**
+ * The examples of Amazon's documentation ("Contents of event data that SES publishes to SNS", "SNS notification
+ * contents for SES"), shortened to the parts that Posthorn reads.
+ */
 const MAIL = {
   timestamp: '2016-10-14T05:02:16.645Z',
   source: 'sender@example.com',
@@ -65,7 +68,7 @@ const DELAY = {
 const read = (told: object): SesNotification | null => readSesNotification(JSON.stringify({ mail: MAIL, ...told }));
 
 describe('readSesNotification', () => {
-  it.each([['eventType'], ['notificationType']])('reads what both formats tell: %s', (word) => {
+  it.each([['eventType'], ['notificationType']])('parses the content of both formats: %s', (word) => {
     const facts = (type: string, told: object) => read({ [word]: type, ...told })?.facts;
 
     expect(facts('Bounce', { bounce: BOUNCE })).toEqual([
@@ -97,7 +100,7 @@ describe('readSesNotification', () => {
     ]);
   });
 
-  it('a transient or undetermined bounce refuses nobody for good', () => {
+  it('a transient or undetermined bounce rejects no address permanently', () => {
     const bounced = (bounceType: string) =>
       read({
         eventType: 'Bounce',
@@ -120,7 +123,7 @@ describe('readSesNotification', () => {
     expect(bounced('Undetermined')).toMatchObject([{ kind: 'bounced', isPermanent: false }]);
   });
 
-  it('a delay is one, a refusal is everybody\'s, and "not spam" is no complaint', () => {
+  it('recognizes a delay, applies a rejection to all recipients, and does not count "not spam" as a complaint', () => {
     expect(read({ eventType: 'DeliveryDelay', deliveryDelay: DELAY })?.facts).toEqual([
       {
         address: 'recipient@example.com',
@@ -145,7 +148,7 @@ describe('readSesNotification', () => {
     ).toEqual([]);
   });
 
-  it('says nothing for what changes nothing, and is null for what is no notification', () => {
+  it('has no facts for types that change nothing, and returns null for other texts', () => {
     for (const eventType of ['Send', 'Open', 'Click', 'Subscription', 'Something New'])
       expect(read({ eventType })?.facts).toEqual([]);
     for (const text of [
@@ -169,7 +172,7 @@ describe('readSesNotification', () => {
       expect(read({ eventType: 'Bounce', bounce })?.facts).toEqual([]);
   });
 
-  it('tells the email by our tag, and by the Message-ID that we gave it', () => {
+  it("identifies the email by Posthorn's tag and Message-ID", () => {
     expect(read({ eventType: 'Send' })?.about).toEqual({
       emailIds: ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
       source: 'sender@example.com',

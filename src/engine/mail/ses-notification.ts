@@ -2,7 +2,7 @@ import { refusesAddress, statusIn } from './delivery-status.js';
 import type { FactKind } from './recipient-state.js';
 import { cleanReply } from './smtp-reply.js';
 
-/** What Amazon SES says of one recipient. */
+/** An Amazon SES event about one recipient. */
 export interface SesFact {
   address: string;
   kind: FactKind;
@@ -11,33 +11,36 @@ export interface SesFact {
   isPermanent: boolean;
 }
 
-/** A notification of Amazon SES, of either kind: event publishing (`eventType`) or feedback notifications (`notificationType`). */
+/**
+ * A notification of Amazon SES, of either kind: event publishing (`eventType`) or feedback notifications
+ * (`notificationType`).
+ */
 export interface SesNotification {
-  /** Its own word for what happened: `Bounce`, `DeliveryDelay`. */
+  /** The type in SES's terms: `Bounce`, `DeliveryDelay`. */
   type: string;
-  /** One for each recipient that it tells something of; none for what changes nothing (`Send`, `Open`, `Click`). */
+  /** One fact per recipient. Empty for types that change nothing (`Send`, `Open`, `Click`). */
   facts: readonly SesFact[];
-  /** By what the email can be told, the surest first. */
+  /** Identifiers of the email, the most reliable first. */
   about: {
-    /** Values of the tag that we give every email. */
+    /** Values of the tag that Posthorn sets on every email. */
     emailIds: readonly string[];
-    /** The envelope's sender. */
+    /** Sender of the envelope. */
     source: string;
-    /** The Message-ID that we gave it, without angle brackets; SES gives its own to what it sends. */
+    /** Message-ID that Posthorn set, without angle brackets. SES replaces it in the sent message. */
     messageIds: readonly string[];
     /** SES's own id of the email. */
     sesId: string;
   };
 }
 
-/** The tag of SES that carries the id of an email of ours. */
+/** SES tag that carries Posthorn's email id. */
 export const SES_TAG = 'posthorn_email';
 
 const RECIPIENTS_MAX = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a notification; null for what is none. Unknown kinds say nothing. */
+/** Parses a notification, or returns null. Unknown types result in no facts. */
 export function readSesNotification(text: string): SesNotification | null {
   const told = fieldsOf(parsed(text));
   const type = textOf(told['eventType']) || textOf(told['notificationType']);
@@ -107,14 +110,17 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
   }
 }
 
-/** Subtypes of bounces in which SES refused the address itself, by what it knows of it. */
+/** Bounce subtypes in which SES itself rejected the address, from its own data. */
 const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'Suppressed',
   'OnAccountSuppressionList',
   'UnsubscribedRecipient',
 ]);
 
-/** SES calls permanent what a server refused with 5xx, also where that blamed our rate, our address or our sender. Without the server's words its word counts. */
+/**
+ * Returns whether a bounce concerns the address. SES calls every 5xx rejection permanent, even one that blamed the
+ * rate, the IP address or the sender. Without the text of the server, SES's classification counts.
+ */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
   return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);

@@ -1,8 +1,8 @@
 import { cpuMsOf } from '../../../test/support/cpu-time.js';
 import { keyName, signatureKeyNames } from './signature-keys.js';
 
-describe('the names of keys', () => {
-  it('are in lower case and A-labels, and what is none has no key', () => {
+describe('signatureKeyNames', () => {
+  it('returns names in lower case and A-labels, and no key for an invalid name', () => {
     const signature = (tags: string) => ({ name: 'dkim-signature', value: tags });
 
     expect(
@@ -15,7 +15,7 @@ describe('the names of keys', () => {
     expect(keyName(`${'a'.repeat(64)}._domainkey.example.com`)).toBeNull();
   });
 
-  it('are not made of what is too long to be one, which takes the square of its length', () => {
+  it('does not encode overlong names, which would take quadratic time', () => {
     const long = Array.from({ length: 80_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
       '',
     );

@@ -1,7 +1,10 @@
 import { domainToASCII } from 'node:url';
 import type { HeadField } from './message-head.js';
 
-/** Signatures of one message that are looked at; a verifier may stop (RFC 6376, section 6.1), and honest mail has five at most. */
+/**
+ * Maximum number of signatures that are verified per message. RFC 6376, section 6.1, allows a limit, and legitimate
+ * mail has at most five.
+ */
 export const SIGNATURES_MAX = 20;
 
 const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
@@ -9,15 +12,15 @@ const ARC_FIELDS: ReadonlySet<string> = new Set(['arc-message-signature', 'arc-s
 const NAME_MAX = 253;
 
 /**
- * Under which names the keys stand that verify the signatures of a message (RFC 6376, section 3.6.2.1; RFC 8617), so that they can be
- * asked for before it is read as a whole. At most `SIGNATURES_MAX`.
+ * Returns the DNS names of the keys that verify the signatures of a message (RFC 6376, section 3.6.2.1; RFC 8617). They
+ * can be looked up before the whole message is read. At most `SIGNATURES_MAX`.
  */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
-  // DKIM first: a message with many ARC fields must not keep the keys that DMARC needs from being looked up.
+  // DKIM first: many ARC fields in a message must not displace the keys that DMARC needs.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
-/** The names of the keys of ARC's signatures alone (RFC 8617). At most `SIGNATURES_MAX`. */
+/** Returns the names of the keys of ARC signatures only (RFC 8617). At most `SIGNATURES_MAX`. */
 export function arcKeyNames(fields: readonly HeadField[]): string[] {
   return keyNames(fields, ARC_FIELDS);
 }
@@ -35,10 +38,10 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
   return [...names];
 }
 
-/** A name as it is compared: in lower case and A-labels, without a dot at its end; null for what is no name. */
+/** Returns a name in its compared form: lower case, A-labels, no trailing dot. Returns null when it is invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
-  // A-labels are longer than what they stand for, and making them takes the square of its length.
+  // A-labels are longer than the labels they encode, and encoding takes quadratic time.
   if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
   const isName =
@@ -46,7 +49,7 @@ export function keyName(name: string): string | null {
   return isName && !/[\s/\\@]/.test(ascii) ? ascii : null;
 }
 
-/** A tag-list (RFC 6376, section 3.2); folding white space inside of values says nothing. */
+/** Parses a tag-list (RFC 6376, section 3.2). Folding white space inside of values is ignored. */
 function tagsOf(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {

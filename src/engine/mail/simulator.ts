@@ -1,19 +1,19 @@
-/** What the addresses of the simulator play, in both environments: nothing is sent to them. */
+/** Behavior of a simulator address, in both environments. No mail is sent to such an address. */
 export type SimulatedRole = (typeof SIMULATED_ROLES)[number];
 
 export const SIMULATED_ROLES = ['delivered', 'bounced', 'complained', 'suppressed', 'deferred'] as const;
 
-/** The host of the simulator's addresses. */
+/** Returns the host of the simulator's addresses. */
 export const simulatorHost = (platformDomain: string): string => `simulator.${platformDomain}`;
 
-/** Whether an address stands at the simulator, whatever is before the "@". */
+/** Returns whether an address belongs to the simulator, whatever its local part. */
 export function isAtSimulator(address: string, platformDomain: string): boolean {
   return address.toLowerCase().endsWith(`@${simulatorHost(platformDomain)}`);
 }
 
 /**
- * The part that an address plays: `bounced@simulator.…` or `bounced+a-label@simulator.…`. Another local part at the
- * simulator takes everything; null for an address anywhere else.
+ * Returns the behavior of an address: `bounced@simulator.…` or `bounced+a-label@simulator.…`. Any other local part at
+ * the simulator means `delivered`. Returns null for other hosts.
  */
 export function simulatedRole(address: string, platformDomain: string): SimulatedRole | null {
   if (!isAtSimulator(address, platformDomain)) return null;

@@ -1,10 +1,10 @@
 import { classifyReply, cleanReply, retryAfterOf, type SmtpStage } from './smtp-reply.js';
 
-/** Stage, recipients, text; the code is what the text begins with. The texts are those of well-known servers. */
+/** Stage, recipients and text. The text starts with the code. The texts are replies of well-known servers. */
 const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: number][] = [
   ['accepted', 'message', '250 2.0.0 Ok: queued as 4F1A'],
   ['accepted', 'rcpt', '251 User not local; will forward to <b@example.org>'],
-  // The address.
+  // The address is rejected.
   [
     'bounced',
     'rcpt',
@@ -24,9 +24,9 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['bounced', 'rcpt', '550 unrouteable address'],
   ['bounced', 'message', '550 5.1.1 User unknown', 1],
   ['bounced', 'message', '552 5.1.1 no mailbox by that name is currently available', 1],
-  // The same, but it can't be said whose.
+  // The same, but it is unknown which recipient is meant.
   ['failed', 'message', '550 5.1.1 User unknown', 2],
-  // The message, its sender, or a policy.
+  // The message, its sender, or a policy is rejected.
   ['failed', 'mail', '550 5.1.8 <a@example.com>: Sender address rejected: Domain not found'],
   ['failed', 'mail', '553 5.7.1 Sender address rejected: not owned by user'],
   ['failed', 'mail', '550 User unknown'],
@@ -53,7 +53,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['failed', 'message', '550 5.4.6 Mail loop detected', 1],
   ['failed', 'data', '500 5.5.1 Command unrecognized', 1],
   ['failed', 'message', '554 Email rejected due to security policies', 1],
-  // For now.
+  // Temporary.
   [
     'deferred',
     'rcpt',
@@ -67,7 +67,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['deferred', 'message', '451 4.3.0 Temporary lookup failure', 1],
   ['deferred', 'message', '503 5.5.1 Bad sequence of commands', 1],
   ['deferred', 'data', '451 try later', 3],
-  // For good, says the server, but because of where the message came from.
+  // Permanent according to the server, but caused by the source of the message.
   ['deferred', 'rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
   ['deferred', 'mail', '550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus'],
   ['deferred', 'rcpt', '550 5.7.25 The IP address sending this message does not have a PTR record setup'],
@@ -99,7 +99,7 @@ describe('classifyReply', () => {
     ['auth', '454 4.7.0 Temporary authentication failure'],
     ['mail', '530 5.7.0 Must issue a STARTTLS command first'],
     ['mail', '530 5.7.1 Authentication required'],
-  ])('says of %s %s that nobody could be asked', (stage, text) => {
+  ])('classifies %s %s as unreachable', (stage, text) => {
     expect(classifyReply({ stage, text, code: Number(text.slice(0, 3)), recipients: 1 })).toMatchObject({
       outcome: 'deferred',
       isUnreachable: true,
@@ -113,7 +113,7 @@ describe('classifyReply', () => {
     ['450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery', true],
     ['451 4.3.0 Temporary lookup failure', false],
     ['550 5.1.1 rate unknown user', false],
-  ])('sees whether less is asked for: %s', (text, isThrottled) => {
+  ])('detects whether the server asks for less traffic: %s', (text, isThrottled) => {
     expect(classifyReply({ stage: 'rcpt', text, code: Number(text.slice(0, 3)), recipients: 1 })).toMatchObject({
       isThrottled,
     });
@@ -133,7 +133,7 @@ describe('classifyReply', () => {
     );
   });
 
-  it('makes of no answer at all something to try again', () => {
+  it('a missing reply is deferred', () => {
     expect(classifyReply({ stage: 'message', code: 0, text: '', recipients: 1 })).toEqual({
       outcome: 'deferred',
       enhanced: null,
@@ -162,7 +162,7 @@ describe('retryAfterOf', () => {
 });
 
 describe('cleanReply', () => {
-  it('joins lines, and leaves out what is no text', () => {
+  it('joins lines and removes control characters', () => {
     expect(cleanReply('550-5.7.26 This\r\n550-5.7.26 is\n550 5.7.26 it\0\x1b[31m')).toBe('550-5.7.26 This is it [31m');
     expect(cleanReply('x'.repeat(3000))).toHaveLength(1024);
   });

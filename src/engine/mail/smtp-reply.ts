@@ -1,29 +1,29 @@
 import { reasonOf, type ReplyReason } from './reply-reason.js';
 
-/** Where in a conversation (RFC 5321) a server said something. */
+/** Stage of the SMTP conversation (RFC 5321) in which a server replied. */
 export type SmtpStage = 'connect' | 'auth' | 'mail' | 'rcpt' | 'data' | 'message';
 
-/** What a server said, and to how many recipients it was said at once. */
+/** A reply of a server, and the number of recipients that it applies to. */
 export interface SmtpReply {
   stage: SmtpStage;
-  /** 0 when there was no answer. */
+  /** 0 when there was no reply. */
   code: number;
   text: string;
-  /** At `rcpt` always 1. */
+  /** Always 1 for `rcpt`. */
   recipients: number;
 }
 
-/** What that means. */
+/** Meaning of a reply. */
 export interface SmtpVerdict {
-  /** The words of `RecipientReply.outcome`. */
+  /** Same values as `RecipientReply.outcome`. */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
-  /** RFC 3463, such as `5.1.1`; null when the server names none. */
+  /** Enhanced status code of RFC 3463, such as `5.1.1`. Null when the server sent none. */
   enhanced: string | null;
-  /** True when the server asks for less of us at once. */
+  /** Whether the server asks Posthorn to send less at once. */
   isThrottled: boolean;
-  /** True when it is about our connection or login, before any message. */
+  /** Whether the reply concerns the connection or the login, before any message. */
   isUnreachable: boolean;
-  /** What the server asked for, in milliseconds; null when it named no time. */
+  /** Milliseconds that the server asked to wait. Null when it named no time. */
   retryAfterMs: number | null;
 }
 
@@ -31,14 +31,14 @@ const HOUR_MS = 3_600_000;
 const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})\b/;
 const AGAIN_IN =
   /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
-/** A mailbox that is full, or a server that is down for a moment, does not ask for less. */
+/** Excludes full mailboxes and servers that are briefly down, which do not ask for less traffic. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
 /**
- * What an answer of a mail server means for the recipients that it was given to. The code decides between now and later, the
- * enhanced code with the words whom it blames (`reply-reason.ts`): only a recipient that is refused suppresses, so in doubt it is
- * something else.
+ * Returns the meaning of a reply for its recipients. The code distinguishes temporary from permanent. The enhanced code
+ * and the text determine the blamed party (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful
+ * cases get another meaning.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
@@ -58,7 +58,7 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
   };
 }
 
-/** An answer as it may be shown: without control characters, its lines joined, at most 1,024 characters. */
+/** Returns a reply in displayable form: without control characters, on one line, at most 1,024 characters. */
 export function cleanReply(text: string): string {
   return text
     .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
@@ -67,7 +67,7 @@ export function cleanReply(text: string): string {
     .slice(0, 1024);
 }
 
-/** The time that an answer asks to wait, at most a day. */
+/** Returns the milliseconds that a reply asks to wait, at most one day. */
 export function retryAfterOf(text: string): number | null {
   const [, count, unit] = AGAIN_IN.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return atMostADay(Number(count) * unitMs(unit));
@@ -81,18 +81,18 @@ export function retryAfterOf(text: string): number | null {
 
 function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason | null): SmtpVerdict['outcome'] {
   if (code >= 200 && code < 400) return 'accepted';
-  // 503 is about the order of commands: a connection gone wrong.
+  // 503 is about the order of commands: the connection is out of sync.
   if (code < 500 || code > 599 || code === 503) return 'deferred';
-  // Whether the rate, the IP address or a full mailbox: a later attempt may find it otherwise, whatever the class of the code.
+  // Rate, IP address or a full mailbox: a later attempt may succeed, whatever the class of the code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
-  // RFC 7504: a host or a domain that takes no mail at all.
+  // RFC 7504: a host or domain that accepts no mail at all.
   const isOfAddress = reason === 'recipient' || (stage === 'rcpt' && reason === null && (code === 556 || code === 521));
   return isOfAddress && stage !== 'mail' && recipients === 1 ? 'bounced' : 'failed';
 }
 
 function enhancedOf(text: string, code: number): string | null {
   const enhanced = ENHANCED.exec(text)?.[1] ?? null;
-  // One of another class than the code is a mistake of the server's, and the code is what RFC 5321 goes by.
+  // An enhanced code of another class than the reply code is a server bug. RFC 5321 relies on the reply code.
   return enhanced !== null && (code === 0 || enhanced.startsWith(String(Math.floor(code / 100)))) ? enhanced : null;
 }
 

@@ -2,7 +2,7 @@ import { conversationMsMax, RFC_WAITS_MS, type SmtpWait, waitAfter, waitMs } fro
 
 const TEN_MINUTES_MS = 600_000;
 
-describe('how long a mail server is waited for', () => {
+describe('SMTP time limits', () => {
   it.each<[section: string, SmtpWait, minutes: number]>([
     ['4.5.3.2.1', 'greeting', 5],
     ['4.5.3.2.2', 'mail', 5],
@@ -10,7 +10,7 @@ describe('how long a mail server is waited for', () => {
     ['4.5.3.2.4', 'data', 2],
     ['4.5.3.2.5', 'block', 3],
     ['4.5.3.2.6', 'final-dot', 10],
-  ])('RFC 5321, section %s: %s, %d minutes, or less where the operator says so', (_section, wait, minutes) => {
+  ])('RFC 5321, section %s: %s, %d minutes, or less if the operator configures less', (_section, wait, minutes) => {
     expect([RFC_WAITS_MS[wait], waitMs(wait, TEN_MINUTES_MS), waitMs(wait, 30_000)]).toEqual([
       minutes * 60_000,
       minutes * 60_000,
@@ -30,7 +30,7 @@ describe('how long a mail server is waited for', () => {
     expect(waitAfter(command)).toBe(wait);
   });
 
-  it('a whole conversation takes no longer than two of the longest answers', () => {
+  it('a whole conversation takes at most twice the longest reply', () => {
     expect(conversationMsMax(TEN_MINUTES_MS)).toBe(1_200_000);
   });
 });

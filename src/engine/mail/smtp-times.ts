@@ -1,9 +1,12 @@
 const MINUTE_MS = 60_000;
 
-/** The phases in which an SMTP client waits (RFC 5321). In `block` the network accepts a part of the message. In `final-dot` the server answers the whole message. */
+/**
+ * The phases in which an SMTP client waits (RFC 5321). In `block` the network accepts a part of the message. In
+ * `final-dot` the server answers the whole message.
+ */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
-/** RFC 5321, section 4.5.3.2. It names no time for EHLO, STARTTLS, AUTH and RSET: they have that of MAIL. */
+/** RFC 5321, section 4.5.3.2. It specifies no time for EHLO, STARTTLS, AUTH and RSET, so they use that of MAIL. */
 export const RFC_WAITS_MS = {
   /** 4.5.3.2.1 */
   greeting: 5 * MINUTE_MS,
@@ -15,24 +18,27 @@ export const RFC_WAITS_MS = {
   data: 2 * MINUTE_MS,
   /** 4.5.3.2.5 */
   block: 3 * MINUTE_MS,
-  /** 4.5.3.2.6: a server that answers late has the message, and would get it again. */
+  /** 4.5.3.2.6: a server that replies too late has accepted the message, and a retry would duplicate it. */
   'final-dot': 10 * MINUTE_MS,
   command: 5 * MINUTE_MS,
 } as const;
 
-/** Returns the milliseconds to wait for it, cut to what the operator allows for one answer. */
+/** Returns the milliseconds to wait in this phase, limited to the operator's maximum for one reply. */
 export function waitMs(wait: SmtpWait, answerMsMax: number): number {
   return Math.min(RFC_WAITS_MS[wait], answerMsMax);
 }
 
-/** Returns which reply a client waits for after a command. */
+/** Returns the phase in which a client waits after a command. */
 export function waitAfter(command: string): SmtpWait {
   if (/^MAIL /i.test(command)) return 'mail';
   if (/^RCPT /i.test(command)) return 'rcpt';
   return /^DATA\b/i.test(command) ? 'data' : 'command';
 }
 
-/** Returns the milliseconds that a whole conversation may take: a server that is slow with every answer is not waited for longer. */
+/**
+ * Returns the maximum duration of a whole conversation in milliseconds. It limits a server that is slow with every
+ * reply.
+ */
 export function conversationMsMax(answerMsMax: number): number {
   return 2 * answerMsMax;
 }

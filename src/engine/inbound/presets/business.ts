@@ -1,6 +1,6 @@
 import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 
-/** An account has up to a hundred keys, and every key signs in a header of its own. */
+/** An account has up to a hundred keys, and each key signs in a separate header. */
 const DOCUSIGN_KEYS_MAX = 100;
 
 /** Shops, forms, calendars and documents. */
@@ -14,7 +14,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: "The client secret of the app, or the signing secret of the shop's notifications.",
     eventType: [[{ header: 'x-shopify-topic' }], [{ header: 'shopify-topic' }]],
-    // One event id covers several topics; the webhook id is of one delivery.
+    // One event id covers several topics. The webhook id identifies one delivery.
     dedupeId: [[{ header: 'x-shopify-webhook-id' }], [{ header: 'shopify-webhook-id' }]],
     response: null,
     retry: {
@@ -89,7 +89,7 @@ export const BUSINESS: readonly Preset[] = [
     eventType: [[{ member: 'event' }]],
     dedupeId: [],
     response: null,
-    retry: { note: 'Calendly retries with growing waits for up to 24 hours, then switches the subscription off.' },
+    retry: { note: 'Calendly retries with growing delays for up to 24 hours, then switches the subscription off.' },
     sample: jsonSample({
       event: 'invitee.created',
       created_at: '{{iso}}',
@@ -104,7 +104,7 @@ export const BUSINESS: readonly Preset[] = [
       headers: Array.from({ length: DOCUSIGN_KEYS_MAX }, (_, index) => `x-docusign-signature-${index + 1}`),
       encoding: 'base64',
     }),
-    secret: 'One of the Connect keys. It looks like base64, and its characters as they stand are the key.',
+    secret: 'One of the Connect keys. It looks like base64, but its characters are used as the key without decoding.',
     eventType: [[{ member: 'event' }]],
     dedupeId: [],
     response: null,
@@ -125,7 +125,7 @@ export const BUSINESS: readonly Preset[] = [
     eventType: [[{ literal: 'account.changed' }]],
     dedupeId: [],
     response: { type: 'dropbox-challenge' },
-    retry: { note: 'Dropbox waits ten seconds and retries with growing waits for about ten minutes.' },
+    retry: { note: 'Dropbox waits ten seconds and retries with growing delays for about ten minutes.' },
     sample: jsonSample({
       list_folder: { accounts: ['dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc'] },
       delta: { users: [12345678] },

@@ -21,7 +21,7 @@ const GITLAB_SAMPLE = jsonSample(
   { 'x-gitlab-event': 'Push Hook', 'idempotency-key': '{{id}}' },
 );
 
-/** Where code and the work on it live. */
+/** Source code hosts and project trackers. */
 export const CODE: readonly Preset[] = [
   {
     id: 'github',
@@ -80,7 +80,7 @@ export const CODE: readonly Preset[] = [
   {
     id: 'linear',
     title: 'Linear',
-    // The time in the header is not signed, so that Linear's own library ignores it.
+    // The time in the header is not signed, so Linear's own library ignores it.
     verify: bodyHmac('linear-signature', {
       timestamp: { from: { member: 'webhookTimestamp' }, unit: 'ms', toleranceSeconds: 60 },
     }),
@@ -108,7 +108,7 @@ export const CODE: readonly Preset[] = [
     verify: bodyHmac('x-trello-webhook', { hash: 'sha1', encoding: 'base64', signed: ['body', 'url'] }),
     secret: 'The OAuth secret of the application.',
     eventType: [[{ member: 'action.type' }]],
-    // One action comes once for every watched model, each with contents of its own.
+    // One action is sent once for every watched model, with different content each time.
     dedupeId: [[{ member: 'action.id' }, { member: 'model.id', optional: true }]],
     urlCheck: ['HEAD', 'GET'],
     response: null,
@@ -130,7 +130,7 @@ export const CODE: readonly Preset[] = [
     id: 'asana',
     title: 'Asana',
     verify: bodyHmac('x-hook-signature'),
-    secret: 'Asana sends it in the handshake, so none need be set.',
+    secret: 'Asana sends the secret in the handshake, so you need not set one.',
     eventType: [
       [{ member: 'events.0.resource.resource_type' }, { member: 'events.0.action' }],
       [{ member: 'events.0.action' }],
@@ -138,7 +138,7 @@ export const CODE: readonly Preset[] = [
     ],
     dedupeId: [],
     response: { type: 'asana-handshake' },
-    retry: { note: 'Asana retries with growing waits for 24 hours, then deletes the webhook.' },
+    retry: { note: 'Asana retries with growing delays for 24 hours, then deletes the webhook.' },
     sample: jsonSample({
       events: [
         {

@@ -37,7 +37,7 @@ export const MESSAGING: readonly Preset[] = [
     dedupeId: [[{ member: 'id' }]],
     response: { type: 'discord-ping', status: 204 },
     retry: {
-      note: 'Discord sends an interaction once and a webhook event again for up to ten minutes; it tests with bad signatures and wants 401.',
+      note: 'Discord sends an interaction once and retries a webhook event for up to ten minutes; it tests with bad signatures and expects 401.',
     },
     sample: jsonSample({
       version: 1,
@@ -53,7 +53,7 @@ export const MESSAGING: readonly Preset[] = [
   {
     id: 'zoom',
     title: 'Zoom',
-    // Zoom's own library signs the JSON as it would write it, which differs from the sent bytes in rare cases.
+    // Zoom's own library signs the JSON as it would serialize it, which differs from the sent bytes in rare cases.
     verify: bodyHmac('x-zm-signature', {
       prefix: 'v0=',
       signed: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
@@ -83,7 +83,7 @@ export const MESSAGING: readonly Preset[] = [
       [{ member: 'type' }],
     ],
     dedupeId: [[{ header: 'i-twilio-idempotency-token' }]],
-    // Twilio reads the answer as TwiML, and reports any other content type as an error.
+    // Twilio reads the answer as TwiML and reports any other content type as an error.
     response: { type: 'static', status: 200, body: '<Response></Response>', headers: { 'content-type': 'text/xml' } },
     retry: {
       attempts: 1,
@@ -106,10 +106,10 @@ export const MESSAGING: readonly Preset[] = [
     },
     secret: 'The verification key of the event webhook, a public key in base64.',
     eventType: [[{ member: '0.event' }]],
-    // A request is a batch, and a repeated event may stand in a new one.
+    // A request is a batch, and a repeated event may be part of a new batch.
     dedupeId: [],
     response: null,
-    retry: { note: 'SendGrid retries with growing waits for up to 24 hours.' },
+    retry: { note: 'SendGrid retries with growing delays for up to 24 hours.' },
     sample: jsonSample([
       {
         email: 'ada@example.com',
@@ -127,7 +127,7 @@ export const MESSAGING: readonly Preset[] = [
     verify: { kind: 'mailgun' },
     secret: 'The HTTP webhook signing key of the account.',
     eventType: [[{ member: 'event-data.event' }], [{ field: 'event' }]],
-    // The body is not signed: Mailgun's own advice against replays is to take a token once.
+    // The body is not signed. Mailgun recommends accepting each token only once against replays.
     dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
     response: null,
     retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },

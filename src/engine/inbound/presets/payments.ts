@@ -7,15 +7,15 @@ const ACCEPTED: Preset['response'] = {
   headers: { 'content-type': 'text/plain' },
 };
 const ADYEN_RETRY: Preset['retry'] = {
-  note: 'Adyen tries three times at once, then after growing waits for up to 30 days.',
+  note: 'Adyen tries three times at once, then with growing delays for up to 30 days.',
 };
 
-/** Those who move money. */
+/** Payment providers. */
 export const PAYMENTS: readonly Preset[] = [
   {
     id: 'stripe',
     title: 'Stripe',
-    // Stripe's own library does not refuse a time in the future, and keeps the prefix of the secret in the key.
+    // Stripe's own library accepts times in the future and includes the prefix of the secret in the key.
     verify: bodyHmac('stripe-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 't' },
       signed: ['timestamp', { literal: '.' }, 'body'],
@@ -25,7 +25,7 @@ export const PAYMENTS: readonly Preset[] = [
     eventType: [[{ member: 'type' }]],
     dedupeId: [[{ member: 'id' }]],
     response: null,
-    retry: { note: 'Stripe retries for up to three days in live mode, with growing waits.' },
+    retry: { note: 'Stripe retries for up to three days in live mode, with growing delays.' },
     sample: jsonSample({
       id: '{{id}}',
       object: 'event',
@@ -53,7 +53,7 @@ export const PAYMENTS: readonly Preset[] = [
     }),
     secret: 'The secret key of the notification destination (pdl_ntfset_…).',
     eventType: [[{ member: 'event_type' }]],
-    // The event keeps its id when somebody replays it in Paddle's dashboard, which must come through.
+    // A replay from Paddle's dashboard keeps the event id and must be delivered, so that id is not used.
     dedupeId: [[{ member: 'notification_id' }]],
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
@@ -123,7 +123,7 @@ export const PAYMENTS: readonly Preset[] = [
     verify: { kind: 'adyen' },
     secret: 'The HMAC key of the standard webhook, in hexadecimal.',
     eventType: [[{ member: 'notificationItems.0.NotificationRequestItem.eventCode' }]],
-    // Adyen sends one pspReference and eventCode again with newer contents, and asks to use the newest.
+    // Adyen reuses a pspReference and eventCode for newer content and asks receivers to use the newest.
     dedupeId: [],
     response: ACCEPTED,
     retry: ADYEN_RETRY,

@@ -3,7 +3,7 @@ import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 const META: Pick<Preset, 'verify' | 'secret' | 'dedupeId' | 'response'> = {
   verify: bodyHmac('x-hub-signature-256', { prefix: 'sha256=' }),
   secret: 'The app secret.',
-  // A request is a batch of changes and has no id of its own.
+  // A request is a batch of changes and has no id.
   dedupeId: [],
   response: { type: 'meta-challenge' },
 };
@@ -12,14 +12,14 @@ const META_EVENT: Preset['eventType'] = [
   [{ member: 'object' }],
 ];
 
-/** Networks of people. */
+/** Social networks. */
 export const SOCIAL: readonly Preset[] = [
   {
     ...META,
     id: 'meta',
     title: 'Meta (Facebook, Messenger)',
     eventType: META_EVENT,
-    retry: { note: 'Meta retries at once and then less and less often for 36 hours.' },
+    retry: { note: 'Meta retries at once and then at growing intervals for 36 hours.' },
     sample: jsonSample({
       object: 'page',
       entry: [
@@ -69,7 +69,7 @@ export const SOCIAL: readonly Preset[] = [
     id: 'instagram',
     title: 'Instagram',
     eventType: META_EVENT,
-    retry: { note: 'Meta retries at once and then less and less often for 36 hours.' },
+    retry: { note: 'Meta retries at once and then at growing intervals for 36 hours.' },
     sample: jsonSample({
       object: 'instagram',
       entry: [
@@ -109,7 +109,7 @@ export const SOCIAL: readonly Preset[] = [
     eventType: [[{ header: 'twitch-eventsub-subscription-type' }], [{ member: 'subscription.type' }]],
     dedupeId: [[{ header: 'twitch-eventsub-message-id' }]],
     response: { type: 'twitch-challenge' },
-    retry: { note: 'Twitch sends again a few times, and revokes a subscription that fails too often.' },
+    retry: { note: 'Twitch retries a few times, and revokes a subscription that fails too often.' },
     sample: jsonSample(
       {
         subscription: {

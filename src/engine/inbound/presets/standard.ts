@@ -14,7 +14,7 @@ const SVIX_RETRY: Preset['retry'] = {
 const SVIX_ID: Preset['dedupeId'] = [[{ header: 'svix-id' }], [{ header: 'webhook-id' }]];
 const TYPE: Preset['eventType'] = [[{ member: 'type' }], [{ member: 'eventType' }]];
 
-/** Standard Webhooks, and those who send through Svix. */
+/** Standard Webhooks, and providers that send through Svix. */
 export const STANDARD: readonly Preset[] = [
   {
     id: 'standard-webhooks',
@@ -24,7 +24,7 @@ export const STANDARD: readonly Preset[] = [
     eventType: TYPE,
     dedupeId: [[{ header: 'webhook-id' }]],
     response: null,
-    retry: { note: 'The specification advises to retry over days; 410 switches the endpoint off.' },
+    retry: { note: 'The specification recommends retrying for days; 410 switches the endpoint off.' },
     sample: jsonSample({
       type: 'invoice.paid',
       timestamp: '{{iso}}',
