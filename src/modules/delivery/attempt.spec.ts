@@ -49,7 +49,7 @@ const answered = (status: number, retryAfter: string | null = null): Answer => (
   retryAfter,
 });
 
-/** One target, an adapter that answers as told, and a clock and dice that stand still. */
+/** One target, an adapter with preset answers, and a fixed clock and random source. */
 function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
   const target = {
     environmentId: 7,
@@ -123,7 +123,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
 describe('Attempt', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
-  it('may begin for as long as its claim is held for sure', async () => {
+  it('may begin as long as its claim is certain', async () => {
     const { attempt, world } = arrange();
     await attempt.perform(DELIVERY, false);
 
@@ -132,7 +132,7 @@ describe('Attempt', () => {
     expect(world.sent[0]?.mayBegin()).toBe(false);
   });
 
-  it('sends the payload as it is, under the id and the time that the signature is made of', async () => {
+  it('sends the payload unchanged, with the id and the time that the signature covers', async () => {
     const { attempt, world } = arrange();
 
     await attempt.perform(DELIVERY, false);
@@ -154,7 +154,7 @@ describe('Attempt', () => {
     expect(world.spans).toEqual(['https success']);
   });
 
-  it('records the attempt with its number, what it took and what came back', async () => {
+  it('records the attempt with its number, duration and response', async () => {
     const { attempt, target } = arrange();
 
     expect(await attempt.perform(DELIVERY, false)).toEqual({
@@ -174,7 +174,7 @@ describe('Attempt', () => {
     });
   });
 
-  it('keeps what was sent and answered of an attempt that failed, without what lets somebody in, and nothing of one that succeeded', async () => {
+  it('stores request and response of a failed attempt without credentials, and nothing for a successful one', async () => {
     const { attempt, world } = arrange(answered(503), { secretHeaders: new Set(['x-plain']) });
     const headers = {
       'x-tenant': '42',
@@ -207,14 +207,14 @@ describe('Attempt', () => {
     ['a word', 'sent'],
     ['no URL', { method: 'POST', url: 'https://example.com', headers: {}, answered: null }],
     ['no headers', { method: 'POST', url: new URL('https://example.com'), answered: null }],
-  ])('keeps nothing of an exchange that is none: %s', async (_what, exchange) => {
+  ])('stores no exchange if it is invalid: %s', async (_what, exchange) => {
     const { attempt, world } = arrange();
     world.misbehaves = () => ({ ...OK, answer: answered(503), exchange }) as DeliveryAnswer;
 
     expect((await attempt.perform(DELIVERY, false)).result.attempt).not.toHaveProperty('exchange');
   });
 
-  it('goes to the URL of a delivery that has one', async () => {
+  it('uses the URL of the delivery if it has one', async () => {
     const { attempt, world } = arrange();
 
     await attempt.perform({ ...DELIVERY, url: 'https://example.com/hook' }, false);
@@ -222,16 +222,21 @@ describe('Attempt', () => {
     expect(world.asked).toEqual(['7 https://example.com/hook']);
   });
 
-  // Attempt 4 waits half (the dice) of the fourth step, 1800 s, behind the first three (305 s), which began a minute ago.
+  // Attempt 4 waits half (the random value) of the fourth step of 1800 s, after the first three steps (305 s). The
+  // schedule began a minute ago.
   const scheduledMs = NOW_MS - 60_000 + 305_000 + 900_000;
 
   it.each<[string, Answer, Record<string, unknown>]>([
-    ['a failure is due again by the schedule', answered(500), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
-    ['a redirect is a failure', answered(302), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
-    ['a receiver that asks for less is obeyed', answered(503, '7200'), { status: 'retrying', dueInMs: 7_200_000 }],
-    ['a receiver that is gone ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueInMs: null }],
     [
-      'no answer is a failure',
+      'a failure is retried according to the schedule',
+      answered(500),
+      { status: 'retrying', dueInMs: scheduledMs - NOW_MS },
+    ],
+    ['a redirect is a failure', answered(302), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
+    ['a Retry-After of the receiver is obeyed', answered(503, '7200'), { status: 'retrying', dueInMs: 7_200_000 }],
+    ['a 410 ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueInMs: null }],
+    [
+      'a missing response is a failure',
       { kind: 'error', error: 'timeout' },
       { status: 'retrying', dueInMs: scheduledMs - NOW_MS },
     ],
@@ -253,7 +258,7 @@ describe('Attempt', () => {
     ],
     ['answers nonsense', () => ({ answer: { kind: 'response', status: Number.NaN }, excerpt: 'a\0b' })],
   ])(
-    'an adapter that %s has used up an attempt, which is on record and counts for the circuit',
+    'an adapter that %s uses up an attempt, which is recorded and counts for the circuit',
     async (_what, misbehaves) => {
       const { attempt, world } = arrange();
       world.misbehaves = misbehaves as () => DeliveryAnswer;
@@ -274,7 +279,7 @@ describe('Attempt', () => {
     },
   );
 
-  it('makes a dead letter of a delivery whose attempts are used up', async () => {
+  it('makes the delivery a dead letter when its attempts are used up', async () => {
     const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
 
     expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({
@@ -284,7 +289,7 @@ describe('Attempt', () => {
     });
   });
 
-  it('anchors the schedule to this attempt when it is the first', async () => {
+  it('starts the schedule with this attempt if it is the first', async () => {
     const { attempt } = arrange(answered(500));
     const first = { ...DELIVERY, attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null };
 
@@ -298,7 +303,7 @@ describe('Attempt', () => {
     ['failed', answered(500)],
     ['throttled', answered(429, '600')],
   ] as const)(
-    'a probe that is %s leaves the delivery waiting as if it had not been tried, and is on record',
+    'a probe that is %s is recorded, uses up no attempt, and the delivery keeps waiting',
     async (outcome, answer) => {
       const performed = await arrange(answer).attempt.perform(DELIVERY, true);
 
@@ -323,22 +328,27 @@ describe('Attempt', () => {
   });
 
   it.each<[string, (world: ReturnType<typeof arrange>['world']) => void, Partial<ClaimedDelivery>, string]>([
-    ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
+    ['the destination was deleted', (world) => (world.target = null), {}, 'target_gone'],
     [
       'the destination is disabled',
       (world) => (world.target = { ...(world.target as Target), status: 'disabled' }),
       {},
       'target_disabled',
     ],
-    ['the event was dropped by retention', () => undefined, { payload: null }, 'expired'],
+    ['retention has dropped the event', () => undefined, { payload: null }, 'expired'],
+    ['the payload was erased before the claim', () => undefined, { payload: null, cancelReason: 'erased' }, 'erased'],
     [
-      'its payload was erased before it was claimed',
-      () => undefined,
-      { payload: null, cancelReason: 'erased' },
+      'the payload was erased while the delivery waited in this process',
+      (world) => (world.cancelReason = 'erased'),
+      {},
       'erased',
     ],
-    ['its payload was erased while it waited here', (world) => (world.cancelReason = 'erased'), {}, 'erased'],
-    ['it was cancelled while it waited here', (world) => (world.cancelReason = 'cancelled'), {}, 'cancelled'],
+    [
+      'the delivery was cancelled while it waited in this process',
+      (world) => (world.cancelReason = 'cancelled'),
+      {},
+      'cancelled',
+    ],
   ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
     const { attempt, world } = arrange();
     happen(world);
@@ -363,7 +373,7 @@ describe('Attempt', () => {
     });
   });
 
-  it('counts a delivery to a target that fetches for itself as delivered, without an attempt', async () => {
+  it('records a delivery to a pull target as delivered, without an attempt', async () => {
     const { attempt, world } = arrange();
     world.pulled = true;
 
@@ -379,12 +389,12 @@ describe('Attempt', () => {
   it.each([
     ['storage was away', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }), 1_000],
     [
-      'storage was away under what an adapter asked',
+      'storage became unavailable during a query of the adapter',
       new Error('The email could not be read', { cause: Object.assign(new Error('stopping'), { code: '57P01' }) }),
       1_000,
     ],
-    ['something of ours is wrong', new TypeError('x is not a function'), 30_000],
-  ])('uses up no attempt and is tried again in due time when %s', (_why, error, dueInMs) => {
+    ['there is a bug in Posthorn', new TypeError('x is not a function'), 30_000],
+  ])('uses up no attempt and retries later when %s', (_why, error, dueInMs) => {
     const { attempt } = arrange();
 
     expect(attempt.postponed(DELIVERY, error)).toMatchObject({

@@ -16,21 +16,30 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Longer than any webhook takes. */
+/**
+ * After this time, an attempt no longer occupies a slot of its target's concurrency window. Longer than a normal
+ * webhook takes.
+ */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
-/** Storage that was away has to be there again for the postponement itself to be recorded: nothing more is waited for. */
+/**
+ * Delay after a storage failure. It can be short, because recording the postponement itself already required storage to
+ * be back.
+ */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 
-/** What came of one delivery's turn: what to record, and what the target's window and circuit learn from it. */
+/**
+ * The result of running one delivery: the result to record, and the outcome that updates the target's concurrency
+ * window and circuit.
+ */
 export interface Performed {
   result: DeliveryResult;
-  /** Null when nothing was sent. */
+  /** Null if nothing was sent. */
   outcome: Outcome | null;
   target: Target | null;
 }
 
-/** Makes one attempt: loads, asks, decides. It writes nothing. */
+/** Makes one attempt: loads the target, sends the request, and decides the result. It writes nothing. */
 @Injectable()
 export class Attempt {
   constructor(
@@ -44,15 +53,15 @@ export class Attempt {
   ) {}
 
   /**
-   * A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. `onLingering` is called when an attempt of a type
-   * that may take minutes does.
+   * Makes an attempt. A probe tests an open circuit: if it fails, the delivery keeps waiting and no attempt is counted.
+   * Calls `onLingering` if an attempt of a slow destination type runs longer than `LINGERING_MS`.
    */
   async perform(
     delivery: ClaimedDelivery,
     probe: boolean,
     onLingering: () => void = () => undefined,
   ): Promise<Performed> {
-    // A wait only where something has to be asked for: every other delivery would pay for it.
+    // Await only if there is a promise. An unconditional await would slow down every delivery.
     const found = this.targets.ofDelivery(delivery.environmentId, delivery);
     const target = found instanceof Promise ? await found : found;
     const cancelled = this.cancellations.reasonOf(delivery);
@@ -66,7 +75,7 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // Most types take no longer than their targets' time-outs: they have no timer of their own.
+    // Most types take no longer than their target's timeout, so they need no extra timer.
     const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,
@@ -93,7 +102,10 @@ export class Attempt {
     };
   }
 
-  /** What is recorded when an attempt could not even be made: it is tried again in half a minute, or at once where only storage was away. */
+  /**
+   * Returns the result to record if an attempt could not be made. The delivery is retried after 30 seconds, or after
+   * one second if only storage was unavailable.
+   */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
     return {
       ...ended(delivery, 'retrying', null),
@@ -135,7 +147,7 @@ export class Attempt {
   }
 }
 
-/** An attempt that was made, and what is needed to decide what follows. */
+/** A completed attempt, with the values needed to decide the result. */
 interface Made {
   delivery: ClaimedDelivery;
   target: Target;
@@ -143,7 +155,7 @@ interface Made {
   outcome: Outcome;
   startedAtMs: number;
   probe: boolean;
-  /** What is kept of it, as JSON. */
+  /** Request and response as JSON, if they are stored. */
   exchange: string | null;
 }
 
@@ -151,7 +163,7 @@ function wasStorageAway(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof Error && error.cause !== undefined && wasStorageAway(error.cause));
 }
 
-/** Why nothing can be sent any more, or null. */
+/** Returns why nothing can be sent any more, or null. */
 function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string | null {
   if (target === null) return 'target_gone';
   if (target.status === 'disabled') return 'target_disabled';
@@ -175,7 +187,10 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
   };
 }
 
-/** By OpenTelemetry's conventions for HTTP clients and messaging. Without the path: it may be what the receiver is kept secret by. */
+/**
+ * Returns span attributes according to OpenTelemetry's conventions for HTTP clients and messaging. The URL's path is
+ * left out, because it may be a secret.
+ */
 function spanOf(
   { direction, messageId, eventId, attempts }: ClaimedDelivery,
   { type, url, destinationId, ownerId }: Target,

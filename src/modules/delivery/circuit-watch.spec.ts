@@ -11,10 +11,10 @@ afterAll(() => Logger.overrideLogger(true));
 const THRESHOLD = 3;
 const PROBE_AFTER_MS = 30_000;
 
-/** The table that all workers share, in memory. */
+/** In-memory replacement of the table that all workers share. */
 class Table {
   readonly circuits = new Map<string, Circuit>();
-  /** Circuits that were changed, and calls that changed some. */
+  /** Number of circuits changed, and number of calls that changed circuits. */
   changes = 0;
   calls = 0;
   isMoreToForget = false;
@@ -36,7 +36,7 @@ class Table {
       this.turn(environmentId, targetId, change),
   };
 
-  /** Tells the workers that changes may have been missed. */
+  /** Notifies the workers that changes may have been missed. */
   missed(): void {
     for (const tell of this.listeners) tell('*');
   }
@@ -58,7 +58,7 @@ class Table {
   } as unknown as Notifications;
 }
 
-/** Lets what was announced be read, of which there is a group every twentieth of a second. */
+/** Waits until announced changes were read, which happens in groups. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve, 30));
 }
@@ -84,7 +84,7 @@ async function arrange() {
   const fail = async (watch: CircuitWatch, times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await watch.count(1, 'a', 'failed', THRESHOLD);
   };
-  /** Opens the circuit and closes it again by a probe that succeeds. */
+  /** Opens the circuit and closes it with a successful probe. */
   const recover = async (watch: CircuitWatch): Promise<void> => {
     await fail(watch, THRESHOLD);
     time.nowMs += PROBE_AFTER_MS;
@@ -95,7 +95,7 @@ async function arrange() {
 }
 
 describe('CircuitWatch', () => {
-  it('knows a target as closed until as many hard failures in a row as its threshold', async () => {
+  it('reports a target as closed until its threshold of consecutive hard failures is reached', async () => {
     const { watch, opened, fail } = await arrange();
 
     await fail(watch, THRESHOLD - 1);
@@ -109,7 +109,7 @@ describe('CircuitWatch', () => {
     expect(watch.openCount()).toBe(1);
   });
 
-  it('starts to count anew after a success', async () => {
+  it('restarts the count of failures after a success', async () => {
     const { watch, fail } = await arrange();
 
     await fail(watch, THRESHOLD - 1);
@@ -119,7 +119,7 @@ describe('CircuitWatch', () => {
     expect(watch.isClosed(1, 'a')).toBe(true);
   });
 
-  it('touches storage for no success of a healthy target, and for nothing that does not count', async () => {
+  it('does not access storage for successes of a healthy target or for outcomes that do not count', async () => {
     const { watch, table } = await arrange();
 
     for (const outcome of ['success', 'throttled', 'gone'] as const) await watch.count(1, 'a', outcome, THRESHOLD);
@@ -127,7 +127,7 @@ describe('CircuitWatch', () => {
     expect(table.changes).toBe(0);
   });
 
-  it('tells of an opening once, however many late failures follow', async () => {
+  it('notifies listeners of an opening once, even if more failures follow', async () => {
     const { watch, opened, fail } = await arrange();
 
     await fail(watch, THRESHOLD + 5);
@@ -136,7 +136,7 @@ describe('CircuitWatch', () => {
     expect(opened).toEqual(['1 a']);
   });
 
-  it('learns from an announcement what another worker found out', async () => {
+  it('applies a change that another worker announced', async () => {
     const { watch, opened, worker, fail } = await arrange();
     const other = await worker();
 
@@ -148,7 +148,7 @@ describe('CircuitWatch', () => {
     expect(opened).toEqual(['1 a']);
   });
 
-  it('counts failures of all workers together', async () => {
+  it('adds up the failures of all workers', async () => {
     const { watch, worker, fail } = await arrange();
     const other = await worker();
 
@@ -160,7 +160,7 @@ describe('CircuitWatch', () => {
     expect(watch.isClosed(1, 'a')).toBe(false);
   });
 
-  it('knows from its start what is open', async () => {
+  it('loads open circuits at startup', async () => {
     const { watch, worker, fail } = await arrange();
     await fail(watch, THRESHOLD);
 
@@ -170,7 +170,7 @@ describe('CircuitWatch', () => {
     expect(later.opened).toEqual(['1 a']);
   });
 
-  it('probes 30 s after the opening, by one worker alone', async () => {
+  it('probes 30 s after the opening, from one worker only', async () => {
     const { watch, worker, time, fail } = await arrange();
     const other = await worker();
     await fail(watch, THRESHOLD);
@@ -187,7 +187,7 @@ describe('CircuitWatch', () => {
     expect(watch.probeIsDue(1, 'a')).toBe(false);
   });
 
-  it('lets another worker probe 20 s later when the prober says nothing', async () => {
+  it('lets another worker probe after 20 s if the first prober does not report', async () => {
     const { watch, worker, time, fail } = await arrange();
     const other = await worker();
     await fail(watch, THRESHOLD);
@@ -202,14 +202,14 @@ describe('CircuitWatch', () => {
     expect(await other.watch.takeProbe(1, 'a')).toBe(true);
   });
 
-  it('needs no probe of a target that is closed', async () => {
+  it('does not probe a closed target', async () => {
     const { watch } = await arrange();
 
     expect(watch.probeIsDue(1, 'a')).toBe(false);
     expect(await watch.takeProbe(1, 'a')).toBe(false);
   });
 
-  it('closes with a probe that succeeds, and stays shut after one that fails without opening a second time', async () => {
+  it('closes after a successful probe, and stays open after a failed one without a second opening', async () => {
     const { watch, opened, time, fail } = await arrange();
     await fail(watch, THRESHOLD);
     time.nowMs += PROBE_AFTER_MS;
@@ -227,7 +227,7 @@ describe('CircuitWatch', () => {
     expect(watch.openCount()).toBe(0);
   });
 
-  it('tells again when a target that came back opens again', async () => {
+  it('notifies listeners again when a recovered target opens again', async () => {
     const { watch, opened, fail, recover } = await arrange();
     await recover(watch);
 
@@ -236,7 +236,7 @@ describe('CircuitWatch', () => {
     expect(opened).toEqual(['1 a', '1 a']);
   });
 
-  it('drains a target that came back at 20 a second, doubling every second up to 2000, for a minute', async () => {
+  it('drains a recovered target at 20 per second, doubling every second up to 2000, for one minute', async () => {
     const { watch, time, recover } = await arrange();
     expect(watch.drainPerSecond(1, 'a')).toBeNull();
     await recover(watch);
@@ -255,7 +255,7 @@ describe('CircuitWatch', () => {
     expect(watch.drainPerSecond(1, 'a')).toBeNull();
   });
 
-  it('drains as carefully where the closing was only heard of', async () => {
+  it('also limits the drain on a worker that received the closing as a notification', async () => {
     const { watch, worker, recover, time, fail } = await arrange();
     const other = await worker();
     await fail(watch, THRESHOLD);
@@ -268,7 +268,7 @@ describe('CircuitWatch', () => {
     expect(other.watch.drainPerSecond(1, 'a')).toBe(40);
   });
 
-  it('counts the drain anew after a second outage', async () => {
+  it('restarts the drain after a second outage', async () => {
     const { watch, time, recover } = await arrange();
     await recover(watch);
     time.nowMs += 40_000;
@@ -279,8 +279,8 @@ describe('CircuitWatch', () => {
   });
 });
 
-describe('what failing targets cost storage', () => {
-  it('is one change of a target, however many of its attempts end while one is under way; all of them are counted', async () => {
+describe('cost of failing targets in storage', () => {
+  it('makes one change per target for all attempts that end during a write, and counts each of them', async () => {
     const { table, watch, opened } = await arrange();
     const waiting: (() => void)[] = [];
     const { changeAll } = table.contract;
@@ -305,7 +305,7 @@ describe('what failing targets cost storage', () => {
     expect(opened).toEqual([]);
   });
 
-  it('is a call or two for as many targets as fail at a time', async () => {
+  it('uses one or two calls, however many targets fail at the same time', async () => {
     const { table, watch } = await arrange();
 
     await Promise.all(Array.from({ length: 500 }, async (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
@@ -314,7 +314,7 @@ describe('what failing targets cost storage', () => {
     expect(table.calls).toBeLessThanOrEqual(2);
   });
 
-  it('reads what is heard of, all at once, and not every circuit that there is', async () => {
+  it('reads all announced circuits in one call, and no others', async () => {
     const { table, worker, watch } = await arrange();
     const other = await worker();
     await settle();
@@ -330,7 +330,7 @@ describe('what failing targets cost storage', () => {
     expect(reads.length).toBeLessThanOrEqual(6);
   });
 
-  it('reads nothing of targets that failed and are not shut; the success of any worker resets them', async () => {
+  it('reads no closed targets with failures; a success on any worker resets them', async () => {
     const { table, worker, watch } = await arrange();
     const other = await worker();
     table.contract.these = () => Promise.reject(new Error('It was read.'));
@@ -343,7 +343,7 @@ describe('what failing targets cost storage', () => {
     expect(table.circuits.size).toBe(0);
   });
 
-  it('goes on knowing what failed longer ago than is read, so that the next success resets it', async () => {
+  it('remembers failures that are too old to be read, so that the next success resets them', async () => {
     const { table, watch, fail } = await arrange();
     await fail(watch, THRESHOLD - 1);
     table.contract.troubled = async () => [];
@@ -355,7 +355,7 @@ describe('what failing targets cost storage', () => {
     expect(table.circuits.size).toBe(0);
   });
 
-  it('reads again sooner while more is to be forgotten, or changes are not heard', async () => {
+  it('reads again sooner while expired circuits remain, or while notifications are unavailable', async () => {
     const { table, watch } = await arrange();
 
     expect(await watch.refresh()).toEqual({ restMs: 15_000 });

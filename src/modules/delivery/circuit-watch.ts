@@ -10,43 +10,56 @@ import type { Id } from '#kernel/ids.js';
 import { Circuits } from '#modules/destinations/contract.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
-/** A prober that says nothing for so long counts as dead: longer than any attempt. */
+/** Lease of a probe. A prober that reports no result within this time counts as dead. Longer than any attempt. */
 const PROBE_LEASE_MS = 20_000;
-/** Rest between two readings of all that are shut; the shorter one while changes are not heard, or more is to be forgotten. */
+/**
+ * Pause between two reads of all circuits that are not closed. The shorter one applies while notifications are
+ * unavailable, or while more expired circuits remain to be deleted.
+ */
 const REFRESH_MS = 15_000;
 const REFRESH_SOON_MS = 5_000;
-/** What a reopened target gets first, in deliveries per second; it doubles every second up to the last. */
+/**
+ * Deliveries per second for a target whose circuit has just closed. The rate doubles every second up to the maximum.
+ */
 const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
-/** Outcomes are counted, and what is heard of is read, this often at most: what comes meanwhile goes together. */
+/**
+ * Minimum interval between counting outcomes, and between reading changed circuits. Requests in between are batched.
+ */
 const COUNT_GAP_MS = 250;
 const READ_GAP_MS = 100;
 const GROUP_MAX = 1_000;
-/** Targets that have failed and are not shut are remembered for their next success, which is told to storage; the oldest are forgotten. */
+/**
+ * Maximum number of failing targets with a closed circuit to remember. Their next success must be written to storage.
+ * The oldest are evicted.
+ */
 const FAILING_MAX = 20_000;
 
-/** An outcome that is to be counted. */
+/** An outcome to count. */
 interface Counted extends TargetKey {
   outcome: Outcome;
   failureThreshold: number;
 }
 
-/** Names a target in maps. */
+/** Returns the map key of a target. */
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
- * The circuits that are not closed and clean, as this worker knows them: asked on every delivery, so without a wait.
- * PostgreSQL holds the truth. A circuit that turns is announced to every worker and read by it, and every fifteen seconds all that
- * are shut are read, with those that failed of late. However many receivers fail, that is a few statements a second.
+ * In-memory view of all circuits that are not in their initial state. It is synchronous, because every delivery reads
+ * it.
+ *
+ * PostgreSQL is the source of truth. A state change is announced to all workers, which then read the circuit. In
+ * addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds. This takes
+ * only a few statements per second, however many receivers fail.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private troubled = new Map<string, Circuit>();
   private readonly closedAtMs = new Map<string, number>();
   private readonly counts: GroupCommit<Counted, void>;
-  /** How many outcomes of a target are being counted. */
+  /** Number of outcomes that are being counted, by target. */
   private readonly counting = new Map<string, number>();
   private readonly heard: GroupCommit<TargetKey, void>;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
@@ -77,27 +90,27 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     await this.loop.stop();
   }
 
-  /** Calls `listener` when a target's circuit opens, here or elsewhere. */
+  /** Calls `listener` when a target's circuit opens, in this process or another one. */
   onOpen(listener: (environmentId: number, targetId: Id) => void): void {
     this.openListeners.push(listener);
   }
 
-  /** False while the target's circuit is open or being probed. */
+  /** Returns false while the target's circuit is open or being probed. */
   isClosed(environmentId: number, targetId: Id): boolean {
-    // As a rule none is: then no name has to be made to look it up by.
+    // Usually no circuit is troubled. The size check then avoids building a key.
     return (
       this.troubled.size === 0 ||
       (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed'
     );
   }
 
-  /** True when the probe of an open target is due. */
+  /** Returns true if the probe of an open target is due. */
   probeIsDue(environmentId: number, targetId: Id): boolean {
     const circuit = this.troubled.get(targetKey(environmentId, targetId));
     return circuit !== undefined && mayProbe(circuit, this.clock.now());
   }
 
-  /** Takes the probe of an open target; false when another worker has it. */
+  /** Takes the probe of an open target. Returns false if another worker has it. */
   async takeProbe(environmentId: number, targetId: Id): Promise<boolean> {
     let taken = false;
     const circuit = await this.circuits.change(environmentId, targetId, (current) => {
@@ -109,12 +122,15 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Counts an outcome. Touches storage, and then is a promise, only for failures, probes, and the first success after them. */
+  /**
+   * Counts an outcome. Writes to storage, and returns a promise, only for failures, probes, and the first success after
+   * them.
+   */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
-    // What is under way may turn the circuit, and then it is not as it is known.
+    // An outcome that is still being counted may change the circuit, so the state known here may be outdated.
     if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known)
       return undefined;
     return this.countTurning(key, { environmentId, targetId, outcome, failureThreshold });
@@ -131,7 +147,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** One change of each target, however many of its attempts have ended. */
+  /** Writes one change per target, however many of its attempts have ended. */
   private async countAll(counted: Counted[]): Promise<void[]> {
     const now = this.clock.now();
     const byTarget = new Map<string, [Counted, ...Counted[]]>();
@@ -156,17 +172,17 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return counted.map(() => undefined);
   }
 
-  /** Another worker, or this one, has announced a change. */
+  /** Handles a change that this worker or another one announced. */
   private hear(key: string): void {
     const [environment, targetId, state] = key.split(':');
-    // Changes may have been missed; so they are when what was heard of can't be read.
+    // Changes may have been missed. The same applies if reading an announced circuit fails.
     if (!environment || !targetId) return this.loop.wake();
     const environmentId = Number(environment);
     if (state === 'failing') return this.failing(environmentId, targetId);
     this.heard.add({ environmentId, targetId }).catch(() => this.loop.wake());
   }
 
-  /** That it has failed is all that has to be known of a target that is not shut: storage counts how often. */
+  /** Marks a target with a closed circuit as failing. The number of failures is counted in storage. */
   private failing(environmentId: number, targetId: Id): void {
     const key = targetKey(environmentId, targetId);
     if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });
@@ -179,7 +195,9 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return keys.map(() => undefined);
   }
 
-  /** How many deliveries per second a target takes that has just come back; null when it has no such limit. */
+  /**
+   * Returns the maximum deliveries per second for a target that has just recovered, or null if there is no such limit.
+   */
   drainPerSecond(environmentId: number, targetId: Id): number | null {
     const key = targetKey(environmentId, targetId);
     const closedAtMs = this.closedAtMs.get(key);
@@ -189,12 +207,12 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return Math.min(DRAIN_PER_SECOND_FIRST * 2 ** seconds, DRAIN_PER_SECOND_MAX);
   }
 
-  /** Circuits that are open or half open. */
+  /** Returns the number of circuits that are open or half open. */
   openCount(): number {
     return [...this.troubled.values()].filter(({ state }) => state !== 'closed').length;
   }
 
-  /** One turn of the loop. */
+  /** Reads all circuits that are not closed or have recent failures. */
   async refresh(): Promise<{ restMs: number }> {
     const found = await this.circuits.troubled();
     const before = this.troubled;
@@ -208,7 +226,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
     for (const [key, circuit] of before) {
       if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
-      // What failed longer ago is not read; at worst a success is told to storage that has nothing to reset.
+      // Older failures are not read. Keeping them costs at most one write for a success that has nothing to reset.
       if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX)
         this.troubled.set(key, circuit);
     }

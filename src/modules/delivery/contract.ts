@@ -1,43 +1,45 @@
 import type { AttemptError } from '#engine/outcome.js';
 
-/** An attempt that is on record. */
+/** A recorded attempt. */
 export interface AttemptReport {
   environmentId: number;
-  /** `msg_…` or `evt_…`, as receivers know it. */
+  /** `msg_…` or `evt_…`, as receivers see it in the `webhook-id` header. */
   webhookId: string;
   eventType: string;
-  /** `dst_…`; null for an ad-hoc URL. Of an endpoint of an application it is the destination that the endpoint owns. */
+  /** `dst_…`; null for an ad-hoc URL. For an application's endpoint, the destination that the endpoint owns. */
   destination: string | null;
-  /** The destination's type. */
+  /** Type of the destination. */
   type: string;
-  /** Counts the attempts of the delivery from 1. */
+  /** Attempt number within the delivery, starting at 1. */
   number: number;
   startedAt: Date;
   durationMs: number;
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status of the response; null if there was no response. */
   status: number | null;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error: AttemptError | null;
   replayed: boolean;
 }
 
-/** An attempt that did not deliver, and what follows. */
+/** An attempt that did not deliver, and what happens next. */
 export interface FailedAttemptReport extends AttemptReport {
-  /** `retrying`, or the end: `failed` for good, `dlq` when the attempts are used up. */
+  /** `retrying`, or the final status: `failed` if a retry cannot help, `dlq` when the attempts are used up. */
   next: 'retrying' | 'failed' | 'dlq';
-  /** In how many milliseconds it is tried again; null at the end. */
+  /** Milliseconds until the next attempt; null if there is none. */
   retryInMs: number | null;
 }
 
 /**
- * Hears of attempts in the process that made them, right after they are on record: for figures, traces and caches. Any
- * provider of an extension that extends this is one. What it hears is told once and kept nowhere: a process that dies
- * tells nothing. What has to be heard comes as `SystemEvents`. It is not waited for, and its errors are logged.
+ * Observes attempts in the process that made them, right after they are recorded. Intended for metrics, traces and
+ * caches. Any provider of an extension that extends this class is registered.
+ *
+ * Calls are made once and not persisted: if the process dies, they are lost. Use `SystemEvents` for reliable
+ * notifications. Posthorn does not wait for a listener, and logs its errors.
  */
 export abstract class DeliveryListener {
-  /** A delivery has arrived. Never for what is fetched: nobody attempts that. */
+  /** Called after a successful delivery. Never called for pulled deliveries, because they have no attempts. */
   delivered?(report: AttemptReport): void | Promise<void>;
 
-  /** An attempt has failed, or its target asked for less. */
+  /** Called after an attempt failed, or after its target asked for a lower rate. */
   attemptFailed?(report: FailedAttemptReport): void | Promise<void>;
 }

@@ -57,7 +57,7 @@ describe('DeliveryLog', () => {
     jest.advanceTimersByTime(ms);
   };
 
-  it('tells what was delivered, with the ids of request, message, event and destination, and nothing that may be secret', () => {
+  it('logs a delivery with the ids of request, message, event and destination, and without possible secrets', () => {
     logAt('info').tell(DELIVERY, delivered);
 
     expect(lines).toEqual([
@@ -79,7 +79,7 @@ describe('DeliveryLog', () => {
     expect(JSON.stringify(lines)).not.toContain('hidden');
   });
 
-  it('tells the first failure of a target, and sums the others up: a line in ten seconds', () => {
+  it('logs the first failure of a target, and sums up the others in one line every ten seconds', () => {
     const log = logAt('info');
 
     for (let n = 0; n < 1_000; n += 1) log.tell(DELIVERY, failed());
@@ -104,7 +104,7 @@ describe('DeliveryLog', () => {
     log.onApplicationShutdown();
   });
 
-  it('tells what ended without an attempt, and not what was only put off, or waits to be fetched', () => {
+  it('logs deliveries that ended without an attempt, but not postponed or pulled ones', () => {
     const log = logAt('debug');
 
     log.tell(DELIVERY, failed({ attempt: null }));
@@ -116,7 +116,7 @@ describe('DeliveryLog', () => {
     log.onApplicationShutdown();
   });
 
-  it('remembers a thousand targets: what else fails is counted together', () => {
+  it('keeps separate counts for 1,000 targets, and counts all other failures together', () => {
     const log = logAt('info');
 
     for (let n = 0; n < 3_000; n += 1)
@@ -128,7 +128,7 @@ describe('DeliveryLog', () => {
     log.onApplicationShutdown();
   });
 
-  it.each<LogLevel>(['warn', 'error', 'fatal', 'silent'])('says nothing at %s, and looks at nothing', (level) => {
+  it.each<LogLevel>(['warn', 'error', 'fatal', 'silent'])('logs and computes nothing at level %s', (level) => {
     logAt(level).tell(null as never, null as never);
 
     expect(lines).toEqual([]);

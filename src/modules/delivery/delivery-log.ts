@@ -7,27 +7,29 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
 
-/** For so long further failures of a target are counted after one that was told. */
+/** After a failure of a target is logged, further failures are only counted for this time. */
 const QUIET_MS = 10_000;
-/** Failures of targets beyond so many are counted together. */
+/** Maximum number of targets with separate counts. Failures of all other targets are counted together. */
 const TARGETS_MAX = 1_000;
 const OTHERS = 'others';
 
-/** What a target's failures came to since one was told. */
+/** The failures of a target since its last log line. */
 interface Failing {
   fromMs: number;
   destination: Record<string, unknown>;
-  /** How they ended: `retrying`, `failed`, `dlq`. */
+  /** Number of failures by result: `retrying`, `failed`, `dlq`. */
   counts: Record<string, number>;
   total: number;
   last: Record<string, unknown>;
 }
 
 /**
- * One line for each attempt that ends a delivery or fails. A receiver that is away fails thousands of times: its first failure is
- * told, those of the next ten seconds are summed up in one line. With a LOG_LEVEL above `info` nothing is looked at.
+ * Logs one line for each attempt that ends a delivery or fails. An unavailable receiver can fail thousands of times:
+ * its first failure is logged, and those of the next ten seconds are summed up in one line. With a LOG_LEVEL above
+ * `info` nothing is computed.
  *
- * What is in a line is ours: ids, numbers, the host. A path, a header or what the receiver answered may hold secrets.
+ * Log lines contain only Posthorn's own data: ids, numbers and the host. A path, a header or a response could contain
+ * secrets.
  */
 @Injectable()
 export class DeliveryLog implements OnApplicationShutdown {
@@ -43,7 +45,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.isOn = ['trace', 'debug', 'info'].includes(config.logLevel);
   }
 
-  /** Once its result is recorded. */
+  /** Logs an attempt. Call it after the result is recorded. */
   tell(delivery: ClaimedDelivery, performed: Performed): void {
     if (!this.isOn) return;
     const { result } = performed;
@@ -89,7 +91,10 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /** A target that goes on failing is one line in ten seconds; one that stopped is told of at once when it fails again. */
+  /**
+   * Logs the summary of a target's failures. A target that keeps failing gets one line every ten seconds. After a pause
+   * without failures, the next failure is logged immediately.
+   */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);
@@ -106,7 +111,7 @@ export class DeliveryLog implements OnApplicationShutdown {
   }
 }
 
-/** The request that made a message, or that was received, has the id of what it made. */
+/** The id of the request that created a message, or that was received, equals the id of the message or event. */
 function idsOf({ eventId, messageId, direction, ordinal }: ClaimedDelivery): Record<string, unknown> {
   const madeId = messageId ?? eventId;
   return {
@@ -117,7 +122,7 @@ function idsOf({ eventId, messageId, direction, ordinal }: ClaimedDelivery): Rec
   };
 }
 
-/** Of an ad-hoc URL the host: its path may be the secret. */
+/** Returns the destination's id. For an ad-hoc URL, returns only the host, because the path may be a secret. */
 function destinationOf({ targetId, url }: ClaimedDelivery, target: Target | null): Record<string, unknown> {
   const host = target?.url?.host ?? (url !== null && URL.canParse(url) ? new URL(url).host : undefined);
   const destination = url === null && { destination: showId(target?.ownerId ? 'ep' : 'dst', targetId) };

@@ -7,7 +7,7 @@ import { LocalScheduler } from './local-scheduler.js';
 import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** What operators watch of a worker. */
+/** Metrics and readiness checks of a worker. */
 @Injectable()
 export class DeliveryMetrics {
   constructor(
@@ -19,26 +19,31 @@ export class DeliveryMetrics {
     releaser: ParkedDeliveryReleaser,
     presence: WorkerHeartbeat,
   ) {
-    metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) =>
+    metrics.gauge('deliveries_running', 'Attempts in flight in this process.', [], (gauge) =>
       gauge.set(lane.figures().running),
     );
-    metrics.gauge('deliveries_held', 'Deliveries that this process holds, running or waiting.', [], (gauge) =>
+    metrics.gauge('deliveries_held', 'Deliveries held by this process, in flight or waiting.', [], (gauge) =>
       gauge.set(lane.figures().held),
     );
     metrics.gauge(
       'targets_held_back',
-      'Targets that wait for a place because hardly any of their environment answers.',
+      'Targets held back because hardly any target of their environment responds.',
       [],
       (gauge) => gauge.set(lane.figures().heldBack),
     );
     metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) =>
       gauge.set(circuits.openCount()),
     );
-    metrics.gauge('loop_last_turn_timestamp_seconds', 'When a loop last made progress.', ['loop'], (gauge) => {
-      for (const { name, lastTurnAtMs } of [dispatcher.loop, releaser.loop]) {
-        if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);
-      }
-    });
+    metrics.gauge(
+      'loop_last_turn_timestamp_seconds',
+      'Time of the last completed iteration of a loop.',
+      ['loop'],
+      (gauge) => {
+        for (const { name, lastTurnAtMs } of [dispatcher.loop, releaser.loop]) {
+          if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);
+        }
+      },
+    );
     readiness.register('delivery', async () => {
       const { heldBack, ...figures } = lane.figures();
       return { ready: presence.claimant() !== null, ...figures, held_back: heldBack };

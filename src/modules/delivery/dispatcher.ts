@@ -16,9 +16,11 @@ const BESIDE_MS = 200;
 const BESIDE_FACTOR = 20;
 
 /**
- * Feeds this worker's lane with what is due: retries, what no lane had room for, what a lost queue or a dead worker
- * left behind. It claims no more than the lane has room for; what may not run now is put behind its target's gate, so
- * that a target that takes nothing never stands at the head of what is due.
+ * Feeds the local scheduler with due deliveries: retries, deliveries for which no local scheduler had room, and
+ * deliveries left behind by a lost queue or a dead worker.
+ *
+ * It claims no more than the scheduler has room for. Deliveries that may not run yet are parked behind their target's
+ * gate, so that a blocked target never stays at the head of the due deliveries.
  */
 @Injectable()
 export class Dispatcher {
@@ -39,7 +41,7 @@ export class Dispatcher {
     );
   }
 
-  /** Claims deliveries that another process announced; what there is no room for stays for the sweep. */
+  /** Claims deliveries that another process announced. The sweep finds those for which there is no room. */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
     const room = this.lane.room();
@@ -47,7 +49,10 @@ export class Dispatcher {
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
-  /** While some fill every place, what is due of the others is claimed past them: their turn comes with the next place that is free. */
+  /**
+   * Claims due deliveries of other environments while some environments use all slots. The claimed deliveries get the
+   * next free slots.
+   */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.lane.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };
@@ -55,7 +60,7 @@ export class Dispatcher {
     await this.gates.pass(
       await this.presence.trackClaim(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)),
     );
-    // It looks at all that the others have due: the more that is, the less often.
+    // The query scans all due deliveries of the other environments, so it runs less often the longer it takes.
     return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
 
@@ -67,7 +72,7 @@ export class Dispatcher {
     const claimed = await this.presence.trackClaim(claimant, this.claims.due(claimant, limit));
     await this.gates.pass(claimed);
     if (claimed.length === limit) return { restMs: 0 };
-    // Where some were due, others are soon.
+    // After a batch of due deliveries, more are likely to follow soon.
     return { restMs: claimed.length > 0 ? SWEEP_MS : this.dueWork.restMs(SWEEP_MS) };
   }
 }

@@ -1,6 +1,6 @@
 import { FairShare } from './fair-share.js';
 
-/** Environments 1 and 2 are of one organization, 3 and 4 of another, and so on. */
+/** Environments 1 and 2 belong to one organization, 3 and 4 to another, and so on. */
 async function arrange(...known: number[]) {
   const shares = new FairShare<string>(async (environmentId) => `organization ${Math.ceil(environmentId / 2)}`);
   for (const environmentId of known) {
@@ -22,15 +22,15 @@ const turns = (shares: FairShare<string>, mayRetry = true): string[] => {
   return order;
 };
 
-describe('whose turn it is', () => {
-  it('is that of who waits longest, where one environment is all there is', async () => {
+describe('FairShare.next', () => {
+  it('returns the longest-waiting target if there is only one environment', async () => {
     const shares = await arrange(1);
     for (const waiter of ['a', 'b', 'c']) shares.wait(1, waiter, 'first');
 
     expect(turns(shares)).toEqual(['a', 'b', 'c']);
   });
 
-  it('is that of the organization with the fewest attempts under way, then of its environment with the fewest', async () => {
+  it('prefers the organization with the fewest attempts in flight, then its environment with the fewest', async () => {
     const shares = await arrange(1, 2, 3);
     shares.run(1, 900);
     shares.run(2, 100);
@@ -45,7 +45,7 @@ describe('whose turn it is', () => {
     expect(turns(shares)).toEqual(['neighbour', 'its other one', 'busy']);
   });
 
-  it('alternates between who has first attempts to make and who has retries only, and passes those over while retries have their part', async () => {
+  it('alternates between targets with first attempts and targets with only retries, and skips the latter while retries use their full share', async () => {
     const shares = await arrange(1);
     const wait = (): void => {
       for (const waiter of ['a', 'b']) shares.wait(1, waiter, 'first');
@@ -61,7 +61,7 @@ describe('whose turn it is', () => {
     expect(turns(shares)).toEqual(['y']);
   });
 
-  it('passes on what waits no more', async () => {
+  it('skips a waiter that was removed', async () => {
     const shares = await arrange(1);
     shares.wait(1, 'a', 'first');
     expect(shares.isAnyWaiting()).toBe(true);
@@ -73,8 +73,8 @@ describe('whose turn it is', () => {
   });
 });
 
-describe('who has more than an equal part', () => {
-  it('is one tenant alone, who makes room for one that is not here yet', async () => {
+describe('FairShare.isAboveShare', () => {
+  it('returns true for a single tenant, to leave a share for one that may come', async () => {
     const shares = await arrange(1);
     shares.hold(1, 8_000);
 
@@ -82,7 +82,7 @@ describe('who has more than an equal part', () => {
     expect(shares.isAboveShare(3)).toBe(false);
   });
 
-  it('is not the small one beside a large one, nor the small environment of a large organization', async () => {
+  it('returns false for a small organization beside a large one, and for the small environment of a large organization', async () => {
     const shares = await arrange(1, 2, 3);
     shares.hold(1, 7_000);
     shares.hold(2, 10);
@@ -91,7 +91,7 @@ describe('who has more than an equal part', () => {
     expect(shares.aboveShare()).toEqual([1]);
   });
 
-  it('is counted by the organization as soon as that is known, whatever was held before', async () => {
+  it('sums up by organization as soon as it is known, including what was held before', async () => {
     const shares = await arrange(3);
     shares.hold(1, 50);
     shares.hold(2, 50);
@@ -105,7 +105,7 @@ describe('who has more than an equal part', () => {
     expect(shares.aboveShare()).toEqual([1, 2]);
   });
 
-  it('is forgotten with the last that it holds', async () => {
+  it('removes an environment that holds nothing any more', async () => {
     const shares = await arrange(1);
     shares.hold(1, 5);
     shares.hold(1, -5);

@@ -1,85 +1,91 @@
 import type { Id } from '#kernel/ids.js';
 
-/** What one environment has of the room of this process. */
+/** The part of this process's capacity that one environment uses. */
 interface EnvironmentShare {
   environmentId: number;
-  /** Its own number until its organization is known: it counts as one by itself. */
+  /**
+   * A placeholder made from the environment's id until the organization is loaded. Until then the environment counts as
+   * an organization of its own.
+   */
   organization: Id;
   running: number;
   held: number;
-  /** Waits for nothing but this machine's time. */
+  /** Deliveries that are ready but waiting for CPU. */
   ready: number;
 }
 
 type Figure = 'running' | 'held';
 
-/** What an organization has of it, with the number of its environments that have something. */
+/** The part of the capacity that an organization uses, and the number of its active environments. */
 interface Sum {
   running: number;
   held: number;
   environments: number;
 }
 
-/** What waits in one environment, in the order in which it came. */
+/** The waiters of one environment, in order of arrival. */
 interface Waiting<Waiter> {
-  /** Who has a first attempt to make. */
+  /** Waiters with a first attempt to make. */
   first: Set<Waiter>;
-  /** Who has nothing but retries, and is not looked at while those have their part. */
+  /** Waiters that have only retries. They are skipped while retries use their full share. */
   retry: Set<Waiter>;
-  /** Where both wait they take turns. */
+  /** Alternates between first attempts and retries if both wait. */
   retryIsNext: boolean;
 }
 
-/** Which places are free. */
+/** Describes which slots are free. */
 export interface SlotLimits {
-  /** Only those beyond the ceiling: for who runs no more than its part. */
+  /**
+   * True if only the slots above the ceiling are free. They are reserved for environments that run no more than their
+   * share.
+   */
   isFull: boolean;
   mayRetry: boolean;
 }
 
 /**
- * Who has which part of the lane, by organization and then by environment, and who waits for a place in it. One tenant alone
- * may have all of it; where others wait, places go to who has least. Giving a place to the next one costs as much as there are
- * environments that wait, however many of their targets do.
+ * Fair-share scheduling of the local scheduler's capacity, by organization and then by environment. A single tenant may
+ * use all of it. If others wait, free slots go to the tenant that uses least. Choosing the next waiter takes time
+ * proportional to the number of waiting environments, not of waiting targets.
  */
 export class FairShare<Waiter> {
   private readonly fairShare = new Map<number, EnvironmentShare>();
   private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
-  /** The sums of the shares, kept up with every change. */
+  /** Totals of the shares, updated with every change. */
   private readonly all = { running: 0, held: 0 };
   private readonly sums = new Map<Id, Sum>();
 
   constructor(private readonly find: (environmentId: number) => Promise<Id>) {}
 
-  /** Attempts under way: more, or fewer. */
+  /** Changes the number of attempts in flight. */
   run(environmentId: number, change: number): void {
     this.change(environmentId, 'running', change);
   }
 
-  /** Deliveries held, running or waiting: more, or fewer. */
+  /** Changes the number of deliveries held, in flight or waiting. */
   hold(environmentId: number, change: number): void {
     this.change(environmentId, 'held', change);
   }
 
-  /** Deliveries that wait for nothing but this machine's time: more, or fewer. */
+  /** Changes the number of deliveries that are ready but waiting for CPU. */
   makeReady(environmentId: number, change: number): void {
     const share = this.fairShare.get(environmentId) ?? this.begin(environmentId);
     share.ready += change;
     this.endIfEmpty(share);
   }
 
-  /** How many of those there are of the environment. */
+  /** Returns the environment's deliveries that are ready but waiting for CPU. */
   ready(environmentId: number): number {
     return this.fairShare.get(environmentId)?.ready ?? 0;
   }
 
-  /** Attempts of the environment that are under way. */
+  /** Returns the environment's attempts in flight. */
   running(environmentId: number): number {
     return this.fairShare.get(environmentId)?.running ?? 0;
   }
 
-  /** Waits at the end; who waits already keeps its place. */
+  /** Appends a waiter to its environment's queue. A waiter that is already in the queue keeps its position. */
   wait(environmentId: number, waiter: Waiter, kind: 'first' | 'retry'): void {
     let waiting = this.waiting.get(environmentId);
     if (!waiting)
@@ -101,8 +107,8 @@ export class FairShare<Waiter> {
   }
 
   /**
-   * Takes out whose turn it is: of the organization with the fewest attempts under way, of its environment with the fewest, who
-   * waits longest. Null when nobody waits for a place of those that are free.
+   * Removes and returns the next waiter: the longest-waiting one of the environment with the fewest attempts in flight,
+   * within the organization with the fewest attempts in flight. Returns null if no waiter may use the free slots.
    */
   next({ isFull, mayRetry }: SlotLimits): Waiter | null {
     let best: {
@@ -133,13 +139,16 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** Whether an environment holds more than its part, or runs more: an equal one of its organization's, which is an equal one of all. */
+  /**
+   * Returns true if an environment holds or runs more than its share. Organizations have equal shares of the total, and
+   * environments have equal shares of their organization's.
+   */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
   }
 
-  /** The environments that hold more than their part. */
+  /** Returns the environments that hold more than their share. */
   aboveShare(): number[] {
     return [...this.fairShare.values()]
       .filter((share) => this.isAbove(share, 'held'))
@@ -148,7 +157,7 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // One that is not here yet would have a part as well.
+    // Leave a share for one more organization and environment that have nothing here yet.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 
@@ -186,7 +195,7 @@ export class FairShare<Waiter> {
     return sum;
   }
 
-  /** Takes a share out of its organization's sum. */
+  /** Subtracts a share from its organization's totals. */
   private leave(environmentShare: EnvironmentShare): void {
     const sum = this.sum(environmentShare);
     sum.running -= environmentShare.running;
@@ -211,7 +220,7 @@ export class FairShare<Waiter> {
         const share = this.fairShare.get(environmentId);
         if (share) this.assignOrganization(share, organization);
       },
-      // It is asked again when the environment comes back.
+      // The lookup is repeated when the environment becomes active again.
       () => undefined,
     );
   }

@@ -6,7 +6,7 @@ import { LocalScheduler } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';
 import { RateLimitTokens } from './rate-limit-tokens.js';
 
-/** Decides what of a claim may run now. */
+/** Decides which claimed deliveries may run now. */
 @Injectable()
 export class Gates {
   constructor(
@@ -18,7 +18,10 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Lets through what may run; the rest waits behind its target's gate. When this throws, what it did not come to is free again. */
+  /**
+   * Passes deliveries that may run to the local scheduler, and parks the others behind their target's gate. If this
+   * throws, undecided deliveries are released.
+   */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -26,24 +29,27 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.lane.accept(delivery);
         else {
-          // At once, for those that follow it here.
+          // Note the target immediately, because later deliveries of this batch depend on it.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
         decided += 1;
       }
     } finally {
-      // A claim that nobody works on would be kept for as long as this worker lives.
+      // Otherwise the claims would block these deliveries until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // And again: a look at the table in between has not seen them there.
+      // Note the targets again: a poll of the table that ran before the release has not seen the parked deliveries.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }
 
-  /** Has the lane keep to a target's concurrency, and returns its limit in deliveries per second, or null. */
+  /**
+   * Applies a target's concurrency limit to the local scheduler. Returns the target's limit in deliveries per second,
+   * or null.
+   */
   async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
-    // One target that can't be loaded must not hold up the others: its attempt finds out and is put off.
+    // A target that cannot be loaded must not block the others. Its own attempt fails and is postponed.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     if (target) this.lane.setCeiling(environmentId, targetId, target.concurrency);
     return target?.ratePerSecond ?? null;
@@ -54,7 +60,7 @@ export class Gates {
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
-    // Earlier ones of its replay wait there. What was never sent has no order to keep.
+    // Earlier deliveries of the same replay wait behind the gate. Only replays have an order to keep.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;
   }

@@ -7,7 +7,7 @@ const held = (messageId: string | null, bytes: number): { messageId: string | nu
 });
 
 describe('HeldBytes', () => {
-  it('counts the payload of a message once, until the last of its deliveries is let go', () => {
+  it('counts the payload of a message once, until its last delivery is released', () => {
     const bytes = new HeldBytes();
 
     for (let i = 0; i < 3; i += 1) bytes.hold(held('m', 100));
@@ -22,7 +22,7 @@ describe('HeldBytes', () => {
     expect(bytes.total).toBe(7);
   });
 
-  it('is at zero when everything was let go, in whatever order', () => {
+  it('is zero after everything was released, in any order', () => {
     const one = fc.record({ messageId: fc.constantFrom(null, 'a', 'b'), bytes: fc.integer({ min: 0, max: 50 }) });
     fc.assert(
       fc.property(fc.array(one), fc.array(fc.nat()), (all, order) => {

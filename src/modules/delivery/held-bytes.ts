@@ -1,12 +1,15 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Something with a payload; the parts of a message share theirs. */
+/** An object with a payload. The deliveries of a fan-out share their message's payload. */
 interface Held {
   messageId?: Id | null;
   payload: string | Buffer | null;
 }
 
-/** How much memory the payloads of held deliveries take: that of a fan-out counts once, for as long as one of its deliveries is held. */
+/**
+ * Tracks the memory used by the payloads of held deliveries. The payload of a fan-out counts once while at least one of
+ * its deliveries is held.
+ */
 export class HeldBytes {
   total = 0;
   private readonly sharers = new Map<Id, number>();

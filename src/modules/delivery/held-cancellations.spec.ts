@@ -13,7 +13,10 @@ const DELIVERY = {
   targetId: TARGET,
 } as ClaimedDelivery;
 
-/** A lane in which deliveries wait, and a table that has everything marked as cancelled; `held` in pages. */
+/**
+ * A local scheduler with waiting deliveries, and a table that has marked everything as cancelled. `held` contains pages
+ * of targets.
+ */
 function arrange(held: { environmentId: number; targetId: string }[][] = []) {
   const world = {
     evicted: [] as string[],
@@ -59,7 +62,7 @@ describe('HeldCancellations', () => {
     jest.useRealTimers();
   });
 
-  it('asks nobody about a target of which nothing was cancelled', async () => {
+  it('does not query storage for a target without cancellations', async () => {
     const { cancelled, world } = arrange();
     world.tell(`7:${OTHER}`);
     world.tell(`8:${TARGET}`);
@@ -68,14 +71,14 @@ describe('HeldCancellations', () => {
     expect(world.asked).toBe(0);
   });
 
-  it('says what a claim brought along without asking', async () => {
+  it('returns a reason that was part of the claim without a query', async () => {
     const { cancelled, world } = arrange();
 
     expect(await cancelled.reasonOf({ ...DELIVERY, cancelReason: 'erased' })).toBe('erased');
     expect(world.asked).toBe(0);
   });
 
-  it('gives back what waits, asks before each start for half a minute, and gives back once more', async () => {
+  it('releases waiting deliveries, queries storage before each start for 30 seconds, and then releases once more', async () => {
     const { cancelled, world } = arrange();
 
     world.tell(`7:${TARGET}`);
@@ -93,7 +96,7 @@ describe('HeldCancellations', () => {
     ]);
   });
 
-  it('a second one begins the half minute anew', async () => {
+  it('restarts the 30 seconds after a second cancellation', async () => {
     const { cancelled, world } = arrange();
 
     world.tell(`7:${TARGET}`);
@@ -105,7 +108,7 @@ describe('HeldCancellations', () => {
     expect(world.evicted).toHaveLength(2);
   });
 
-  it('after changes may have been missed it looks for what is marked and held', async () => {
+  it('searches for marked and claimed deliveries after notifications may have been missed', async () => {
     const [first, second] = [
       { environmentId: 7, targetId: TARGET },
       { environmentId: 9, targetId: TARGET },
@@ -121,7 +124,7 @@ describe('HeldCancellations', () => {
     expect(await cancelled.reasonOf({ ...DELIVERY, targetId: OTHER })).toBeNull();
   });
 
-  it('while word may be missing it asks before each start, whatever the target', async () => {
+  it('queries storage before each start, for every target, while notifications are unavailable', async () => {
     const { cancelled, world } = arrange();
 
     expect(await cancelled.reasonOf(DELIVERY)).toBeNull();

@@ -6,13 +6,16 @@ import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/cl
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** Longer than a claim is on its way from the table into the lane. */
+/** Longer than a claimed delivery takes from the table to the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**
- * What this process holds of targets whose deliveries were cancelled or erased. Once it hears of one, what waits in the
- * lane is given back, which ends the marked ones. What is on its way into the lane at that moment is found by asking for
- * the mark before each start, and by giving back once more when that ends. While nothing can be heard, every start asks.
+ * Handles cancellation and erasure of deliveries that this process holds. On a notification for a target, its waiting
+ * deliveries are evicted from the local scheduler and released, which ends the marked ones.
+ *
+ * Deliveries that are being claimed at that time are covered twice: each start checks the mark in storage for a while,
+ * and the eviction is repeated at the end of that time. While notifications are unavailable, every start checks
+ * storage.
  */
 @Injectable()
 export class HeldCancellations {
@@ -31,12 +34,15 @@ export class HeldCancellations {
       'withdrawal',
       (key) =>
         void this.heard(key).catch((error: unknown) => {
-          this.logger.warn(`What was cancelled could not be given back: ${(error as Error).message}`);
+          this.logger.warn(`Cancelled deliveries could not be released: ${(error as Error).message}`);
         }),
     );
   }
 
-  /** Why a delivery must not start any more, or null. Asks storage, and then is a promise, only where something was, or may have been, cancelled a moment ago. */
+  /**
+   * Returns why a delivery must not start any more, or null. Queries storage, and returns a promise, only if a recent
+   * cancellation is known or possible.
+   */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;
@@ -48,7 +54,7 @@ export class HeldCancellations {
 
   private async heard(key: string): Promise<void> {
     if (key !== '*') return this.cancelled(parsed(key));
-    // Changes may have been missed.
+    // Notifications may have been missed.
     let after: TargetKey | null = null;
     do {
       const targets: TargetKey[] = await this.cancellations.heldTargets(after);

@@ -3,8 +3,9 @@ import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
- * What is kept of an exchange, as JSON: headers that let somebody in, and those that a named secret is part of, are hidden before they are
- * stored, for everybody and for good; values of the event's own headers stay with the event. Null for what an adapter gave that is no exchange.
+ * Returns the request and response of an attempt as JSON for storage, or null if the adapter returned no valid
+ * exchange. Credentials and headers that contain a named secret are hidden before they are stored, so nobody can read
+ * them later. Values of the event's own headers are not stored here, because the event has them.
  */
 export function keptExchange(
   exchange: SentExchange | undefined,
@@ -30,7 +31,7 @@ export function keptExchange(
   );
 }
 
-/** Adapters of extensions are not checked by our compiler. */
+/** The compiler does not check adapters of extensions. */
 function isExchange({ method, url, headers, answered }: SentExchange): boolean {
   return (
     typeof method === 'string' &&

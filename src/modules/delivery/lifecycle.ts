@@ -8,7 +8,10 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Starts the worker, and drains it: nothing new starts, what runs ends and is recorded, the rest is handed back. */
+/**
+ * Starts the worker, and drains it: no new attempts start, running ones finish and are recorded, and all other
+ * deliveries are released.
+ */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
@@ -27,7 +30,8 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
     this.presence.start(this.lane);
-    // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
+    // Without the sweep, only wake-ups start deliveries. Durability tests use this to prove that they would detect a
+    // loss.
     if (this.config.reconcile) {
       this.claims.attend(
         () => this.dispatcher.loop.wake(),
@@ -41,7 +45,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
   async beforeApplicationShutdown(): Promise<void> {
     const waiting = this.lane.close();
     await Promise.all([this.dispatcher.loop.stop(), this.releaser.loop.stop()]);
-    // Not waited for: leaving gives back the same, and an absent storage must not hold up the exit.
+    // Not awaited: unregistering the worker releases the same claims, and unavailable storage must not delay the exit.
     void this.claims.release(waiting, false).catch(() => undefined);
     await this.worker.idle();
     await this.presence.stop().catch(() => undefined);

@@ -7,10 +7,10 @@ import { type AttemptReport, DeliveryListener } from '#modules/delivery/contract
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 
-/** Promises of listeners that have not ended: a listener that hangs must not fill the memory. */
+/** Maximum number of unfinished listener calls. A hanging listener must not fill the memory. */
 const UNENDED_MAX = 1_000;
 
-/** Tells the listeners of extensions what came of attempts. Where there are none, nothing is put together. */
+/** Notifies the listeners of extensions about attempts. Without listeners, no report is built. */
 @Injectable()
 export class DeliveryListeners implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -28,7 +28,7 @@ export class DeliveryListeners implements OnModuleInit {
     return this.listeners.length > 0;
   }
 
-  /** Returns at once, whatever the listeners do. */
+  /** Calls all listeners and returns immediately. */
   tell(delivery: ClaimedDelivery, { result, target }: Performed): void {
     if (result.attempt === null || target === null) return;
     const report: AttemptReport = {
@@ -80,6 +80,6 @@ export class DeliveryListeners implements OnModuleInit {
   private complain(): void {
     if (this.isComplaining) return;
     this.isComplaining = true;
-    this.logger.warn(`Delivery listeners have not ended ${UNENDED_MAX} calls: they hear nothing until they do.`);
+    this.logger.warn(`Delivery listeners have not finished ${UNENDED_MAX} calls: they are skipped until they do.`);
   }
 }

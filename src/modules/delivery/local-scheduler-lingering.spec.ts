@@ -11,7 +11,7 @@ import type { WorkerHeartbeat } from './worker-heartbeat.js';
 const AT_ONCE_AT_FIRST = 32;
 
 describe('attempts that take minutes', () => {
-  it('leave their places in the window to others of their target, and end as any', () => {
+  it('release their slots in the window to other deliveries of the target, and end normally', () => {
     const presence = {
       claimant: () => 'worker',
       mayStart: () => true,

@@ -14,7 +14,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Far more looks at the configuration than any single call needs: whoever takes more is going round in circles. */
+/** Far more reads of the configuration than any single call needs. More of them indicate an endless loop. */
 const LOOKS_MAX = 10_000;
 
 const TARGETS = ['a', 'b', 'c'] as const;
@@ -55,7 +55,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 let count = 0;
 
-/** Every answer comes at once. */
+/** A stopped clock: every response arrives immediately. */
 class StoppedClock extends Clock {
   override now = (): Date => new Date(0);
   override nowMs = (): number => 0;
@@ -64,7 +64,7 @@ class StoppedClock extends Clock {
 
 const BUSY = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
 
-/** A payload as long as this, without its bytes. */
+/** An object with this length, to simulate a payload without allocating it. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 function event(targetId: string, payloadLength = 0, ratePerSecond: number | null = null): NewEvent {
@@ -82,7 +82,7 @@ function event(targetId: string, payloadLength = 0, ratePerSecond: number | null
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 0): ClaimedDelivery =>
   ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts }) as ClaimedDelivery;
 
-/** The lane beside the plainest account of what it should hold. */
+/** The local scheduler, next to a simple model of what it should hold. */
 class Model {
   readonly lane: LocalScheduler;
   readonly reserved: NewEvent[] = [];
@@ -122,7 +122,7 @@ class Model {
     );
   }
 
-  /** Takes one step with both, and compares. */
+  /** Applies one step to both, and compares them. */
   take(each: Step): void {
     this.looks = 0;
     if (each.do === 'accept') this.accept(claimed(event(each.target, each.size), each.attempts), each.probe);
@@ -136,7 +136,7 @@ class Model {
     this.compare();
   }
 
-  /** Ends everything that is left, in the order in which a process does. */
+  /** Ends everything that is left, in the same order as a process at shutdown. */
   finish(closes: boolean): void {
     this.looks = 0;
     if (closes) {
@@ -223,9 +223,12 @@ class Model {
     expect(this.lane.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
   }
 
-  /** First attempts that wait at targets that would take them, or have them wait for no longer than an answer takes. */
+  /**
+   * Counts first attempts that wait at targets which would accept them, or whose responses are so quick that the wait
+   * is short.
+   */
   private ready(): number {
-    // All of them came this moment, which is half a second long.
+    // All responses arrived at the same time, within the half second of the rate meter.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
     const ofUs = TARGETS.filter(
       (each) =>
@@ -237,16 +240,16 @@ class Model {
   }
 }
 
-/** Takes one out of a list, when there is one. */
+/** Removes an element from a list and returns it, if there is one. */
 function chosen<T>(list: T[], index: number): T[] {
   return list.length === 0 ? [] : list.splice(index % list.length, 1);
 }
 
-describe('the lane under any sequence of events', () => {
+describe('LocalScheduler under any sequence of events', () => {
   const steps = fc.array(step, { maxLength: 200, size: 'max' });
 
   it.each([1, 2, 5, 1_000])(
-    "keeps windows, ceiling and the retries' half, and holds what it should, at a concurrency of %i",
+    "respects the windows, the ceiling and the retries' half, and holds the expected deliveries, at a concurrency of %i",
     (concurrency) => {
       fc.assert(
         fc.property(steps, (each) => {
@@ -258,7 +261,7 @@ describe('the lane under any sequence of events', () => {
     },
   );
 
-  it('holds nothing and no bytes once everything has ended', () => {
+  it('holds no deliveries and no bytes after everything has ended', () => {
     fc.assert(
       fc.property(steps, fc.constantFrom(3, 1_000), fc.boolean(), (each, concurrency, closes) => {
         const model = new Model(concurrency);

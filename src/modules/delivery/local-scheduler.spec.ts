@@ -11,10 +11,10 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Far more looks at the configuration than any single call needs: whoever takes more is going round in circles. */
+/** Far more reads of the configuration than any single call needs. More of them indicate an endless loop. */
 const LOOKS_MAX = 10_000;
 
-/** A lane with everything around it in memory; attempts start and end only as the test says. */
+/** A local scheduler with in-memory dependencies. Attempts start and end only when the test says so. */
 function arrange(concurrency = 4) {
   const world = {
     open: new Set<string>(),
@@ -56,7 +56,7 @@ function arrange(concurrency = 4) {
     (turn) => running.push(turn),
     () => undefined,
   );
-  /** The oldest running attempt against a target is answered and recorded. */
+  /** Ends the oldest running attempt at a target and records its result. */
   const end = (targetId: string, outcome: Outcome | null = 'success'): void => {
     world.looks = 0;
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
@@ -92,14 +92,14 @@ function event(targetId: string, more: Partial<NewEvent> = {}): NewEvent {
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent): ClaimedDelivery =>
   ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts: 0 }) as ClaimedDelivery;
 
-/** A payload as long as this, without its bytes. */
+/** An object with this length, to simulate a payload without allocating it. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 const many = (length: number, targetId: string, attempts = 0): ClaimedDelivery[] =>
   Array.from({ length }, () => delivery(targetId, attempts));
 
-describe('what the lane lets in', () => {
-  it('keeps a place for an event until its commit, and runs it then', () => {
+describe('LocalScheduler: admission', () => {
+  it('reserves a slot for an event until its commit, and then starts the delivery', () => {
     const { lane, running } = arrange();
     const accepted = event('a');
 
@@ -112,7 +112,7 @@ describe('what the lane lets in', () => {
     expect(running[0]?.probe).toBe(false);
   });
 
-  it('frees the place when the commit fails', () => {
+  it('releases the slot when the commit fails', () => {
     const { lane } = arrange();
     const accepted = event('a');
     lane.reserve(accepted);
@@ -131,7 +131,7 @@ describe('what the lane lets in', () => {
     expect(lane.figures().held).toBe(1);
   });
 
-  it('parks events beyond the permits of a limited target, and asks for none for an unlimited one', () => {
+  it('parks events beyond the rate limit of a target, and takes no tokens for an unlimited one', () => {
     const { lane, world } = arrange();
     world.permits = 2;
 
@@ -140,7 +140,7 @@ describe('what the lane lets in', () => {
     expect(lane.figures().held).toBe(3);
   });
 
-  it('spends no permit on an event that does not run', () => {
+  it('consumes no token for an event that does not run', () => {
     const { lane, world } = arrange();
     world.permits = 1;
     world.open.add('a');
@@ -150,7 +150,7 @@ describe('what the lane lets in', () => {
     expect(world.permits).toBe(1);
   });
 
-  it('holds 2000 of one target and parks the next, and 8000 in all and leaves the next', () => {
+  it('holds 2,000 deliveries of one target and parks the next; holds 8,000 in total and leaves the next', () => {
     const { lane } = arrange();
     const admitted = ['a', 'b', 'c', 'd'].map((target) =>
       Array.from({ length: 2_000 }, () => lane.reserve(event(target))),
@@ -165,7 +165,7 @@ describe('what the lane lets in', () => {
     expect(lane.reserve(event('e'))).toBe('run');
   });
 
-  it('leaves what comes once 128 MB are held, and claims nothing more', () => {
+  it('leaves further events once 128 MB are held, and claims nothing more', () => {
     const { lane } = arrange();
     lane.reserve(event('a', { payload: payloadOf(BYTES_MAX - 1) }));
 
@@ -185,7 +185,7 @@ describe('what the lane lets in', () => {
     expect(lane.roomFor(2, 'a')).toBe(64);
   });
 
-  it('passes the word on that rows were left', () => {
+  it('reports unclaimed rows', () => {
     const { lane } = arrange();
     let told = 0;
     lane.connect(
@@ -198,7 +198,7 @@ describe('what the lane lets in', () => {
     expect(told).toBe(1);
   });
 
-  it('claims under the name of the worker while that is present', () => {
+  it('returns the id of the worker for claims while its heartbeat is valid', () => {
     const { lane, world } = arrange();
 
     expect(lane.claimant()).toBe('worker');
@@ -207,8 +207,8 @@ describe('what the lane lets in', () => {
   });
 });
 
-describe('what the lane starts', () => {
-  it('runs no more against one target than its window, and others meanwhile', () => {
+describe('LocalScheduler: starting', () => {
+  it("runs no more attempts at a target than its window, while other targets' attempts run", () => {
     const { lane, against } = arrange(1_000);
 
     for (const each of [...many(40, 'slow'), ...many(5, 'healthy')]) lane.accept(each);
@@ -217,7 +217,7 @@ describe('what the lane starts', () => {
     expect(against('healthy')).toBe(5);
   });
 
-  it('starts in the order of arrival, the next one when one is answered and not only when it is recorded', () => {
+  it('starts in the order of arrival, and starts the next delivery on a response, before its result is recorded', () => {
     const { lane, running } = arrange(1_000);
     const deliveries = many(34, 'a');
     for (const each of deliveries) lane.accept(each);
@@ -231,7 +231,7 @@ describe('what the lane starts', () => {
     expect(lane.figures().held).toBe(33);
   });
 
-  it('halves the window of a target that asks for less', () => {
+  it('halves the window of a target that asks for a lower rate', () => {
     const { lane, end, against } = arrange(1_000);
     for (const each of many(100, 'a')) lane.accept(each);
 
@@ -243,7 +243,7 @@ describe('what the lane starts', () => {
     expect(against('a')).toBe(16);
   });
 
-  it("keeps to what a target's owner allows, however the deliveries come", () => {
+  it("respects a target's concurrency limit, for accepted and claimed deliveries", () => {
     const { lane, end, against } = arrange(1_000);
     const arriving = Array.from({ length: 5 }, () => event('a', { concurrency: 2 }));
 
@@ -257,7 +257,7 @@ describe('what the lane starts', () => {
     expect([against('a'), against('b'), lane.roomFor(1, 'b')]).toEqual([2, 3, -3]);
   });
 
-  it("follows a change of what a target's owner allows", () => {
+  it("applies a change of a target's concurrency limit", () => {
     const { lane, end, against } = arrange(1_000);
     for (const each of many(40, 'a')) lane.accept(each);
 
@@ -271,7 +271,7 @@ describe('what the lane starts', () => {
     expect(against('a')).toBeGreaterThan(2);
   });
 
-  it('remembers nothing of a target that is allowed what all are', () => {
+  it('stores nothing for a target without a limit', () => {
     const { lane } = arrange();
 
     lane.setCeiling(1, 'a', null);
@@ -279,7 +279,7 @@ describe('what the lane starts', () => {
     expect(lane.figures().targets).toBe(0);
   });
 
-  it('keeps a probe a probe', () => {
+  it('passes on that a delivery is a probe', () => {
     const { lane, running } = arrange();
 
     lane.accept(delivery('a'), true);
@@ -287,7 +287,7 @@ describe('what the lane starts', () => {
     expect(running[0]?.probe).toBe(true);
   });
 
-  it('leaves half of the ceiling to first attempts', () => {
+  it('reserves half of the ceiling for first attempts', () => {
     const { lane, against } = arrange(4);
 
     for (const each of [...many(10, 'dead', 1), ...many(10, 'healthy')]) lane.accept(each);
@@ -296,7 +296,7 @@ describe('what the lane starts', () => {
     expect(against('healthy')).toBe(2);
   });
 
-  it('goes on while retries wait for their half and a first attempt ends', () => {
+  it('continues while retries wait for their half and a first attempt ends', () => {
     const { lane, end, against } = arrange(4);
     for (const each of [...many(3, 'dead', 1), ...many(2, 'healthy')]) lane.accept(each);
 
@@ -306,7 +306,7 @@ describe('what the lane starts', () => {
     expect(against('healthy')).toBe(1);
   });
 
-  it("lets a first attempt start while a retry of the same target waits for the retries' half", () => {
+  it("starts a first attempt while a retry of the same target waits for the retries' half", () => {
     const { lane, running } = arrange(4);
 
     for (const each of [...many(3, 'a', 1), delivery('a')]) lane.accept(each);
@@ -314,7 +314,7 @@ describe('what the lane starts', () => {
     expect(running.map((turn) => turn.delivery.attempts)).toEqual([1, 1, 0]);
   });
 
-  it('gives the free place to a target that waits for one, also while the target that freed it has more to do', () => {
+  it('gives a free slot to a waiting target, even if the target that released it has more deliveries', () => {
     const { lane, end, against } = arrange(2);
     for (const each of [...many(50, 'busy'), delivery('other')]) lane.accept(each);
 
@@ -325,8 +325,8 @@ describe('what the lane starts', () => {
   });
 });
 
-describe('what a free place costs', () => {
-  it('looks at no target that waits with retries only, however many do, while retries hold their half', () => {
+describe('LocalScheduler: cost of a free slot', () => {
+  it('skips all targets with only retries without reading them, while retries use their half', () => {
     const { lane, world, running, end, against } = arrange(8);
     for (let i = 0; i < 3_000; i += 1) lane.accept(delivery(`failing ${i}`, 1));
     for (const each of many(10, 'healthy')) lane.accept(each);
@@ -338,7 +338,7 @@ describe('what a free place costs', () => {
     expect(world.looks).toBeLessThan(10);
   });
 
-  it('starts one of them for one retry that ends', () => {
+  it('starts one retry for each retry that ends', () => {
     const { lane, world, running, end } = arrange(8);
     for (let i = 0; i < 3_000; i += 1) lane.accept(delivery(`failing ${i}`, 1));
     expect(running).toHaveLength(4);
@@ -351,8 +351,8 @@ describe('what a free place costs', () => {
   });
 });
 
-describe('what the lane gives back', () => {
-  it('evicts what waits for one target, and nothing that runs or waits for another', () => {
+describe('LocalScheduler: eviction and shutdown', () => {
+  it("evicts one target's waiting deliveries, but no running ones and none of other targets", () => {
     const { lane, running } = arrange(3);
     const [a, b] = [many(5, 'a'), many(2, 'b')];
     for (const each of [...a, ...b]) lane.accept(each);
@@ -365,7 +365,7 @@ describe('what the lane gives back', () => {
     expect(lane.figures()).toMatchObject({ running: 3, held: 5 });
   });
 
-  it('closes: returns what had not started, starts and admits nothing more', () => {
+  it('close() returns the deliveries that have not started; nothing more starts or is admitted', () => {
     const { lane, running, end } = arrange(2);
     const reserved = event('a');
     lane.reserve(reserved);
@@ -383,10 +383,10 @@ describe('what the lane gives back', () => {
   });
 });
 
-describe('what the lane holds while its claims are in doubt', () => {
+describe('LocalScheduler: uncertain claims', () => {
   const held = (targetId: string, claimedBy: string): ClaimedDelivery => ({ ...delivery(targetId), claimedBy });
 
-  it('starts nothing that waits, and all of it once the lease is known to last', () => {
+  it('starts no waiting delivery, and all of them once the lease is confirmed', () => {
     const { lane, world, running, end } = arrange(2);
     for (const each of many(4, 'a')) lane.accept(each);
     world.inDoubt = true;
@@ -402,7 +402,7 @@ describe('what the lane holds while its claims are in doubt', () => {
     expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
   });
 
-  it('forgets what waits under a name that was declared dead, and nothing else', () => {
+  it('drops the waiting deliveries of a worker id that was declared dead, and nothing else', () => {
     const { lane, running, end } = arrange(1);
     lane.accept(held('a', 'dead'));
     lane.accept(held('a', 'dead'));
@@ -419,7 +419,7 @@ describe('what the lane holds while its claims are in doubt', () => {
     expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
   });
 
-  it('forgets with the next beat what came in under a name that was dead already', () => {
+  it('drops deliveries that arrive under a dead worker id with the next heartbeat', () => {
     const { lane, world, running } = arrange();
     world.inDoubt = true;
     lane.accept(held('a', 'dead'));
@@ -434,10 +434,10 @@ describe('what the lane holds while its claims are in doubt', () => {
   });
 });
 
-describe('what the lane does for one tenant beside another that fills it', () => {
+describe('LocalScheduler: a tenant beside another one that uses all slots', () => {
   const of = (environmentId: number, targetId: string): ClaimedDelivery => ({ ...delivery(targetId), environmentId });
 
-  it('has places for it beyond the ceiling, again and again, and none for who fills it', () => {
+  it('gives the small tenant slots above the ceiling repeatedly, and the large one none', () => {
     const { lane, running, end, against } = arrange(8);
     for (let i = 0; i < 50; i += 1) lane.accept(of(1, `hanging ${i}`));
     expect(running).toHaveLength(8);
@@ -455,7 +455,7 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     expect(running.filter(({ delivery: { environmentId } }) => environmentId === 3).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('gives it the next place that is free, however many wait', () => {
+  it('gives the small tenant the next free slot, however many deliveries wait', () => {
     const { lane, running, end } = arrange(4);
     for (let i = 0; i < 50; i += 1) lane.accept(of(1, `hanging ${i}`));
     lane.accept(of(3, 'healthy'));
@@ -465,7 +465,7 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     expect(running.map((turn) => turn.delivery.targetId)).toContain('healthy');
   });
 
-  it('names who fills it, keeps room for others to claim, and takes what they are sent beyond the bound of one', () => {
+  it("reports the large tenant as crowding, keeps room to claim for others, and accepts their events beyond one tenant's limit", () => {
     const { lane } = arrange(4);
     for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `hanging ${i}`));
 
@@ -475,7 +475,7 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     expect(lane.reserve(event('healthy', { environmentId: 3 }))).toBe('run');
   });
 
-  it('names who holds all there is room for also while places are free', () => {
+  it('reports a tenant that holds the maximum as crowding, even while slots are free', () => {
     const { lane, running } = arrange(1_024);
     for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `slow ${i % 4}`));
 
@@ -484,7 +484,7 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     expect([lane.room(1), lane.room(3)]).toEqual([0, 100]);
   });
 
-  it('lets one tenant alone have every place', () => {
+  it('lets a single tenant use every slot', () => {
     const { lane, running } = arrange(64);
     for (let i = 0; i < 100; i += 1) lane.accept(of(1, `target ${i}`));
 
@@ -492,8 +492,8 @@ describe('what the lane does for one tenant beside another that fills it', () =>
   });
 });
 
-describe('what the lane says of its pressure', () => {
-  /** So many have been delivered a moment ago. */
+describe('LocalScheduler.pressure', () => {
+  /** Simulates recent deliveries. */
   const delivered = ({ lane, end }: Pick<ReturnType<typeof arrange>, 'lane' | 'end'>, count: number): void => {
     for (let i = 0; i < count; i += 1) {
       lane.accept(delivery('quick'));
@@ -501,7 +501,7 @@ describe('what the lane says of its pressure', () => {
     }
   };
 
-  it('is what waits for a place, until it has one', () => {
+  it('counts deliveries that wait for a slot, until they get one', () => {
     const { lane, end } = arrange(4);
     delivered({ lane, end }, 100);
     for (const each of many(7, 'a')) lane.accept(each);
@@ -515,7 +515,7 @@ describe('what the lane says of its pressure', () => {
     expect(lane.pressure(1)).toBeNull();
   });
 
-  it('is nothing of what waits for a receiver, and nothing of retries', () => {
+  it('does not count deliveries that wait for a receiver, or retries', () => {
     const { lane, end } = arrange(1_000);
     delivered({ lane, end }, 1_000);
     for (const each of [...many(100, 'never answers'), ...many(600, 'retried', 1)]) lane.accept(each);
@@ -524,7 +524,7 @@ describe('what the lane says of its pressure', () => {
     expect(lane.pressure(1)).toBeNull();
   });
 
-  it('is nothing while every place is kept by receivers that do not answer', () => {
+  it('is null while all slots are used by receivers that do not respond', () => {
     const { lane } = arrange(4);
 
     for (const each of many(7, 'a')) lane.accept(each);
@@ -532,7 +532,7 @@ describe('what the lane says of its pressure', () => {
     expect(lane.pressure(1)).toBeNull();
   });
 
-  it('is nothing of what was handed back', () => {
+  it('does not count evicted deliveries', () => {
     const { lane, end } = arrange(4);
     delivered({ lane, end }, 100);
     for (const each of many(7, 'a')) lane.accept(each);

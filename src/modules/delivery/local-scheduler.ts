@@ -26,28 +26,28 @@ import { LanePressure } from './scheduler-pressure.js';
 import { hasResponded, TimeoutIsolation } from './timeout-isolation.js';
 import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** A delivery that waits for its turn in this process. */
+/** A delivery that this process has scheduled. */
 export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
-  /** When its attempt began, by the monotonic clock; absent before. */
+  /** When its attempt began, on the monotonic clock; absent before. */
   startedMs?: number;
-  /** Its target was not known to answer when it began. */
+  /** True if the target was not known to respond when the attempt began. */
   isUnheard?: boolean;
-  /** It gave its place in the window back before it ended. */
+  /** True if the attempt released its slot in the concurrency window before it ended. */
   isLingering?: boolean;
 }
 
-/** What this process holds for one target. */
+/** The deliveries and limits of one target in this process. */
 interface TargetLane {
   environmentId: number;
   targetId: Id;
   window: ConcurrencyWindow;
-  /** First attempts and retries apart, so that neither stands in the other's way. */
+  /** First attempts and retries have separate queues, so that neither blocks the other. */
   waiting: { first: DeliveryTurn[]; retry: DeliveryTurn[] };
-  /** Where both wait they take turns. */
+  /** Alternates between first attempts and retries if both wait. */
   retryIsNext: boolean;
-  /** Places kept for events whose commit is under way. */
+  /** Slots reserved for events whose commit is in flight. */
   reserved: number;
   answering: Answering;
   ready: number;
@@ -55,40 +55,43 @@ interface TargetLane {
   isHeldBack: boolean;
 }
 
-/** Deliveries held at once: running, waiting, and kept places. */
+/** Maximum number of deliveries held at once: in flight, waiting, and reserved slots. */
 const HELD_MAX = 8_000;
 const HELD_PER_TARGET_MAX = 2_000;
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Beyond that, for those who hold less than their share. */
+/** Additional deliveries for environments that hold less than their share. */
 const HELD_FOR_OTHERS = 2_000;
 /**
- * Attempts beyond the ceiling, as a part of it, for those who run less than their share: who is quick is not to wait until
- * somebody's receivers that never answer have been waited for.
+ * Additional attempts above the ceiling, as a fraction of it, for environments that run less than their share. Without
+ * them, fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
-/** Claimed at once for an environment with less than its share while every place is taken. */
+/** Maximum number of deliveries claimed at once for an environment below its share while all slots are taken. */
 const ROOM_FOR_OTHERS = 100;
 
 /**
- * The deliveries in this process: which may start, and which wait. One window per target, so that a slow target fills
- * its own window and nobody else's, and one ceiling for all of which retries get at most half. One tenant alone may have
- * all places up to the ceiling; some beyond it are for the others. Who is not known to answer may have to wait for less than that.
+ * Schedules the deliveries of this process.
+ *
+ * - Each target has its own concurrency window, so a slow target blocks only itself.
+ * - A common ceiling limits all attempts. Retries get at most half of it.
+ * - A single tenant may use all slots up to the ceiling. Additional slots above it are reserved for other tenants.
+ * - Targets that are not known to respond may be limited to fewer slots (see `TimeoutIsolation`).
  */
 @Injectable()
 export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly targets = new Map<string, TargetLane>();
-  /** Who has which part of the room here; and the targets with deliveries that only the common ceiling holds back. */
+  /** Shares of the capacity by tenant, and the targets with deliveries that wait only for the common ceiling. */
   private readonly shares: FairShare<TargetLane>;
   private readonly pressing: LanePressure;
   private readonly silent: TimeoutIsolation<TargetLane>;
-  /** Deliveries held by the name that they were claimed under. */
+  /** Number of deliveries held, by the worker id under which they were claimed. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
   private retriesRunning = 0;
   private held = 0;
   private readonly bytes = new HeldBytes();
   private closed = false;
-  /** Something that was admitted did not start because its claim may be lost. */
+  /** True if a delivery could not start because its claim may be lost. */
   private isStalled = false;
   private runTurn: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   private onLeft: () => void = () => undefined;
@@ -111,7 +114,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
-  /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
+  /** Connects the function that makes attempts, and a callback for rows that are left to the dispatcher. */
   connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
@@ -136,7 +139,9 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return 'run';
   }
 
-  /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
+  /**
+   * Returns the environment's deliveries that are ready but waiting for CPU in this process, or null if there are none.
+   */
   pressure(environmentId: number): Pressure | null {
     return this.closed ? null : this.pressing.forEnvironment(environmentId);
   }
@@ -168,7 +173,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.onLeft();
   }
 
-  /** How many claimed deliveries this process still has room for: of anybody, or of an environment that has less than its share. */
+  /**
+   * Returns how many more claimed deliveries this process can hold: in general, or for an environment that has less
+   * than its share.
+   */
   room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
@@ -176,19 +184,19 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return Math.max(0, Math.min(ROOM_FOR_OTHERS, HELD_MAX + HELD_FOR_OTHERS - this.held));
   }
 
-  /** Environments that fill this process while others may wait; none while it has room. */
+  /** Returns the environments that use more than their share of a full process; empty if the process is not full. */
   crowdedEnvironments(): number[] {
     const isFull = this.running >= this.config.deliveryConcurrency || this.held >= HELD_MAX;
     return isFull && !this.closed ? this.shares.aboveShare() : [];
   }
 
-  /** Keeps to what the target's owner allows from now on: at most `concurrency` attempts at once, or null. */
+  /** Sets a target's concurrency limit: at most `concurrency` attempts at once, or null for no limit. */
   setCeiling(environmentId: number, targetId: Id, concurrency: number | null): void {
     if (concurrency === null && !this.targets.has(targetKey(environmentId, targetId))) return;
     setCeiling(this.scheduler(environmentId, targetId).window, concurrency);
   }
 
-  /** How many deliveries of one target this process still has room for. */
+  /** Returns how many more deliveries of one target this process can hold. */
   roomFor(environmentId: number, targetId: Id): number {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return Math.min(
@@ -197,13 +205,13 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     );
   }
 
-  /** Whether a target could do more than this process holds for it. */
+  /** Returns true if a target has free slots but no waiting delivery in this process. */
   isStarved(environmentId: number, targetId: Id): boolean {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && hasRoom(lane.window));
   }
 
-  /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
+  /** Adds a claimed delivery. It starts as soon as its target's window allows. */
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);
     this.holdsMore(delivery.environmentId, 1);
@@ -211,7 +219,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startOrWait(this.scheduler(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
-  /** The target has answered, or its deadline has passed: its place is free, the next one starts. Null when nothing was sent. */
+  /**
+   * Handles the end of an attempt, by a response or its timeout: releases its slot and starts the next delivery.
+   * `outcome` is null if nothing was sent.
+   */
   recordAnswer(deliveryTurn: DeliveryTurn, outcome: Outcome | null, isTimedOut = false): void {
     const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     onSettle(lane.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
@@ -225,13 +236,16 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
       this.startHeldBack(lane.environmentId);
     }
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
-    // Others have waited for this place: the target that freed it queues behind them.
+    // Others wait for this slot, so the target that released it goes to the end of the queue.
     this.queue(lane);
     this.pressing.recount(lane);
     this.startStarved();
   }
 
-  /** An attempt of a type that may take minutes does: others of its target start beside it, as far as there are places. */
+  /**
+   * Handles a slow attempt of a destination type that may take minutes. Other deliveries of the target may start
+   * alongside it if slots are free.
+   */
   onLinger(deliveryTurn: DeliveryTurn): void {
     const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
@@ -241,7 +255,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(lane);
   }
 
-  /** The result is recorded: the delivery is held no more. */
+  /** Removes a delivery after its result is recorded. */
   releaseSlot(deliveryTurn: DeliveryTurn): void {
     this.count(deliveryTurn.delivery, -1);
     this.holdsMore(deliveryTurn.delivery.environmentId, -1);
@@ -249,36 +263,40 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.forgetTarget(this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId));
   }
 
-  /** Takes out what waits for one target. */
+  /** Removes and returns the waiting deliveries of one target. */
   evict(environmentId: number, targetId: Id): ClaimedDelivery[] {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return lane ? this.emptied(lane) : [];
   }
 
-  /** Admits nothing more; returns what had not started. */
+  /** Stops accepting deliveries. Returns those that have not started. */
   close(): ClaimedDelivery[] {
     this.closed = true;
     return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
   }
 
-  /** Whether anything is held that was claimed under this name. */
+  /** Returns true if any held delivery was claimed under this worker id. */
   holds(claimant: Id): boolean {
     return this.byClaimant.has(claimant);
   }
 
-  /** Forgets what waits under a name that was declared dead: others have it. What has started ends at its fence. */
+  /**
+   * Drops the waiting deliveries of a worker id that was declared dead, because other workers own them now. The results
+   * of running attempts are rejected by the fencing token.
+   */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const lane of [...this.targets.values()])
       this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
   }
 
-  /** Starts what could not start while the worker's lease was in doubt. */
+  /** Starts deliveries that could not start while the worker's lease was uncertain. */
   resume(): void {
-    // Claims that were on their way while their name was declared dead.
+    // Drop claims that were in flight while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Of an environment that nothing of ends any more: what was let go on may have been evicted, and the others are silent, too.
+    // Normally the end of an attempt starts held-back targets. Start them here too, because an environment may have no
+    // attempt in flight: the released target may have been evicted, and the others do not respond.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
     if (!this.isStalled) return;
@@ -324,7 +342,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return lane;
   }
 
-  /** Targets that nothing is held for are forgotten beyond a number that keeps their windows warm. */
+  /**
+   * Removes a target without deliveries, but only above a number of targets whose concurrency windows are worth
+   * keeping.
+   */
   private forgetTarget(lane: TargetLane): void {
     if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(lane.environmentId, lane.targetId));
@@ -343,13 +364,16 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startWaiting(lane);
   }
 
-  /** Starts what the target's window and the ceiling admit. */
+  /** Starts as many deliveries as the target's window and the ceiling allow. */
   private startWaiting(lane: TargetLane): void {
     while (this.startOne(lane));
     this.pressing.recount(lane);
   }
 
-  /** What was held back of an environment, as far as it may start now; behind those who wait for a place, where there are any. */
+  /**
+   * Starts held-back targets of an environment as far as allowed. If other targets wait for a slot, they queue behind
+   * them.
+   */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
@@ -361,7 +385,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
   }
 
-  /** One place each, in turn, to the targets that only the ceiling holds back, by who has least. */
+  /** Gives free slots one at a time to targets that wait only for the ceiling, in the order of fair share. */
   private startStarved(): void {
     const max = this.config.deliveryConcurrency;
     while (this.running < withOthers(max)) {
@@ -372,14 +396,14 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
   }
 
-  /** Has the target wait for a place, if it has anything to start in it. */
+  /** Queues the target for a slot if it has a delivery that could use one. */
   private queue(lane: TargetLane): void {
     const { first, retry } = lane.waiting;
     if (first.length + retry.length === 0 || !hasRoom(lane.window)) return;
     this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
   }
 
-  /** Starts one delivery of the target; false when there is none, or none is admitted. */
+  /** Starts one delivery of the target. Returns false if there is none, or none is admitted. */
   private startOne(lane: TargetLane): boolean {
     const { first, retry } = lane.waiting;
     if (this.closed || first.length + retry.length === 0 || !hasRoom(lane.window)) return false;
@@ -391,7 +415,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
     const [next] = (takesRetry ? retry : first) as [DeliveryTurn, ...DeliveryTurn[]];
-    // A probe is one of its kind, and who answers it again is held back no more.
+    // Probes are exempt. A target that responds to its probe is no longer held back.
     if (!next.probe && !this.silent.admits(lane, max)) {
       this.silent.wait(lane);
       return false;
@@ -420,14 +444,15 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
-    // It may have come to its place another way: who is let go on must be one that has something to start.
+    // The target may have started without being released from isolation. Remove it there, so that a released target
+    // always has a delivery to start.
     this.silent.removeWaiter(lane);
     deliveryTurn.isUnheard = this.silent.onStart(lane);
     deliveryTurn.startedMs = this.clock.monotonicMs();
     this.runTurn(deliveryTurn);
   }
 
-  /** The last part of the room is for those who have little of it: one tenant alone may use all the rest. */
+  /** Returns the limit for held deliveries. Above `HELD_MAX`, only environments below their share may add more. */
   private heldMax(environmentId: number): number {
     return this.held < HELD_MAX || this.shares.isAboveShare(environmentId) ? HELD_MAX : HELD_MAX + HELD_FOR_OTHERS;
   }
@@ -453,7 +478,7 @@ function newLane(environmentId: number, targetId: Id): TargetLane {
   };
 }
 
-/** The ceiling with the places that are for others than who fills it. */
+/** Returns the ceiling including the additional slots for environments below their share. */
 function withOthers(max: number): number {
   return max + Math.floor(max * RUNNING_FOR_OTHERS);
 }

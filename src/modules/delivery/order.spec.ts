@@ -17,13 +17,16 @@ import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 7;
 
-/** A delivery in the table, in the order in which it is due. */
+/** A delivery in the table, in the order of due times. */
 interface Row {
   delivery: ClaimedDelivery;
   is: 'due' | 'parked' | 'claimed';
 }
 
-/** One worker at a table of deliveries to one target, whose statements and whose receiver take as long as the scheduler likes. */
+/**
+ * One worker and a table of deliveries to one target. The fuzzing scheduler decides how long statements and the
+ * receiver take.
+ */
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];
@@ -81,7 +84,7 @@ class Worker {
     );
   }
 
-  /** A page of a replay is committed. */
+  /** Commits a page of a replay. */
   enqueue(ids: readonly string[]): void {
     for (const eventId of ids)
       this.rows.push({
@@ -99,7 +102,7 @@ class Worker {
       });
   }
 
-  /** The dispatcher's turns, one after the other. */
+  /** Runs the dispatcher's iterations one after the other. */
   async dispatch(): Promise<void> {
     while (this.rows.some(({ is }) => is === 'due')) {
       await this.takes('claim due');
@@ -107,7 +110,7 @@ class Worker {
     }
   }
 
-  /** The pump's, until everything has started. */
+  /** Runs the releaser's iterations until everything has started. */
   async drain(total: number): Promise<void> {
     while (this.started.length < total) await this.releaser['turn']();
   }
@@ -146,8 +149,8 @@ class Worker {
   }
 }
 
-describe('what is sent again to one target', () => {
-  it('starts in its order, however long statements and answers take, with any concurrency', async () => {
+describe('a replay to one target', () => {
+  it('starts in order, however long statements and responses take, at any concurrency', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),

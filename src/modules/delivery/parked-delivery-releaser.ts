@@ -13,16 +13,16 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
-/** A target that has nothing left to do before the next tick is seen to sooner. */
+/** Shorter pause if a target may run out of deliveries before the next tick. */
 const STARVED_MS = 10;
-/** So many targets are seen to at once. */
+/** Maximum number of targets per iteration. */
 const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
- * Lets deliveries out from behind their targets' gates, as many as the target takes: a probe while its circuit is
- * open, what its rate permits, a rising number after it came back, never more than its window holds. The targets are
- * found in the table itself, so none is forgotten.
+ * Releases parked deliveries as fast as their target allows: one probe while its circuit is open, the configured rate,
+ * an increasing rate after recovery, and never more than fit in the concurrency window. The targets are read from the
+ * table, so none can be missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {
@@ -50,7 +50,7 @@ export class ParkedDeliveryReleaser {
     );
   }
 
-  /** Deliveries were put behind a gate. While it lets others out it comes to them by itself. */
+  /** Notifies the releaser that deliveries were parked. A releaser that is not idle finds them by itself. */
   wake(): void {
     this.isStirred = true;
     if (!this.isAtRest) return;
@@ -69,7 +69,7 @@ export class ParkedDeliveryReleaser {
     const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
     if (isTick) this.tickedMs = this.clock.monotonicMs();
     let isAnyStarved = false;
-    // From a random start, so that with many gates and little room none is always the last.
+    // Start at a random target, so that with many gates and little room no target is always the last.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
       if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;
@@ -77,20 +77,23 @@ export class ParkedDeliveryReleaser {
     this.isSooner = isAnyStarved;
     if (isAnyStarved) return { restMs: STARVED_MS };
     if (targets.length > 0) return { restMs: TICK_MS };
-    // They may have come behind the look.
+    // Deliveries may have been parked after the query.
     if (this.isStirred) return { restMs: STARVED_MS };
     this.isAtRest = true;
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /** Whether the target had nothing to do here, so that what it gets now may be done before the next tick. */
+  /**
+   * Returns true if the target was idle in this process, so that it may finish the released deliveries before the next
+   * tick.
+   */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);
       return false;
     }
     const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
-    // So many a tick, and not a turn.
+    // The limit during recovery is per tick, not per iteration.
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(

@@ -4,12 +4,12 @@ import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 
 /**
- * Which targets have deliveries behind their gates, as this worker knows. What is sent again goes behind those, even when there is room
- * for it: so that a replay starts in its order.
+ * In-memory set of the targets that have parked deliveries. A replayed delivery queues behind them even if there is
+ * room, so that a replay keeps its order.
  */
 @Injectable()
 export class QueuedTargets {
-  /** By target when something was last put there. */
+  /** Logical time at which a delivery was last parked, by target. */
   private readonly notedAt = new Map<string, number>();
   private moment = 0;
 
@@ -17,19 +17,25 @@ export class QueuedTargets {
     return this.notedAt.has(targetKey(environmentId, targetId));
   }
 
-  /** Something of this target is being put behind its gate, or was just now. */
+  /** Records that a delivery of this target is being parked, or was just parked. */
   note(environmentId: number, targetId: Id): void {
     this.moment += 1;
     this.notedAt.set(targetKey(environmentId, targetId), this.moment);
   }
 
-  /** A look at the table begins: what is noted after this it may have missed. */
+  /**
+   * Marks the start of a query of the table, and returns its logical time. The query may miss targets that are noted
+   * later.
+   */
   look(): number {
     this.moment += 1;
     return this.moment;
   }
 
-  /** What the look that began at `sinceMoment` found: all targets with deliveries behind their gates, unless `isPart`. */
+  /**
+   * Applies the result of the query that began at `sinceMoment`: all targets with parked deliveries, or only some if
+   * `isPart`.
+   */
   found(sinceMoment: number, targets: readonly TargetKey[], isPart: boolean): void {
     const keys = new Set(targets.map(({ environmentId, targetId }) => targetKey(environmentId, targetId)));
     for (const [key, notedAt] of this.notedAt)

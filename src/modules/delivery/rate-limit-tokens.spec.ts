@@ -13,7 +13,10 @@ interface Quota {
   wanted: number;
 }
 
-/** The row of a target as PostgreSQL keeps it (`permits.store.ts`): the first draw makes it and grants nothing. */
+/**
+ * The row of a target as PostgreSQL stores it (`rate-limit-tokens.store.ts`). The first call creates it and grants
+ * nothing.
+ */
 class Bucket {
   private tokens: number | null = null;
   private updatedAtMs = 0;
@@ -28,7 +31,7 @@ class Bucket {
   }
 }
 
-/** Workers that share one table; a draw is answered when the test lets it, or at once. */
+/** Workers that share one table. A call returns when the test allows it, or immediately. */
 function arrange({ workers = 1, answersAtOnce = true } = {}) {
   const time = { nowMs: 1_000_000 };
   const rows = new Map<string, Bucket>();
@@ -49,10 +52,10 @@ function arrange({ workers = 1, answersAtOnce = true } = {}) {
   return { permits: made[0] as RateLimitTokens, workers: made, time, table };
 }
 
-/** Lets every draw that is under way come back. */
+/** Completes all calls in flight. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Fills a purse: the first draw makes the row, the second one is granted. */
+/** Fills an allotment: the first call creates the row, and the second one is granted. */
 async function fill(rateLimits: RateLimitTokens, time: { nowMs: number }, perSecond: number): Promise<void> {
   for (let i = 0; i < 2; i += 1) {
     rateLimits.consume(1, 'a', perSecond, 0);
@@ -61,8 +64,8 @@ async function fill(rateLimits: RateLimitTokens, time: { nowMs: number }, perSec
   }
 }
 
-describe('Permits', () => {
-  it('has none before the first draw, which it makes in the background', async () => {
+describe('RateLimitTokens', () => {
+  it('has no tokens before the first call, which it makes in the background', async () => {
     const { permits, table } = arrange();
 
     expect(permits.consume(1, 'a', 100, 1)).toBe(0);
@@ -70,7 +73,7 @@ describe('Permits', () => {
     expect(table.draws).toEqual([{ perSecond: 100, burst: 10, wanted: 5 }]);
   });
 
-  it('spends what was drawn and no more', async () => {
+  it('consumes the granted tokens and no more', async () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
@@ -79,7 +82,7 @@ describe('Permits', () => {
     expect(permits.consume(1, 'a', 100, 3)).toBe(0);
   });
 
-  it('keeps targets, and environments, apart', async () => {
+  it('separates targets and environments', async () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
@@ -88,11 +91,11 @@ describe('Permits', () => {
     expect(permits.consume(1, 'a', 100, 1)).toBe(1);
   });
 
-  it('lets what is unused lapse after half a second', async () => {
+  it('discards unused tokens after half a second', async () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
-    // 200 ms have passed since the draw.
+    // 200 ms have passed since the call.
     time.nowMs += 299;
     expect(permits.consume(1, 'a', 100, 1)).toBe(1);
     time.nowMs += 1;
@@ -100,7 +103,7 @@ describe('Permits', () => {
     expect(permits.consume(1, 'a', 100, 1)).toBe(0);
   });
 
-  it('draws once at a time for a target, however often it is asked meanwhile', async () => {
+  it('makes one call at a time per target, however many tokens are consumed meanwhile', async () => {
     const { permits, table } = arrange({ answersAtOnce: false });
 
     for (let i = 0; i < 10; i += 1) permits.consume(1, 'a', 100, 1);
@@ -110,7 +113,7 @@ describe('Permits', () => {
     await settle();
   });
 
-  it('draws again before the purse is empty', async () => {
+  it('makes the next call before the allotment is empty', async () => {
     const { permits, time, table } = arrange();
     await fill(permits, time, 100);
     table.draws.length = 0;
@@ -122,7 +125,7 @@ describe('Permits', () => {
     expect(table.draws).toHaveLength(1);
   });
 
-  it('does not ask the table all the time when it grants nothing', async () => {
+  it('limits its calls while the table grants nothing', async () => {
     const { permits, time, table } = arrange();
 
     for (let i = 0; i < 1_000; i += 1) {
@@ -131,11 +134,11 @@ describe('Permits', () => {
       time.nowMs += 1;
     }
 
-    // A draw that grants nothing is followed by a rest of 200 ms at one per second.
+    // At one token per second, a call that grants nothing is followed by a pause of 200 ms.
     expect(table.draws.length).toBeLessThanOrEqual(6);
   });
 
-  it('grants nothing while storage is away, tries again after a second, and recovers', async () => {
+  it('grants nothing while storage is unavailable, retries after a second, and recovers', async () => {
     const { permits, time, table } = arrange();
     table.isAway = true;
     permits.consume(1, 'a', 100, 1);
@@ -151,7 +154,7 @@ describe('Permits', () => {
     expect(permits.consume(1, 'a', 100, 1)).toBe(1);
   });
 
-  it('never spends more than the rate times the time and one burst, over any number of workers', async () => {
+  it('never consumes more than the rate times the time plus one burst, with any number of workers', async () => {
     const step = fc.record({
       worker: fc.nat(2),
       waitMs: fc.integer({ min: 0, max: 300 }),
@@ -191,7 +194,7 @@ describe('Permits', () => {
     expect(spent).toBeGreaterThan(perSecond * 20 * 0.8 - 2);
   });
 
-  it('does not save permits up: after any pause no more than two draws can be spent at once', async () => {
+  it('does not accumulate tokens: after any pause, at most two allotments can be consumed at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2_000 }),

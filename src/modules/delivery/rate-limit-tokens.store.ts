@@ -3,9 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /**
- * One row per rate-limited target: a token bucket that every worker draws from, by target_permits' key. Tokens grow
- * with the database's clock, so that workers whose clocks differ share one rate. What is drawn is subtracted from what
- * has grown since; `old` and `new` tell how much that was.
+ * Takes tokens from the bucket of a rate-limited target. All workers share one row per target, found by the primary key
+ * of target_permits. Tokens grow by the database's clock, so workers with different clocks share one rate. The
+ * statement adds the tokens that have grown since the last call, subtracts those taken, and returns their number.
  */
 const DRAW: Statement = {
   name: 'permits_draw',
@@ -23,12 +23,12 @@ const DRAW: Statement = {
     returning floor(least(g.tokens, $5::float8))::int as granted`,
 };
 
-/** The statement of permits. */
+/** Store of the rate-limit token buckets. */
 @Injectable()
 export class RateLimitTokensStore {
   constructor(private readonly database: Database) {}
 
-  /** Draws up to `wanted` permits; the very first call of a target makes its row and draws none. */
+  /** Takes up to `wanted` tokens. The first call for a target creates its row and takes none. */
   async draw(
     environmentId: number,
     targetId: Id,

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import { targetKey } from './circuit-watch.js';
 import { RateLimitTokensStore } from './rate-limit-tokens.store.js';
 
-/** Permits of one target that this worker drew and has not used. */
+/** Tokens of one target that this worker has taken and not used. */
 interface Allotment {
   permits: number;
   expiresAtMs: number;
@@ -12,15 +12,15 @@ interface Allotment {
   notBeforeMs: number;
 }
 
-/** A draw is for a twentieth of a second, so that workers share a rate evenly and few draws are needed. */
+/** One request covers 1/20 second. Workers then share a rate evenly with few requests. */
 const DRAWS_PER_SECOND = 20;
-/** Unused permits lapse, so that they can't be saved up for a burst. */
+/** Unused tokens expire, so that they cannot accumulate to a burst. */
 const PURSE_LIFETIME_MS = 500;
 const PURSES_MAX = 10_000;
 
 /**
- * Per-destination rate limits over all workers. Permits are drawn from PostgreSQL a few at a time and spent without a
- * wait; whoever finds none lets its delivery wait behind the target's gate.
+ * Rate limits per destination, shared by all workers. Tokens are taken from PostgreSQL in small allotments and consumed
+ * without waiting. If none is left, the caller parks the delivery behind the target's gate.
  */
 @Injectable()
 export class RateLimitTokens {
@@ -32,7 +32,7 @@ export class RateLimitTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** Spends up to `wanted` permits; returns how many there were. A low purse is filled in the background. */
+  /** Consumes up to `wanted` tokens. Returns how many were available. A low allotment is refilled in the background. */
   consume(environmentId: number, targetId: Id, perSecond: number, wanted: number): number {
     const key = targetKey(environmentId, targetId);
     const nowMs = this.clock.nowMs();
@@ -76,7 +76,7 @@ export class RateLimitTokens {
       allotment.expiresAtMs = nowMs + PURSE_LIFETIME_MS;
       allotment.notBeforeMs = granted > 0 ? nowMs : nowMs + Math.min(1000 / quota.perSecond / 2, 200);
     } catch (error) {
-      this.logger.warn(`Drawing permits failed: ${(error as Error).message}`);
+      this.logger.warn(`Drawing rate-limit permits failed: ${(error as Error).message}`);
       allotment.notBeforeMs = this.clock.nowMs() + 1000;
     } finally {
       allotment.drawing = false;

@@ -3,13 +3,13 @@ import { unanswered } from '#engine/pressure.js';
 import { FairShare } from './fair-share.js';
 import { LanePressure, type Pressed } from './scheduler-pressure.js';
 
-/** Environments 1 and 2 are of one organization, 3 is of another; the process is as busy as the test says. */
+/** Environments 1 and 2 belong to one organization, 3 to another. The test sets the load of the process. */
 async function arrange({ utilization = 1 } = {}) {
   const felt = { nowMs: 1_000, utilization };
   const shares = new FairShare<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));
   const pressure = new LanePressure(shares, { nowMs: () => felt.nowMs, utilization: () => felt.utilization });
   for (const environmentId of [1, 2, 3]) shares.hold(environmentId, 1);
-  // Their organizations are learned.
+  // Wait until their organizations are loaded.
   await Promise.resolve();
   await Promise.resolve();
   const target = ({
@@ -40,8 +40,8 @@ async function arrange({ utilization = 1 } = {}) {
 
 const FULL = 32;
 
-describe('what presses', () => {
-  it('is what its targets would take now, and nothing of another environment, be it of the same organization', async () => {
+describe('LanePressure', () => {
+  it("counts what the environment's targets would accept now, and nothing of other environments, even of the same organization", async () => {
     const { pressure, target } = await arrange();
     target({ waiting: 30, running: FULL - 1 });
     target({ waiting: 40 });
@@ -53,7 +53,7 @@ describe('what presses', () => {
     expect(pressure.forEnvironment(3)).toEqual({ ready: 1, drainPerSecond: 0 });
   });
 
-  it('is nothing while the process rests in between: what waits then waits for receivers', async () => {
+  it('is null while the process has idle time: deliveries then wait for receivers', async () => {
     const { pressure, target, felt } = await arrange({ utilization: 0.84 });
     target({ waiting: 1_000 });
     expect(pressure.forEnvironment(1)).toBeNull();
@@ -67,17 +67,20 @@ describe('what presses', () => {
   it.each([
     ['has never answered', { running: FULL }, 0, 20, true, 0],
     ['answers quickly', { running: FULL }, 10, 20, true, 500],
-    ['answers after a second', { running: FULL }, 10, 1_000, true, 0],
+    ['responds after a second', { running: FULL }, 10, 1_000, true, 0],
     ['fails', { running: FULL }, 10, 20, false, 0],
-    ['may have no more at once by its owner', { running: 5, concurrency: 5 }, 10, 20, true, 0],
-  ])('of a target with enough under way that %s', async (_what, its, count, tookMs, isSuccess, ready) => {
-    const { pressure, target, answers } = await arrange();
-    answers(target({ waiting: 500, ...its }), count, tookMs, isSuccess);
+    ['is limited by its owner', { running: 5, concurrency: 5 }, 10, 20, true, 0],
+  ])(
+    'counts the ready deliveries of a target with a full window that %s',
+    async (_what, its, count, tookMs, isSuccess, ready) => {
+      const { pressure, target, answers } = await arrange();
+      answers(target({ waiting: 500, ...its }), count, tookMs, isSuccess);
 
-    expect(pressure.forEnvironment(1)?.ready ?? 0).toBe(ready);
-  });
+      expect(pressure.forEnvironment(1)?.ready ?? 0).toBe(ready);
+    },
+  );
 
-  it('is nothing while receivers keep the places of the environment for more than a second each', async () => {
+  it("is null while receivers occupy the environment's slots for more than a second each", async () => {
     const { pressure, shares, target, answers } = await arrange();
     const own = target({ waiting: 100 });
     target({ environmentId: 3, waiting: 100 });
@@ -95,7 +98,7 @@ describe('what presses', () => {
     expect(pressure.forEnvironment(1)?.ready).toBe(100);
   });
 
-  it('no longer counts a target that has stopped to answer, though nothing happens to it', async () => {
+  it('stops counting a target that no longer responds, without any event of that target', async () => {
     const { pressure, target, answers, felt } = await arrange();
     answers(target({ waiting: 500, running: FULL }), 10);
     expect(pressure.forEnvironment(1)?.ready).toBe(500);
@@ -105,7 +108,7 @@ describe('what presses', () => {
     expect(pressure.forEnvironment(1)).toBeNull();
   });
 
-  it('ends with what waits', async () => {
+  it('is null when nothing is waiting any more', async () => {
     const { pressure, target } = await arrange();
     const its = target({ waiting: 10 });
 
@@ -115,7 +118,7 @@ describe('what presses', () => {
     expect(pressure.forEnvironment(1)).toBeNull();
   });
 
-  it('comes with the rate at which the environment is delivered for, and nobody else', async () => {
+  it("returns the environment's own delivery rate", async () => {
     const { pressure, target, answers, felt } = await arrange();
     const own = target({ waiting: 10 });
     const others = target({ environmentId: 3, waiting: 10 });

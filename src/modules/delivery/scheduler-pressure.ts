@@ -11,40 +11,43 @@ import {
 } from '#engine/pressure.js';
 import type { FairShare } from './fair-share.js';
 
-/** What is known here of a target in the lane. */
+/** State of a target in the local scheduler, as far as needed here. */
 export interface Pressed {
   environmentId: number;
   window: ConcurrencyWindow;
   answering: Answering;
   waiting: { first: { length: number } };
-  /** How many of those were counted as ready. */
+  /** Number of its waiting first attempts that were counted as ready. */
   ready: number;
-  /** It waits until others of its environment end, which are not known to answer either. */
+  /** True if the target is held back until attempts at other unresponsive targets of its environment end. */
   isHeldBack: boolean;
 }
 
-/** The lane's process, as it is felt from inside. */
+/** Load of this process. */
 export interface Felt {
-  /** A monotonic clock. */
+  /** Monotonic clock in milliseconds. */
   nowMs(): number;
-  /** Part of the time since the last look in which the main loop had something to do. */
+  /** Fraction of the time since the last call in which the event loop was busy. */
   utilization(): number;
 }
 
-/** A loop that rests less than that has no time for more. */
+/** From this utilization on, the event loop has no capacity left. */
 const BUSY = 0.85;
 const LOOK_MS = 100;
-/** Environments whose rate is remembered. */
+/** Maximum number of environments whose rate is remembered. */
 const METERS_MAX = 10_000;
 
 /**
- * What waits in the lane for nothing but this machine's time, by environment: first attempts at a target that would take them. Not what
- * waits for a target with enough under way, unless that answers so quickly that it is not the target who is waited for; and nothing at all
- * while the process rests in between, or while receivers keep the environment's places: what waits then waits for receivers.
+ * Counts, by environment, the deliveries that are ready but waiting for CPU in this process: first attempts whose
+ * target would accept them.
+ *
+ * Deliveries for a target whose window is full count only if the target responds so quickly that it is not the
+ * bottleneck. Nothing counts while the process has idle time, or while slow receivers occupy the environment's slots,
+ * because those deliveries wait for receivers.
  */
 export class LanePressure {
   private readonly meters = new Map<number, Meter>();
-  /** Targets that count although enough is under way, as long as they answer. */
+  /** Targets that count although their window is full, as long as they respond quickly. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
   private isBusy = false;
@@ -54,7 +57,10 @@ export class LanePressure {
     private readonly felt: Felt,
   ) {}
 
-  /** Something of the target began to wait or waits no more, or its window changed. */
+  /**
+   * Updates the count of a target. Call it when a delivery of the target starts or stops waiting, or when its window
+   * changes.
+   */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);
@@ -63,14 +69,14 @@ export class LanePressure {
     this.keep(target, isTrusted ? count : 0, isTrusted);
   }
 
-  /** The target answered; what the window learned from it is noted there already. */
+  /** Records a response of the target. Call it after the concurrency window was updated. */
   answered(target: Pressed, tookMs: number, isSuccess: boolean): void {
     const nowMs = this.felt.nowMs();
     noteAnswer(target.answering, { tookMs, isSuccess }, nowMs);
     metered(this.meter(target.environmentId), nowMs);
   }
 
-  /** What presses on an environment; null when nothing does. */
+  /** Returns the pressure on an environment, or null if there is none. */
   forEnvironment(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);
@@ -84,7 +90,7 @@ export class LanePressure {
   private look(nowMs: number): void {
     this.lookedMs = nowMs;
     this.isBusy = this.felt.utilization() >= BUSY;
-    // A target that answers no more says nothing by which it could be counted anew.
+    // A target that stopped responding triggers no update of its own, so it is recounted here.
     for (const target of this.trusted) this.recount(target);
   }
 

@@ -30,7 +30,7 @@ const outgoing = (request: Outgoing['request'] = () => Promise.resolve(REQUEST))
   mayBegin: () => true,
 });
 
-/** An attempt of an adapter that does as told. */
+/** Runs one attempt of an adapter with the given implementation. */
 const deliver = (deliver: (given: Outgoing) => unknown, given = outgoing()): Promise<DeliveryAnswer> =>
   deliverSupervised({ type: 'odd', deliver } as unknown as DestinationAdapter, given, {
     type: 'odd',
@@ -46,7 +46,7 @@ describe('deliverSupervised', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('gives what a good adapter answers', async () => {
+  it('returns the answer of a correct adapter', async () => {
     expect(await deliver(saying({}))).toEqual(OK);
     expect(await deliver(saying({ answer: { kind: 'error', error: 'refused' }, excerpt: null }))).toEqual({
       ...OK,
@@ -68,11 +68,11 @@ describe('deliverSupervised', () => {
     ['600000', 10_000],
     [null, 10_000],
     [undefined, 10_000],
-  ])('takes %s of a type for %d ms', (said, ms) => {
+  ])('converts a maximum duration of %s to %d ms', (said, ms) => {
     expect(attemptMsMax({ attemptMsMax: said } as unknown as DestinationAdapter, { timeoutMs: 10_000 })).toBe(ms);
   });
 
-  it('waits for as long as the type says by itself, whatever the target says', async () => {
+  it("waits as long as the type's own maximum, regardless of the target's timeout", async () => {
     const adapter = {
       type: 'odd',
       attemptMsMax: 600_000,
@@ -91,7 +91,7 @@ describe('deliverSupervised', () => {
         throw new Error('postgres://user:secret@host');
       },
     ],
-    ['rejects with what is no error', () => Promise.reject(undefined)],
+    ['rejects with a value that is not an error', () => Promise.reject(undefined)],
     ['rejects', () => Promise.reject(new Error('postgres://user:secret@host'))],
     ['answers nothing', () => undefined],
     ['answers null', () => Promise.resolve(null)],
@@ -100,7 +100,7 @@ describe('deliverSupervised', () => {
     ['answers without an answer', saying({ answer: null })],
     ['answers of an unknown kind', saying({ answer: { kind: 'fine' } })],
     ['answers an unknown error', saying({ answer: { kind: 'error', error: 'oops' } })],
-    ['answers a status that is no number', saying({ answer: { ...OK.answer, status: Number.NaN } })],
+    ['answers a status that is not a number', saying({ answer: { ...OK.answer, status: Number.NaN } })],
     ['answers status 7', saying({ answer: { ...OK.answer, status: 7 } })],
     ['answers status 200.5', saying({ answer: { ...OK.answer, status: 200.5 } })],
     ['answers a status in letters', saying({ answer: { ...OK.answer, status: '200' } })],
@@ -108,14 +108,14 @@ describe('deliverSupervised', () => {
     ['answers with a Retry-After that is a number', saying({ answer: { ...OK.answer, status: 503, retryAfter: 7 } })],
     ['answers with an unknown outcome', saying({ answer: { ...OK.answer, outcome: 'maybe' } })],
     [
-      'answers with what throws when it is read',
+      'answers with an object that throws when it is read',
       () => ({
         get answer() {
           throw new Error('a trap');
         },
       }),
     ],
-  ])('an adapter that %s has failed an attempt', async (_what, misbehave) => {
+  ])('an adapter that %s counts as a failed attempt', async (_what, misbehave) => {
     const { answer, durationMs, excerpt } = await deliver(misbehave);
 
     expect(answer).toEqual({ kind: 'error', error: 'adapter' });
@@ -127,29 +127,32 @@ describe('deliverSupervised', () => {
   it.each([
     ['not a number', Number.NaN],
     ['negative', -5],
-    ['endless', Number.POSITIVE_INFINITY],
-    ['of a year', 3e10],
-    ['a text', '42'],
+    ['infinite', Number.POSITIVE_INFINITY],
+    ['a year', 3e10],
+    ['a string', '42'],
     ['missing', undefined],
-  ])('a duration that is %s is measured here, and what was delivered stays delivered', async (_what, durationMs) => {
-    const made = await deliver(saying({ durationMs }));
+  ])(
+    'a duration that is %s is replaced by a measured one, and a success stays a success',
+    async (_what, durationMs) => {
+      const made = await deliver(saying({ durationMs }));
 
-    expect(made.answer).toEqual(OK.answer);
-    expect(made.durationMs).toBeGreaterThanOrEqual(0);
-    expect(made.durationMs).toBeLessThanOrEqual(12_000);
-  });
+      expect(made.answer).toEqual(OK.answer);
+      expect(made.durationMs).toBeGreaterThanOrEqual(0);
+      expect(made.durationMs).toBeLessThanOrEqual(12_000);
+    },
+  );
 
   it.each<[string, unknown, string | null]>([
     ['NUL', 'a\0b', 'ab'],
     ['half surrogate pairs', 'a\ud83d', 'a\ufffd'],
     ['3 MB', 'x'.repeat(3_000_000), 'x'.repeat(1024)],
-    ['no text', Buffer.from('ok'), null],
+    ['a buffer', Buffer.from('ok'), null],
     ['nothing', undefined, null],
-  ])('an excerpt of %s becomes what can be stored', async (_what, excerpt, expected) => {
+  ])('an excerpt of %s is converted to text that can be stored', async (_what, excerpt, expected) => {
     expect((await deliver(saying({ excerpt }))).excerpt).toBe(expected);
   });
 
-  it("an attempt that never ends is timed out a little after the target's own time-out, and a late answer is dropped", async () => {
+  it("an attempt that never ends times out shortly after the target's timeout, and a late answer is ignored", async () => {
     let answer = (_said: unknown): void => undefined;
     const attempt = deliver(() => new Promise((resolve) => (answer = resolve)));
     let made: DeliveryAnswer | null = null;
@@ -166,7 +169,7 @@ describe('deliverSupervised', () => {
     });
   });
 
-  it('is no fault of the target when storage does not give the request that was to be sent', async () => {
+  it('rejects if storage cannot load the request to send, because that is no fault of the target', async () => {
     const away = outgoing(() => Promise.reject(new Error('storage is away')));
     const silent = outgoing(() => new Promise(() => undefined));
 
@@ -176,7 +179,7 @@ describe('deliverSupervised', () => {
     await waiting;
   });
 
-  it("is the adapter's fault when it fails beside a request that it does not wait for", async () => {
+  it('blames the adapter if it fails while a request that it does not await is being loaded', async () => {
     const made = await deliver(
       ({ request }) => {
         void request();

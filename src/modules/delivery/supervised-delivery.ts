@@ -12,16 +12,18 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 
-/** An adapter ends its attempt within the target's time-out; one that has not by so much more never will. */
+/**
+ * An adapter should end its attempt within the target's timeout. After this additional time, the attempt is abandoned.
+ */
 const GRACE_MS = 2_000;
 
 const logger = new Logger('Adapters');
 
 /**
- * One attempt of an adapter, whatever it does: one that throws, answers nonsense, or never, is an attempt that failed,
- * and what is recorded of it is text that can be stored. A promise that was given up is not waited for.
+ * Runs one attempt of an adapter and handles every misbehavior. An adapter that throws, returns an invalid value or
+ * never returns counts as a failed attempt, recorded with text that can be stored. An abandoned promise is not awaited.
  *
- * Rejects when our own storage did not give what was to be sent: the target has nothing to do with that.
+ * Rejects if Posthorn's own storage could not provide the content to send, because that is not a fault of the target.
  */
 export async function deliverSupervised(
   adapter: DestinationAdapter,
@@ -42,7 +44,7 @@ export async function deliverSupervised(
     );
     const answer = answerOf(said);
     if (answer === null) {
-      logger.error(`The adapter of type ${target.type} answered an attempt with what is no answer.`);
+      logger.error(`The adapter of type ${target.type} returned an invalid answer to an attempt.`);
       return failed('adapter', 'The adapter of this type gave no valid answer.');
     }
     const { durationMs, excerpt, exchange } = said as Partial<Record<keyof DeliveryAnswer, unknown>>;
@@ -57,16 +59,19 @@ export async function deliverSupervised(
     if (ours !== null) throw ours;
     if (error instanceof DeadlinePassed)
       return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
-    // Its message may hold a credential: it is the operator's, not the owner's of the target.
+    // The error message may contain a credential. It is for the operator, not for the owner of the target.
     logger.error(`The adapter of type ${target.type} failed: ${error instanceof Error ? error.stack : String(error)}`);
     return failed('adapter', 'The adapter of this type failed. The log of the service says how.');
   }
 }
 
-/** No type takes longer, whatever it says. */
+/** Upper limit for any type, regardless of the adapter's own value. */
 const ATTEMPT_MS_MAX = 3_600_000;
 
-/** Returns the longest that an attempt takes: what the type says, or the target's time-out. Nonsense of an adapter is no answer. */
+/**
+ * Returns the maximum duration of an attempt in milliseconds: the adapter's value, or the target's timeout. Invalid
+ * values of an adapter are ignored.
+ */
 export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
   try {
     const said: unknown = adapter.attemptMsMax;
@@ -76,7 +81,7 @@ export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Ta
   }
 }
 
-/** The request that an attempt repeats, and whether storage gives it. */
+/** Loads the request that an attempt repeats, and records storage errors. */
 class StoredRequest {
   private isAwaited = false;
   private fault: Error | null = null;
@@ -95,7 +100,7 @@ class StoredRequest {
     }
   }
 
-  /** Why an attempt that came to nothing is not the target's fault, or null. */
+  /** Returns the storage error that caused the attempt to fail, or null if the target or adapter is responsible. */
   faultOf(end: unknown): Error | null {
     return this.fault ?? (this.isAwaited && end instanceof DeadlinePassed ? end : null);
   }
@@ -104,7 +109,7 @@ class StoredRequest {
 const ERRORS: ReadonlySet<unknown> = new Set<AttemptError>(ATTEMPT_ERRORS);
 const MEANINGS: ReadonlySet<unknown> = new Set<Outcome | undefined>([...OUTCOMES, undefined]);
 
-/** The answer in what an adapter said; null when there is none that could be decided on. */
+/** Extracts the answer from an adapter's return value. Returns null if it is not usable. */
 function answerOf(said: unknown): Answer | null {
   const answer = fieldsOf(fieldsOf(said)?.['answer']);
   if (answer?.['kind'] === 'error') return ERRORS.has(answer['error']) ? (answer as Answer) : null;
@@ -124,7 +129,10 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** A wrong one is replaced and the answer kept: what has arrived must not be sent again for it. */
+/**
+ * Checks a duration. An invalid one is replaced and the answer is kept, so that a delivered message is not sent again
+ * because of it.
+ */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

@@ -10,7 +10,7 @@ import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** A busy lane of which attempts start and end, and time passes, as the test says. */
+/** A busy local scheduler. The test controls when attempts start and end, and how time passes. */
 function arrange(deliveryConcurrency: number) {
   const world = { laterMs: 0 };
   const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });
@@ -46,7 +46,7 @@ function arrange(deliveryConcurrency: number) {
 
 let count = 0;
 
-describe('what the lane does with targets that are not known to answer', () => {
+describe('LocalScheduler: targets that are not known to respond', () => {
   const of = (environmentId: number, targetId: string, attempts = 0): ClaimedDelivery => {
     count += 1;
     return {
@@ -59,7 +59,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     } as ClaimedDelivery;
   };
 
-  /** Of 64 places an environment has every one, and lets `count` of its attempts run out of time. */
+  /** Lets an environment use all of 64 slots, and `count` of its attempts time out. */
   function hang(count: number, sent = 200) {
     const arranged = arrange(64);
     const { lane, running, end } = arranged;
@@ -80,7 +80,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     return { ...arranged, runOut, oldest, hanging, answer };
   }
 
-  it('lets them have a quarter of the places once hardly one of them answers, while others do', () => {
+  it('get a quarter of the slots once hardly any of them responds while other targets do', () => {
     const { lane, hanging, runOut } = hang(31);
     expect(hanging()).toBe(64);
 
@@ -92,7 +92,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBe(16);
   });
 
-  it('holds up nobody of the same environment who is known to answer, nor a probe, nor another environment', () => {
+  it('do not delay responding targets of the same environment, probes, or other environments', () => {
     const { lane, hanging, against } = hang(80);
 
     lane.accept(of(1, 'known'));
@@ -104,7 +104,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBeLessThanOrEqual(16);
   });
 
-  it('believes who answered before until three attempts in a row ran out of time', () => {
+  it('include a target that responded before only after three consecutive timeouts', () => {
     const { lane, against, end } = hang(80);
     for (let i = 0; i < 2; i += 1) {
       lane.accept(of(1, 'known'));
@@ -119,7 +119,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(against('known')).toBe(0);
   });
 
-  it('lets them have every place again once they answer', () => {
+  it('get every slot again once they respond', () => {
     const { hanging, end, oldest, runOut } = hang(80);
     expect(hanging()).toBe(16);
 
@@ -130,7 +130,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBeLessThan(64);
   });
 
-  it('takes no answer of theirs for it that is none of one sent', () => {
+  it('are not affected by attempts that sent nothing', () => {
     const { hanging, end, oldest } = hang(80);
 
     for (let i = 0; i < 12; i += 1) end(oldest('hanging'), null);
@@ -138,7 +138,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBe(16);
   });
 
-  it('lets them have every place while nobody is answered', () => {
+  it('get every slot while no target at all responds', () => {
     const { lane, running, end } = arrange(64);
     for (let i = 0; i < 200; i += 1) lane.accept(of(1, `hanging ${i}`));
 
@@ -147,7 +147,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(running).toHaveLength(64);
   });
 
-  it('counts them as no pressure on who sends', () => {
+  it('cause no pressure on senders', () => {
     const { lane, answer } = hang(80);
     for (let i = 0; i < 100; i += 1) answer(1, 'known');
 
@@ -155,7 +155,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(lane.pressure(1)).toBeNull();
   });
 
-  it('does not wait for their deadlines: with more than a quarter under way and none answered for three seconds no more begin', () => {
+  it('are limited before their timeouts: with more than a quarter in flight and no response for three seconds, no more start', () => {
     const { lane, world, hanging, end, against, oldest } = hang(0, 40);
     world.laterMs = 2_900;
     lane.accept(of(1, 'one more'));
@@ -169,7 +169,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect([hanging(), lane.figures().heldBack]).toEqual([40, 0]);
   });
 
-  it('begins no more than a quarter of the places after three seconds in vain, and all of that', () => {
+  it('get exactly a quarter of the slots after three seconds without a response', () => {
     const { lane, world, hanging } = hang(0, 10);
     world.laterMs = 6_000;
 
@@ -178,7 +178,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBe(16);
   });
 
-  it('lets them have every place with the next beat once nobody was answered for a minute', () => {
+  it('get every slot with the next heartbeat once no target has responded for a minute', () => {
     const { lane, world, hanging } = hang(80);
     world.laterMs = 60_100;
     expect(hanging()).toBe(16);
@@ -188,7 +188,7 @@ describe('what the lane does with targets that are not known to answer', () => {
     expect(hanging()).toBe(64);
   });
 
-  it('starts everything in the end, whatever answers and whatever does not', () => {
+  it('all start eventually, whichever targets respond', () => {
     const choice = fc.record({
       pick: fc.nat(),
       ends: fc.constantFrom('success', 'timeout', 'timeout', 'timeout', 'timeout', 'unsent'),

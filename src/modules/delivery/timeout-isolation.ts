@@ -1,40 +1,54 @@
 import { emptyTimeoutHistory, isIsolated, recordAttemptEnd, type TimeoutHistory } from '#engine/timeout-isolation.js';
 
-/** What is known here of a target in the lane. */
+/** State of a target in the local scheduler, as far as needed here. */
 export interface IsolatedTarget {
   environmentId: number;
-  /** Its attempts that ended by their deadline since it answered last; Infinity for one that never did. */
+  /** Number of attempts that timed out since the target's last response; Infinity if it has never responded. */
   unanswered: number;
-  /** It waits here for a place. */
+  /** True if the target waits here for a slot. */
   isHeldBack: boolean;
 }
 
 interface Environment<Target> {
   silence: TimeoutHistory;
-  /** Attempts under way at targets that were not known to answer when they began. */
+  /** Attempts in flight at targets that were not known to respond when the attempts began. */
   running: number;
-  /** Since when those are waited for in vain: the last answer of one of them, or when the first began. */
+  /**
+   * Start of the current period without a response from such targets: the last response, or the start of the first
+   * attempt.
+   */
   sinceMs: number;
-  /** Targets with something to start, in the order in which they came. */
+  /** Targets with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
 }
 
-/** Of the places of a process, for targets of one environment that are not known to answer while hardly one of them does. */
+/**
+ * Fraction of a process's slots for one environment's targets that are not known to respond, while hardly any of them
+ * does.
+ */
 const PART = 0.25;
-/** With more than that part under way, and not one answered for so long, their deadlines need not pass first. */
+/**
+ * If that fraction is in flight and none has responded for this time, the limit applies before their timeouts expire.
+ */
 const VAIN_MS = 3_000;
-/** Who answered before is believed to do so again until then. */
+/** A target that has responded counts as responding until this number of consecutive timeouts. */
 const UNANSWERED_MAX = 3;
-/** Who hangs is alone, and may have everything, once nobody was answered for so long: who was here a moment ago may come back. */
+/**
+ * If no target has responded for this time, no other tenant needs the slots and the limit is lifted. The time is long
+ * because an idle tenant may become active again.
+ */
 const OTHERS_MS = 60_000;
-/** Environments that are remembered while nothing of theirs runs or waits. */
+/** Maximum number of idle environments to remember. */
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Receivers that never answer, each at an address of its own, teach neither a window nor a circuit anything: every attempt is the first
- * at its target, and waits for its whole deadline. Where those of an environment end like that, and others are answered, they
- * have a quarter of the places at most, so that what they cost (connections opened and closed, results written, seconds of waiting) is
- * taken neither from the neighbours nor from those of its own that answer.
+ * Limits the slots of an environment whose receivers only time out. Neither a concurrency window nor a circuit protects
+ * against many unresponsive receivers at different addresses, because each attempt is the first one at its target and
+ * waits for its full timeout.
+ *
+ * Such an environment gets at most a quarter of the slots while other targets respond. The cost of its attempts
+ * (opening and closing connections, writing results, seconds of waiting) then affects neither other tenants nor its own
+ * responsive targets.
  */
 export class TimeoutIsolation<Target extends IsolatedTarget> {
   private readonly environments = new Map<number, Environment<Target>>();
@@ -43,19 +57,21 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Targets that are held back now. */
+  /** Number of targets held back. */
   get heldBack(): number {
     return this.held;
   }
 
-  /** Whether one more attempt at the target may begin, with `max` places in all. */
+  /** Returns true if one more attempt at the target may begin. `max` is the total number of slots. */
   admits(target: Target, max: number): boolean {
     if (hasResponded(target)) return true;
     const environment = this.environments.get(target.environmentId);
     return environment === undefined || environment.running < partOf(max) || !this.isLimited(environment);
   }
 
-  /** An attempt at the target begins; returns whether it is one that counts here, which its end has to be told with. */
+  /**
+   * Records the start of an attempt. Returns true if the attempt counts toward the limit; pass this value to `onEnd`.
+   */
   onStart(target: Target): boolean {
     if (hasResponded(target)) return false;
     const environment = this.environment(target.environmentId);
@@ -64,21 +80,24 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return true;
   }
 
-  /** `isCounted`: as its beginning said. `isAnswered`: null where nothing was sent. */
+  /**
+   * Records the end of an attempt. `isCounted` is the value that `onStart` returned. `isAnswered` is null if nothing
+   * was sent.
+   */
   onEnd(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;
     const nowMs = this.nowMs();
     if (isAnswered) this.heardAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
-    // Those that are known to answer say nothing of those that are not.
+    // Targets that are known to respond say nothing about the others.
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;
     recordAttemptEnd(environment.silence, isAnswered, nowMs);
   }
 
-  /** Has the target wait, at the end; who waits already keeps its place. */
+  /** Appends the target to the queue. A target that is already in the queue keeps its position. */
   wait(target: Target): void {
     this.environment(target.environmentId).waiting.add(target);
     if (!target.isHeldBack) this.held += 1;
@@ -92,13 +111,13 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     this.environments.get(target.environmentId)?.waiting.delete(target);
   }
 
-  /** Environments of which something waits. */
+  /** Returns the environments with held-back targets. */
   waiting(): number[] {
     if (this.held === 0) return [];
     return [...this.environments].filter(([, { waiting }]) => waiting.size > 0).map(([environmentId]) => environmentId);
   }
 
-  /** Takes out who of the environment waits longest. */
+  /** Removes and returns the environment's longest-waiting target. */
   next(environmentId: number): Target | null {
     const waiting = this.environments.get(environmentId)?.waiting;
     if (waiting === undefined || waiting.size === 0) return null;
@@ -107,7 +126,10 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return target;
   }
 
-  /** Attempts that may begin now, of `max` places in all, at targets of the environment that are not known to answer. */
+  /**
+   * Returns how many attempts may begin at the environment's targets that are not known to respond. `max` is the total
+   * number of slots.
+   */
   room(environmentId: number, max: number): number {
     const environment = this.environments.get(environmentId);
     return environment !== undefined && this.isLimited(environment) ? partOf(max) - environment.running : Infinity;
@@ -140,7 +162,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
   }
 }
 
-/** Whether the target is known to answer. */
+/** Returns true if the target is known to respond. */
 export function hasResponded({ unanswered }: Pick<IsolatedTarget, 'unanswered'>): boolean {
   return unanswered < UNANSWERED_MAX;
 }

@@ -5,13 +5,13 @@ import { Clock } from '#kernel/clock.js';
 import { Dispatcher } from './dispatcher.js';
 import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 
-/** An absent queue reports itself with every reconnect. */
+/** Minimum interval between log lines. An unavailable queue emits an error with every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Seconds until the queue is asked without having been announced anything: the sweep finds sooner what it has lost. */
+/** Polling interval of the queue in seconds if no job is announced. The sweep finds lost wake-ups sooner. */
 const ASK_SECONDS = 60;
 
-/** Takes wake-ups of other processes. */
+/** Processes wake-ups from other processes. */
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeProcessor.name);
@@ -30,17 +30,17 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
     );
   }
 
-  /** By force: a wake-up that is cut short is found by the sweep, and a queue that is away would hold up the drain. */
+  /** Closes by force. The sweep finds interrupted wake-ups, and an unavailable queue would delay the drain. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close(true);
   }
 
-  /** Without a listener an error of the queue would end the process; the sweep delivers meanwhile. */
+  /** Logs errors of the queue. Without a listener they would end the process. The sweep delivers in the meantime. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();
     if (nowMs - this.complainedAtMs < COMPLAINT_EVERY_MS) return;
     this.complainedAtMs = nowMs;
-    this.logger.warn(`The queue is away, the sweep delivers meanwhile: ${error.message}`);
+    this.logger.warn(`The queue is not reachable, the sweep delivers meanwhile: ${error.message}`);
   }
 }

@@ -6,7 +6,7 @@ import type { WakeQueue as WakeQueueContract } from '#modules/ledger/local-sched
 
 export const WAKE_QUEUE = 'deliveries';
 
-/** Deliveries that are due: environment, event, ordinal. */
+/** Keys of due deliveries: environment, event, ordinal. */
 export interface WakeJob {
   keys: [number, string, number][];
 }
@@ -15,9 +15,9 @@ const KEYS_PER_JOB_MAX = 500;
 const WAITING_MAX = 10_000;
 
 /**
- * Tells workers in other processes what was accepted here, a batch of ids at a time. One job is on its way at once
- * and what comes meanwhile makes the next one; what does not fit, or is lost with the queue, is found by the
- * dispatchers' sweep, so nobody ever waits for this.
+ * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time;
+ * deliveries that arrive meanwhile form the next one. If keys exceed the buffer or the queue loses them, the
+ * dispatchers' sweep finds the deliveries, so no caller waits for the queue.
  */
 @Injectable()
 export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
@@ -29,7 +29,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** By force, as the worker's end is: whatever is on its way is found by the sweep. */
+  /** Disconnects by force, like the processor. The sweep finds wake-ups in flight. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }
@@ -47,7 +47,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
         keys: keys.map(({ environmentId, eventId, ordinal }) => [environmentId, eventId, ordinal]),
       };
       await this.queue.add('due', job, { removeOnComplete: true, removeOnFail: true }).catch((error: unknown) => {
-        this.logger.warn(`The queue took no wake-up: ${(error as Error).message}`);
+        this.logger.warn(`The queue did not accept a wake-up: ${(error as Error).message}`);
       });
     }
     this.adding = false;

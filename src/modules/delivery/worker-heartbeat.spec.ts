@@ -17,7 +17,7 @@ class FakeClock extends Clock {
   }
 }
 
-/** The table of workers, and what was asked of it. */
+/** In-memory table of workers that records all calls. */
 class Table implements WorkerRegistry {
   readonly dead = new Set<Id>();
   readonly left: Id[] = [];
@@ -39,7 +39,7 @@ class Table implements WorkerRegistry {
   }
 }
 
-/** A worker whose turns the test takes itself: two seconds each. */
+/** A worker whose iterations the test runs itself, one every two seconds. */
 function arrange(holds: (id: Id) => boolean = () => false) {
   const clock = new FakeClock();
   const table = new Table();
@@ -60,7 +60,7 @@ function arrange(holds: (id: Id) => boolean = () => false) {
   return { worker, table, turn, turns, clock, time, world };
 }
 
-describe('WorkerPresence', () => {
+describe('WorkerHeartbeat', () => {
   it('claims nothing before it is registered', async () => {
     const { worker, turn } = arrange();
     expect(worker.claimant()).toBeNull();
@@ -70,7 +70,7 @@ describe('WorkerPresence', () => {
     expect(worker.claimant()).not.toBeNull();
   });
 
-  it('takes a new name once it was declared dead, so that old results meet a fence', async () => {
+  it('takes a new worker id after it was declared dead, so that the fencing token rejects old results', async () => {
     const { worker, table, turn } = arrange();
     await turn();
     const before = worker.claimant() as Id;
@@ -82,7 +82,7 @@ describe('WorkerPresence', () => {
     expect(table.beats.at(-1)).toBe(worker.claimant());
   });
 
-  it('takes a new name every half minute and keeps the old one alive while something is held under it', async () => {
+  it('takes a new worker id every 30 seconds, and keeps the old one alive while deliveries are held under it', async () => {
     let held: Id | null = null;
     const { worker, table, turn, turns } = arrange((id) => id === held);
     await turn();
@@ -95,7 +95,7 @@ describe('WorkerPresence', () => {
     expect(table.left).not.toContain(held);
   });
 
-  it('lets an old name go when nothing is held under it, which frees what nobody here has heard of', async () => {
+  it('unregisters an old worker id when nothing is held under it, which frees claims that this worker does not know', async () => {
     const { worker, table, turn, turns } = arrange();
     await turn();
     const first = worker.claimant() as Id;
@@ -108,7 +108,7 @@ describe('WorkerPresence', () => {
     expect(table.beats).not.toContain(first);
   });
 
-  it('replaces a name in doubt at the next beat, and lets it go seconds later: what was committed without an answer is found by others', async () => {
+  it('replaces a suspect worker id at the next heartbeat and unregisters it seconds later, so that others find claims whose response was lost', async () => {
     const held = new Set<Id>();
     const { worker, table, turn, turns } = arrange((id) => held.has(id));
     await turn();
@@ -124,7 +124,7 @@ describe('WorkerPresence', () => {
     expect(second).not.toBe(first);
     expect(worker.mayStart(first)).toBe(true);
     await turns(6);
-    // What is under way under it ends as it would have.
+    // Attempts in flight under the id end normally.
     expect(table.left).toEqual([]);
     held.clear();
     await turn();
@@ -132,7 +132,7 @@ describe('WorkerPresence', () => {
     expect([worker.isOwnClaim(first), worker.mayStart(first), worker.claimant()]).toEqual([false, false, second]);
   });
 
-  it('does not doubt what PostgreSQL itself refused', async () => {
+  it('does not suspect a claim that PostgreSQL itself rejected', async () => {
     const { worker, turn } = arrange();
     await turn();
     const name = worker.claimant() as Id;
@@ -145,7 +145,7 @@ describe('WorkerPresence', () => {
     expect(worker.claimant()).toBe(name);
   });
 
-  it('declares nobody dead until ten seconds after its own renewals have become steady again', async () => {
+  it('declares no worker dead until its own renewals have been steady for ten seconds', async () => {
     const { table, turns } = arrange();
     await turns(8);
     expect(table.reaps).toBe(0);
@@ -163,7 +163,7 @@ describe('WorkerPresence', () => {
     expect(table.reaps).toBeGreaterThan(reaps);
   });
 
-  it('gives back every name when it leaves', async () => {
+  it('unregisters every worker id at shutdown', async () => {
     const { worker, table, turns } = arrange(() => true);
     await turns(70);
     const names = [...new Set(table.beats)];
@@ -175,7 +175,7 @@ describe('WorkerPresence', () => {
     expect(worker.claimant()).toBeNull();
   });
 
-  it('neither claims nor starts anything once its lease is over by its own clock, until the name is known to live', async () => {
+  it('neither claims nor starts anything after its lease expired by its own clock, until the worker id is confirmed alive', async () => {
     const { worker, clock, turn } = arrange();
     await turn();
     const name = worker.claimant() as Id;
@@ -190,7 +190,7 @@ describe('WorkerPresence', () => {
     expect(worker.mayStart(name)).toBe(true);
   });
 
-  it('counts the lease from when it asked, not from when it was answered', async () => {
+  it('counts the lease from the request, not from the response', async () => {
     const { worker, table, clock, turn } = arrange();
     await turn();
     const beat = table.beat.bind(table);
@@ -205,7 +205,7 @@ describe('WorkerPresence', () => {
     expect(worker.claimant()).toBeNull();
   });
 
-  it('drops what is held under a name that was declared dead, and reaps nobody right after it stood still', async () => {
+  it('drops deliveries under a worker id that was declared dead, and does not reap right after it was suspended', async () => {
     const { worker, table, clock, turn, turns, world } = arrange();
     await turns(14);
     const [name, reaps] = [worker.claimant() as Id, table.reaps];
@@ -221,7 +221,7 @@ describe('WorkerPresence', () => {
     expect(table.reaps).toBe(reaps);
   });
 
-  it('neither claims nor reaps while its clock is not that of PostgreSQL, and lives on', async () => {
+  it("neither claims nor reaps while its clock differs from PostgreSQL's, but stays alive", async () => {
     const { worker, table, turns, time } = arrange();
     await turns(14);
     const reaps = table.reaps;

@@ -10,49 +10,60 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/** A name in doubt is kept for so long after it was replaced: what was asked for under it and is answered at all is answered then. */
+/**
+ * Time that a replaced worker id with an unanswered claim is kept. Statements that are answered at all are answered
+ * within this time.
+ */
 const DOUBT_MS = 4_000;
 
-/** A name that this worker claims under, or did. Times are those of the monotonic clock. */
+/** A worker id under which this worker claims deliveries, or did earlier. Times are on the monotonic clock. */
 interface Name {
   id: Id;
   sinceMs: number;
-  /** When the renewal was asked for that succeeded last: PostgreSQL counts the lease from a moment after it. */
+  /** When the last successful renewal was requested. PostgreSQL's lease starts slightly later. */
   beatMs: number;
-  /** When another one took its place. */
+  /** When another id replaced this one. */
   replacedMs: number | null;
-  /** A claim under it had no answer. */
+  /** True if a claim under this id got no response. */
   isInDoubt: boolean;
 }
 
-/** What this worker holds, as far as its presence has to know it. */
+/** The deliveries that this worker holds, as far as the heartbeat needs them. */
 export interface ClaimHolder {
-  /** Whether anything is held that was claimed under this name. */
+  /** Returns true if any held delivery was claimed under this worker id. */
   holds(claimant: Id): boolean;
-  /** A name was declared dead: what is held under it and has not started belongs to others. */
+  /** Drops deliveries that have not started, because their worker id was declared dead and they belong to others. */
   dropClaim(claimant: Id): void;
-  /** The leases are renewed: what could not start while they were in doubt may start now, or is lost. */
+  /**
+   * Called after the leases are renewed. Deliveries that could not start while the leases were uncertain may start now,
+   * or are lost.
+   */
   resume(): void;
 }
 
 /**
- * This worker's life: it renews a lease every two seconds, and what it claimed is its own while the lease lasts. A
- * worker that was declared dead takes a new name, so that results of its old claims are refused by their fence.
+ * The heartbeat of this worker. It renews a lease every two seconds, and claims are valid while the lease lasts. A
+ * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims.
  *
- * A process that stood still (stopped, a paused machine, a long collection) does not know what others did meanwhile: by its
- * own monotonic clock the lease is over, and nothing starts under it until PostgreSQL says that the name still lives.
+ * A process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
+ * did meanwhile. Its monotonic clock shows that the lease has expired, and nothing starts until PostgreSQL confirms
+ * that the worker id is still alive.
  *
- * It takes a new name every half minute as well, and at the next beat after a claim had no answer. The old one lives on until nothing
- * is held under it and then goes, and with it claims whose rows this worker never heard of: the statement was committed and its answer was lost.
+ * The worker also takes a new id every 30 seconds, and at the next heartbeat after a claim got no response. The old id
+ * stays registered until no delivery is held under it. Unregistering it frees claims that this worker does not know,
+ * because their statement was committed but its response was lost.
  */
 @Injectable()
 export class WorkerHeartbeat {
   private readonly logger = new Logger(WorkerHeartbeat.name);
   private readonly loop: Loop;
-  /** The one that claims are made under, then the older ones. */
+  /** The id for new claims, followed by older ids. */
   private names: [Name, ...Name[]];
   private isLeaving = false;
-  /** Others could not renew either while storage was away: nobody is declared dead right after. */
+  /**
+   * Start of the current period with working heartbeats. While storage was unavailable, no worker could renew its
+   * lease, so none is declared dead right after.
+   */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
   private claimHolder: ClaimHolder = { holds: () => true, dropClaim: () => undefined, resume: () => undefined };
@@ -71,29 +82,34 @@ export class WorkerHeartbeat {
     );
   }
 
-  /** The id that claims are made with, or null while this worker may not claim: its lease is in doubt, or its clock is. */
+  /**
+   * Returns the id for new claims, or null while this worker may not claim, because its lease or its clock is
+   * uncertain.
+   */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
   }
 
-  /** Whether what was claimed under a name may start now. */
+  /** Returns true if deliveries claimed under a worker id may start now. */
   mayStart(claimant: Id): boolean {
     return this.names.some((name) => name.id === claimant && this.isFresh(name));
   }
 
-  /** Whether a name is still this worker's; one that was declared dead, or was given back, is not. */
+  /**
+   * Returns true if a worker id still belongs to this worker. An id that was declared dead or unregistered does not.
+   */
   isOwnClaim(claimant: Id): boolean {
     return this.names.some(({ id }) => id === claimant);
   }
 
-  /** A claim under this name was not answered: rows may stand under it that nobody here has heard of. */
+  /** Records that a claim under this id got no response, so that rows may be claimed that this worker does not know. */
   suspect(claimant: Id): void {
     const name = this.names.find(({ id }) => id === claimant);
     if (name) name.isInDoubt = true;
   }
 
-  /** What a claim under this name resolves with. */
+  /** Resolves like the claim. Marks the worker id as suspect if the outcome of the claim is unknown. */
   async trackClaim<T>(claimant: Id, claim: Promise<T>): Promise<T> {
     try {
       return await claim;
@@ -103,13 +119,13 @@ export class WorkerHeartbeat {
     }
   }
 
-  /** Milliseconds since the lease was renewed last; null before it was. */
+  /** Returns the milliseconds since the lease was last renewed, or null if it never was. */
   leaseAgeMs(): number | null {
     const [{ beatMs }] = this.names;
     return beatMs === -Infinity ? null : this.clock.monotonicMs() - beatMs;
   }
 
-  /** Calls `listener` when claims of this worker, or of others, were freed. */
+  /** Calls `listener` when claims of this worker or of others were freed. */
   onReaped(listener: () => void): void {
     this.reapedListeners.push(listener);
   }
@@ -119,7 +135,7 @@ export class WorkerHeartbeat {
     this.loop.start();
   }
 
-  /** Claims no more, and gives back what is still held. */
+  /** Stops claiming, and releases all remaining claims. */
   async stop(): Promise<void> {
     this.isLeaving = true;
     await this.loop.stop();
@@ -145,7 +161,7 @@ export class WorkerHeartbeat {
     const [current, ...older] = this.names;
     const alive = await this.beat(this.names);
     const isAlive = alive.has(current.id);
-    if (!isAlive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
+    if (!isAlive) this.logger.warn('This worker was declared dead; it continues under a new worker id.');
     const kept: Name[] = isAlive ? [current] : [];
     for (const name of older) if (alive.has(name.id) && !(await this.isRetired(name))) kept.push(name);
     const nowMs = this.clock.monotonicMs();
@@ -159,17 +175,20 @@ export class WorkerHeartbeat {
     this.names = [next, ...kept];
   }
 
-  /** Statements that were under way when a name was replaced are over after another lifetime; behind one in doubt nobody waits for so long. */
+  /**
+   * Unregisters a replaced id if it is no longer needed. Statements in flight when the id was replaced have ended after
+   * one more lifetime. An id with an unanswered claim is kept for a shorter time.
+   */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
     if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.claimHolder.holds(id)) return false;
-    // What is answered from here on does not start: it is free for others.
+    // Deliveries returned for this id from here on do not start. Unregistering frees them for others.
     this.names = this.names.filter((name) => name.id !== id) as [Name, ...Name[]];
     await this.heartbeat.remove(id);
     return true;
   }
 
-  /** Those that live; what is held under a dead one goes at once. */
+  /** Renews the given ids and returns those that are alive. Drops the deliveries that are held under dead ones. */
   private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
     const alive = await this.heartbeat.beat({
@@ -201,7 +220,7 @@ export class WorkerHeartbeat {
 
   private notifyReaped(count: number): void {
     if (count === 0) return;
-    this.logger.warn(`Freed ${count} deliveries of workers that are gone.`);
+    this.logger.warn(`Freed ${count} deliveries of dead workers.`);
     for (const listener of this.reapedListeners) listener();
   }
 }

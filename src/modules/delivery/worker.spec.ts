@@ -14,7 +14,7 @@ import { DeliveryWorker } from './worker.js';
 
 const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as DeliveryTurn;
 
-/** A worker whose one turn is delivered, unless `breaks` says what goes wrong; what it was heard to do. */
+/** A worker with one delivery that succeeds, unless `breaks` names a failing step. Records the calls. */
 function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {}) {
   const heard: string[] = [];
   const or = <T>(error: Error | undefined, value: T): T => {
@@ -65,7 +65,7 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
 describe('DeliveryWorker', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
-  it('records what came of an attempt, then lets go of the delivery, then tells of it', async () => {
+  it('records the result of an attempt, then releases the delivery, then notifies', async () => {
     const { worker, heard, run } = arrange();
     run();
     await worker.idle();
@@ -78,7 +78,7 @@ describe('DeliveryWorker', () => {
     ['the circuit breaker', { count: new Error('a bug') }, ['answered success', 'record delivered', 'done', 'told']],
     ['an attempt', { attempt: new Error('a bug') }, ['answered null', 'record retrying', 'done']],
     ['recording', { record: new Error('a bug') }, ['answered success', 'record delivered', 'record retrying', 'done']],
-  ])('lets go of a delivery once, whatever breaks: %s', async (_what, breaks, expected) => {
+  ])('releases a delivery exactly once, whatever fails: %s', async (_what, breaks, expected) => {
     const { worker, heard, run } = arrange(breaks);
     run();
     await worker.idle();
@@ -86,7 +86,7 @@ describe('DeliveryWorker', () => {
     expect(heard).toEqual(expected);
   });
 
-  it('is idle when the last of its turns is over, and at once without any', async () => {
+  it('is idle after its last delivery, and immediately if there is none', async () => {
     const { worker, heard, run } = arrange();
     await worker.idle();
     run();

@@ -15,7 +15,9 @@ import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 
 const FAILURE_THRESHOLD_DEFAULT = 10;
 
-/** Runs deliveries: attempt, record, then what the target's circuit learns. Nothing that happens here stops it. */
+/**
+ * Runs deliveries: makes the attempt, records the result, then updates the target's circuit. No error stops the worker.
+ */
 @Injectable()
 export class DeliveryWorker {
   private readonly logger = new Logger(DeliveryWorker.name);
@@ -36,17 +38,17 @@ export class DeliveryWorker {
     private readonly load: LoadMonitor,
   ) {}
 
-  /** Connects the lane, and watches for targets that stop taking deliveries. */
+  /** Connects the local scheduler, and watches for targets that stop accepting deliveries. */
   start(onLeft: () => void): void {
     this.lane.connect((turn) => void this.run(turn), onLeft);
     this.handoff.attachScheduler(this.lane);
     this.circuits.onOpen((environmentId, targetId) => this.background(this.parkTarget(environmentId, targetId)));
     this.notifications.on('destination', (key) => this.background(this.notifyChange(key)));
-    // What changed while no worker was there.
+    // Apply changes that were made while no worker was running.
     this.background(this.endInactive());
   }
 
-  /** Resolves when no attempt runs and every result is recorded. */
+  /** Resolves when no attempt is running and every result is recorded. */
   idle(): Promise<void> {
     if (this.turnsRunning === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
@@ -61,7 +63,7 @@ export class DeliveryWorker {
         this.lane.onLinger(deliveryTurn),
       );
       this.lane.recordAnswer(deliveryTurn, performed.outcome, performed.result.attempt?.error === 'timeout');
-      // In this order: a crash in between loses one count of the breaker, never an attempt.
+      // This order matters: a crash in between loses one count of the circuit breaker, but never an attempt.
       const held = await this.results.record(performed.result);
       this.lane.releaseSlot(deliveryTurn);
       if (held) {
@@ -79,7 +81,10 @@ export class DeliveryWorker {
     }
   }
 
-  /** What follows from a result that is recorded. Whatever breaks in here, the delivery is over: it must not be recorded or given back again. */
+  /**
+   * Notifies the log, the listeners and the circuit of a recorded result. Errors in here must not cause the delivery to
+   * be recorded or released again.
+   */
   private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
       this.log.tell(delivery, performed);
@@ -91,13 +96,19 @@ export class DeliveryWorker {
     }
   }
 
-  /** Nothing was sent, and somebody else may be sending it: the claim goes back, if it is still ours. */
+  /**
+   * Releases the claim if it still belongs to this worker. Nothing was sent, and another worker may be sending the
+   * delivery.
+   */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.lane.releaseSlot(deliveryTurn);
   }
 
-  /** A promise only where there is something to learn: a success behind others teaches nothing. */
+  /**
+   * Updates the target's circuit. Returns a promise only if there is something to update, which a success after other
+   * successes does not require.
+   */
   private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
@@ -124,12 +135,16 @@ export class DeliveryWorker {
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }
-    // Whoever disabled or deleted it during the attempt could not fail this delivery, which was held.
+    // If the destination was disabled or deleted during the attempt, this delivery was claimed and could not be failed
+    // at that time.
     if (result.status === 'retrying' && target?.destinationId)
       await this.notifyChange(targetKey(environmentId, targetId));
   }
 
-  /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
+  /**
+   * Handles a failure of the attempt itself rather than of its target: postpones the delivery without using up an
+   * attempt.
+   */
   private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results
@@ -138,13 +153,13 @@ export class DeliveryWorker {
     this.lane.releaseSlot(deliveryTurn);
   }
 
-  /** A circuit opened: what waits for the target here and in the table waits behind its gate from now on. */
+  /** Parks all deliveries of a target whose circuit opened: those waiting here, and those in the table. */
   private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
     await this.claims.release(this.lane.evict(environmentId, targetId), true);
     await this.claims.park(environmentId, targetId);
   }
 
-  /** A destination changed: one that is gone or disabled takes its waiting deliveries with it. */
+  /** Handles a changed destination. If it was deleted or disabled, its waiting deliveries end. */
   private async notifyChange(key: string): Promise<void> {
     if (key === '*') return this.endInactive();
     const [environment, targetId] = key.split(':');
@@ -156,7 +171,10 @@ export class DeliveryWorker {
     await this.claims.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
   }
 
-  /** Changes may have been missed, or nobody was there to hear them: whatever waits for a target that takes nothing any more ends. */
+  /**
+   * Ends the waiting deliveries of all inactive targets. Needed after notifications were missed, or while no worker was
+   * running.
+   */
   private async endInactive(): Promise<void> {
     let after: TargetKey | null = null;
     do {

@@ -20,22 +20,22 @@ import type { NewEmail, ShownStatus } from './emails.store.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
 
-/** An email that was accepted. */
+/** An accepted email. */
 export interface AcceptedEmail {
   id: Id;
   status: ShownStatus;
 }
 
-/** The key of the request, and what is kept for it from the commit of the email's event on. */
+/** The request's idempotency key, and the answer that is stored for it in the commit of the email's event. */
 export interface AcceptedOnce {
   request: IdempotentRequest;
   answer: (email: AcceptedEmail) => StoredAnswer;
 }
 
 /**
- * Accepts emails: composed once, stored, and only then made an event. In this order: the bytes, the row, the event. What was
- * stored without its event was not accepted; it is in no list, and the sweeper removes it. One for later is only stored as it
- * was asked for, with its files.
+ * Accepts emails. An email is composed once and stored before its event is created, in this order: the bytes, the row,
+ * the event. Data that was stored without an event was not accepted: no list shows it, and the sweeper deletes it. A
+ * scheduled email is stored as submitted, with its attachments, and composed later.
  */
 @Injectable()
 export class AcceptEmail {
@@ -56,7 +56,10 @@ export class AcceptEmail {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once it is committed. Throws 422 for a sender or an attachment that can't be, and for what a policy refuses, AlreadyAnswered or 409 for a used key, 503 while storage is away. */
+  /**
+   * Accepts an email and resolves once it is committed. Throws 422 for an invalid sender or attachment and for a
+   * policy's refusal, AlreadyAnswered or 409 for a used key, and 503 while storage is unavailable.
+   */
   async accept(
     tenant: Tenant,
     draft: EmailDraft,
@@ -82,7 +85,10 @@ export class AcceptEmail {
     return { id, status: email.status };
   }
 
-  /** Asked before anything is fetched. What a policy adds is in place of what the caller gave, whatever its case. */
+  /**
+   * Applies the acceptance policies before anything is fetched. Their headers replace the caller's headers of the same
+   * name, ignoring case.
+   */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
     const headers = Object.fromEntries(
       Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -107,13 +113,19 @@ export class AcceptEmail {
     };
   }
 
-  /** One that nobody would get needs no waiting to say so. */
+  /**
+   * Returns true if the email must be scheduled. An email without any recipient to send to is reported immediately
+   * instead.
+   */
   private async isForLater(environmentId: number, draft: EmailDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));
   }
 
-  /** Committed with the request's idempotency key, where it has one: the edge has a unit of work around it then. */
+  /**
+   * Stores a scheduled email. It is committed together with the request's idempotency key, if there is one: the HTTP
+   * layer then provides a unit of work.
+   */
   private async schedule(
     environmentId: number,
     id: Id,

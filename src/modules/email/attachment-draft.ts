@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
-/** Attachments of one request, and their bytes together once they are decoded. */
+/** Maximum number of attachments of one request, and their maximum total size in bytes after decoding. */
 export const ATTACHMENTS_MAX = 20;
 export const ATTACHMENT_BYTES_MAX = 10 * 1024 * 1024;
 const FILENAME_CHARACTERS_MAX = 255;
@@ -10,24 +10,24 @@ const TYPE =
   /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*$/i;
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 
-/** `path` is what the `resend` package calls `url`. */
+/** The `resend` package calls the field `url` `path`. */
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
-  // What `content` is to be read as, which is base64 here.
+  // Encoding of `content`. Only base64 is supported.
   refused: new Set(['encoding']),
 };
 
-/** A file as a caller gives it: its bytes, or where to fetch them. */
+/** An attachment as the caller gives it: its bytes, or a URL to fetch them from. */
 export interface AttachmentDraft {
   filename: string;
-  /** Null where nobody said; what is fetched may say it. */
+  /** Null if the caller gave none; the server of the URL may then provide it. */
   contentType: string | null;
   contentId: string | null;
   source: { bytes: Buffer } | { url: string };
 }
 
-/** Reads the attachments of one email, and every fault of them. Pure. */
+/** Parses the attachments of one email and collects all errors. Pure. */
 export function readAttachments(given: unknown): { attachments: AttachmentDraft[]; faults: Fault[] } {
   if (given === undefined) return { attachments: [], faults: [] };
   if (!Array.isArray(given)) return { attachments: [], faults: [{ path: 'attachments', message: 'must be a list' }] };
@@ -43,9 +43,9 @@ export function readAttachments(given: unknown): { attachments: AttachmentDraft[
   return { attachments, faults };
 }
 
-export const TOO_LARGE = `The attachments of a request have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB together once they are decoded.`;
+export const TOO_LARGE = `The attachments of a request must have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB in total after decoding.`;
 
-/** What the attachments that came with the request hold. */
+/** Returns the total size in bytes of the attachments included in the request. */
 export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
   return attachments.reduce((sum, { source }) => sum + ('bytes' in source ? source.bytes.length : 0), 0);
 }
@@ -57,7 +57,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
   const fields = named(given, NAMES, fault);
   const { filename, content_type: type, content_id: contentId, content, url } = fields;
   if ((content === undefined) === (url === undefined))
-    fault('content', 'An attachment has either content (base64) or url (https).');
+    fault('content', 'An attachment needs either content (base64) or url (https).');
   const name = filename ?? (typeof url === 'string' ? lastSegment(url) : undefined);
   if (typeof name !== 'string' || name === '') fault('filename', 'is required');
   else if (
@@ -93,7 +93,10 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/** Only the one form: what decoders read differently would not be what was sent. */
+/**
+ * Decodes base64. Accepts only the canonical form: decoders differ on others, so the sent bytes could differ from the
+ * intended ones.
+ */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'base64') : null;
   if (bytes === null || bytes.toString('base64') !== content)
@@ -108,7 +111,7 @@ function urlOf(url: unknown, fault: AddFault): { url: string } | null {
   return new URL(url).protocol === 'https:' ? { url } : fault('url', 'must be an https URL');
 }
 
-/** What a URL calls its file. */
+/** Returns the file name in a URL's path. */
 function lastSegment(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const segment = new URL(url).pathname.split('/').at(-1) ?? '';

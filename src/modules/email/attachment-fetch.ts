@@ -5,17 +5,20 @@ import { type Fault, invalid } from '#kernel/errors.js';
 import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, TOO_LARGE } from './attachment-draft.js';
 
-/** For all that one email fetches, together. */
+/** Time limit in milliseconds for all fetches of one email together. */
 const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
 
-/** What may still be fetched for a request, whose emails share it. */
+/** Remaining fetch allowance of a request. All emails of the request share it. */
 export interface FetchAllowance {
   bytes: number;
 }
 
-/** Fetches attachments that are given by URL, when the email is accepted: what is sent is what was there then. */
+/**
+ * Fetches attachments that are given by URL. This happens when the email is accepted, so later changes at the URL have
+ * no effect.
+ */
 @Injectable()
 export class AttachmentFetch {
   constructor(
@@ -23,7 +26,10 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** The files with their bytes, which are taken from the allowance. Throws 422 for one that can't be fetched within ten seconds, or is too large. */
+  /**
+   * Returns the attachments with their bytes, and subtracts these from the allowance. Throws 422 if a file cannot be
+   * fetched within ten seconds or is too large.
+   */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));

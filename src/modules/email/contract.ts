@@ -1,91 +1,114 @@
 import type { FactKind } from '#engine/mail/recipient-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** What became known of one recipient of an email: from an SMTP answer, a report, or a provider's notification. */
+/** A delivery event of one recipient of an email, reported by an SMTP reply, a report or a provider's notification. */
 export interface EmailFact {
-  /** As it stands in the email; in any case, and with its domain in any form. */
+  /** The address as it appears in the email. Case and the form of the domain do not matter. */
   address: string;
   kind: FactKind;
-  /** What kind of bounce, complaint or refusal, in a word of the source: `permanent`, `5.1.1`, `abuse`. */
+  /** Kind of bounce, complaint or refusal, in the source's own term: `permanent`, `5.1.1`, `abuse`. */
   subtype: string | null;
-  /** What was said, cleaned, at most 1 KB. */
+  /** Text of the report, sanitized, at most 1 KB. */
   detail: string | null;
-  /** Of a bounce: whether the address is refused for good, and is not sent to again. */
+  /** For a bounce: true if the address is permanently refused, so that it is suppressed. */
   isPermanent: boolean;
 }
 
 /**
- * What became of emails. One door for everybody who learns something: the attempt itself, reports of bounces and
- * complaints, providers. Facts may come in any order, and more than once.
+ * Applies delivery events to emails. The single entry point for all sources: attempts, reports of bounces and
+ * complaints, providers. Delivery events may arrive in any order and more than once.
  */
 export abstract class EmailFacts {
   /**
-   * Notes facts of one email: its recipients' states, the timeline, what is suppressed from now on, the system's events, and
-   * the status of its event. Committed when it resolves. What is told of a stranger, of an email that is gone or of none is
-   * passed over. Throws while storage is away.
+   * Records delivery events of one email: updates its recipients, timeline, suppressions, system events, and the status
+   * of its event. Committed when it resolves. Ignores addresses that are not recipients, and emails that do not exist
+   * any more. Throws while storage is unavailable.
    */
   abstract record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void>;
 }
 
-/** Mail that came to an address that only reports go to, as the listener took it. */
+/** Mail that the listener received at an address reserved for reports. */
 export interface IncomingReport {
-  /** The environment of the email that the signed return path names (`ReturnAddresses`); null for mail to an address of the operator's. */
+  /**
+   * The environment of the email that the signed return path names (`ReturnAddresses`); null for mail to one of the
+   * operator's addresses.
+   */
   environmentId: number | null;
-  /** The email that it names; null together with `environmentId`. */
+  /** The email that the signed return path names; null together with `environmentId`. */
   emailId: Id | null;
-  /** The address it was sent to (RCPT). */
+  /** The envelope recipient (RCPT TO). */
   recipient: string;
-  /** The sender that the conversation named (MAIL FROM); empty for the null sender, which reports have. */
+  /** The envelope sender (MAIL FROM); empty for the null sender, which reports use. */
   envelopeFrom: string;
-  /** The address of the client that brought it. */
+  /** IP address of the client that delivered the report. */
   receivedFrom: string;
 }
 
-/** Reports about mail of ours: bounces, delays, complaints, and whatever else is sent where they go. */
+/** Reports about mail that Posthorn sent: bounces, delays, complaints, and any other mail to the report addresses. */
 export abstract class IncomingReports {
-  /** Larger ones are refused by whoever takes them, with 552 5.3.4. */
+  /** Maximum size of a report. The receiving side must refuse larger ones with 552 5.3.4. */
   static readonly BYTES_MAX = 1_048_576;
 
   /**
-   * Keeps a report, whose facts are found later. Committed when it resolves. `raw` is the message as it came, at most
-   * `BYTES_MAX`. One that was brought before (the sender heard no answer) is kept once. Throws while storage is away.
+   * Stores a report for later processing. Committed when it resolves. `raw` is the received message, at most
+   * `BYTES_MAX`. A repeated report (the sender did not receive the reply) is stored once. Throws while storage is
+   * unavailable.
    */
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }
 
-/** Emails as reports ask for them. */
+/** Sent emails, as needed to process reports. */
 export abstract class SentEmails {
-  /** The addresses of an email's recipients, always in the same order; null when it is gone, was erased, or there is none. */
+  /**
+   * Returns the addresses of an email's recipients in a stable order, or null if the email does not exist any more, was
+   * erased, or never existed.
+   */
   abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
 
-  /** The message as it leaves; null when it is gone, was erased, or is not composed yet. Throws 503 while storage is away. */
+  /**
+   * Returns the message as it is sent, or null if it does not exist any more, was erased, or is not composed yet.
+   * Throws 503 while storage is unavailable.
+   */
   abstract rawOf(environmentId: number, emailId: Id): Promise<Buffer | null>;
 
-  /** Whose email an id is, over all environments: for what names an email and no environment. Null when there is none. */
+  /**
+   * Returns the environment of an email, or null if there is no such email. Searches all environments, for sources that
+   * name an email but no environment.
+   */
   abstract environmentOf(emailId: Id): Promise<number | null>;
 
-  /** The email that a provider took under this id, over all environments; null when there is none. */
+  /** Returns the email that a provider accepted under this id, searching all environments, or null if there is none. */
   abstract ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null>;
 
   /**
-   * The `b=` of the DKIM signature that an email left with, without white space: whoever shows it has seen the message, which
-   * knowing its Message-ID does not prove. Null when the message is gone.
+   * Returns the `b=` value of the email's DKIM signature without white space, or null if the message does not exist any
+   * more. A report that contains the value proves that its sender has seen the message; knowing the Message-ID does
+   * not.
    */
   abstract signatureOf(environmentId: number, emailId: Id): Promise<string | null>;
 }
 
-/** What a return path of ours names. */
+/** The email that a return path of Posthorn names. */
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** The places of the recipients that its envelope went to in `SentEmails.recipientsOf`; null for one of before they were named. */
+  /**
+   * Positions of the envelope's recipients in `SentEmails.recipientsOf`; null for a return path of an older build,
+   * which does not contain them.
+   */
   places: readonly number[] | null;
 }
 
-/** The addresses that bounces of our emails go to. */
+/** Return paths: the addresses that receive the bounces of sent emails. */
 export abstract class ReturnAddresses {
-  /** The email that the local part of a recipient names, which is then `IncomingReports`' business; null for what we never gave out: 550 5.1.1 where it looks like one. */
+  /**
+   * Returns the email that a recipient's local part names; pass its mail to `IncomingReports`. Returns null for an
+   * address that Posthorn did not issue; if it looks like a return path, refuse it with 550 5.1.1.
+   */
   abstract read(localPart: string): NamedEmail | null;
-  /** Whether a local part is meant to be one: then it belongs to nobody else, and `read` decides. */
+  /**
+   * Returns true if a local part has the form of a return path. Such an address is never used for anything else, and
+   * `read` decides whether it is valid.
+   */
   abstract isMeant(localPart: string): boolean;
 }

@@ -21,8 +21,8 @@ const fact = (address: string, kind: EmailFact['kind'], more: Partial<EmailFact>
 });
 const email = (...recipients: StoredRecipient[]) => ({ recipients, timeline: [] });
 
-describe('applyFacts', () => {
-  it('moves each recipient by itself, and the email with the worst of them', () => {
+describe('applyDeliveryEvents', () => {
+  it('updates each recipient separately, and sets the email to the worst status', () => {
     const { after, news, suppressed } = applyDeliveryEvents(
       email(recipient('a@x.example'), recipient('b@x.example'), recipient('c@x.example')),
       [
@@ -51,7 +51,7 @@ describe('applyFacts', () => {
     ]);
   });
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when applied again', () => {
     const facts = [
       fact('a@x.example', 'sent'),
       fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.1.1' }),
@@ -63,7 +63,7 @@ describe('applyFacts', () => {
     expect([twice.isChanged, twice.after, twice.news]).toEqual([false, once.after, []]);
   });
 
-  it('a bounce that was told is not told again in other words: the address is suppressed for it once, and for a complaint once more', () => {
+  it('reports a bounce once even if it is repeated in other words; the address is suppressed once for it, and once more for a complaint', () => {
     const bounced = (subtype: string) =>
       fact('a@x.example', 'bounced', { isPermanent: true, subtype, detail: subtype });
     const once = applyDeliveryEvents(
@@ -87,7 +87,7 @@ describe('applyFacts', () => {
     ).toEqual([]);
   });
 
-  it('a mailbox that is full does not use up the bounce that is for good; who complained before it was noted is suppressed no more', () => {
+  it('a full mailbox does not prevent a suppression by a later permanent bounce; a complaint of an older build is not suppressed again', () => {
     const full = applyDeliveryEvents(
       email(recipient('a@x.example', 'delivered')),
       [fact('a@x.example', 'bounced', { subtype: '5.2.2' })],
@@ -104,7 +104,7 @@ describe('applyFacts', () => {
     ).toEqual([]);
   });
 
-  it('knows a recipient in any case, and passes by a stranger', () => {
+  it('matches a recipient in any case, and ignores an unknown address', () => {
     const { after, isChanged } = applyDeliveryEvents(
       email(recipient('Ada@x.example')),
       [fact('ADA@X.EXAMPLE', 'delivered'), fact('eve@x.example', 'bounced')],
@@ -124,7 +124,7 @@ describe('applyFacts', () => {
     });
   });
 
-  it('a bounce after it was delivered is a late failure; one of what was never handed over is none', () => {
+  it('a bounce after the handover is a late failure; a bounce before it is not', () => {
     expect(
       applyDeliveryEvents(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'bounced')], AT)
         .isLateFailure,
@@ -134,7 +134,7 @@ describe('applyFacts', () => {
     ).toBe(false);
   });
 
-  it('a report of a delay is told, and changes nothing; what an attempt puts off is not told', () => {
+  it('a reported delay appears in the timeline without a change of status; a deferral by an attempt does not appear', () => {
     const { after, isChanged } = applyDeliveryEvents(
       email(recipient('a@x.example', 'delivered')),
       [fact('a@x.example', 'deferred', { subtype: 'delayed' })],
@@ -155,7 +155,7 @@ describe('applyFacts', () => {
     ).toEqual([]);
   });
 
-  it('a late delivery is told, and takes nothing back', () => {
+  it('a late delivery report appears in the timeline and changes no status', () => {
     const { after } = applyDeliveryEvents(
       email({ ...recipient('a@x.example', 'bounced'), detail: '550' }),
       [fact('a@x.example', 'delivered')],

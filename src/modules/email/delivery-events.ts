@@ -3,22 +3,25 @@ import { type EmailStatus, emailStatus, isOwed, stateAfter, suppressionAfter } f
 import type { EmailFact } from './contract.js';
 import type { EmailState, NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
 
-/** What facts make of an email. */
+/** The result of applying delivery events to an email. */
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
-  /** False when nothing of it is new. */
+  /** False if the events contain nothing new. */
   isChanged: boolean;
-  /** Addresses that are not sent to from now on: each once for a bounce and once for a complaint, however often this email is reported. */
+  /**
+   * Addresses to suppress from now on. However often an email is reported, an address appears once for a bounce and
+   * once for a complaint.
+   */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
-  /** What somebody has to hear of: recipients that came into one of these states now. */
+  /** Recipients that entered one of these states just now, for which system events are due. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
-  /** True when a recipient that was handed over turned out not to have the message. */
+  /** True if a message that was handed over turned out not to have reached its recipient. */
   isLateFailure: boolean;
 }
 
-/** What a report of a delay is told as: the message is on its way, and later than usual. */
+/** Subtype of an event that reports a delay: the message is in transit and later than usual. */
 export const DELAYED = 'delayed';
-/** A timeline tells facts; what is tried again is told by the attempts. */
+/** Event types that appear in the timeline. Deferrals are shown as attempts instead. */
 const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
   sent: 'sent',
   delivered: 'delivered',
@@ -27,11 +30,14 @@ const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> =
   rejected: 'rejected',
   suppressed: 'rejected',
 };
-/** Fifty recipients, each with every fact there is, and room for subtypes. A provider that goes on telling adds nothing behind it. */
+/**
+ * Maximum number of timeline entries: room for fifty recipients with every kind of event and several subtypes. A
+ * provider that keeps reporting adds nothing after that.
+ */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
-/** Applies facts to an email, in their order; facts of strangers are passed over. Pure. */
+/** Applies delivery events to an email in order. Ignores events for addresses that are not recipients. Pure. */
 export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
@@ -54,7 +60,7 @@ export function applyDeliveryEvents(
   return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
-/** The status that the row holds, and whether anything is owed. */
+/** Returns the status that the row stores, and whether any recipient is still owed the message. */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
@@ -78,7 +84,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     applied.isChanged = true;
   }
   const isTold = tell(applied.after.timeline, recipient.address, fact, at);
-  // A late fact that changes nothing does not take the place of what explains the state.
+  // A late event that changes nothing must not replace the detail that explains the state.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
   if (!explains && !isTold) return;
   applied.isChanged = true;
@@ -89,7 +95,10 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/** Who has complained is suppressed for it, whether or not the row says so: those of before it was noted do not. */
+/**
+ * Returns true if the recipient was already suppressed for this reason. Complaints count even if the row does not say
+ * so, because rows of older builds do not record it.
+ */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -98,7 +107,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** False for what stands there already. */
+/** Adds an event to the timeline. Returns false if it is already there. */
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
   const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;

@@ -1,12 +1,15 @@
-/** What the fields of an object are called, and under which other names they are taken. */
+/** The field names of an object, and their accepted aliases. */
 export interface FieldNames {
   known: ReadonlySet<string>;
   aliases: Readonly<Record<string, string>>;
-  /** Of other services, and not here: without them something else would be sent, or to somebody else. */
+  /** Fields of other services that are rejected, because ignoring them would change the message or its recipients. */
   refused: ReadonlySet<string>;
 }
 
-/** The fields under their own names. Those of other services' clients that say nothing of the message are passed over; what is refused, or comes under both names, is a fault. */
+/**
+ * Returns the fields under their own names. Ignores unknown fields of other services' clients. Rejects refused fields,
+ * and fields given under both names.
+ */
 export function named(
   given: Record<string, unknown>,
   names: FieldNames,
@@ -14,7 +17,7 @@ export function named(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
-    // What is null was not given: clients that serialise every field say so.
+    // Null counts as absent, because some clients serialize every field.
     if (value === null || value === undefined) continue;
     const own = names.aliases[name] ?? name;
     if (names.refused.has(name)) fault(name, 'is not known here');

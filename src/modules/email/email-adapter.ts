@@ -26,13 +26,17 @@ import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
-/** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
+/**
+ * Pauses between attempts to store the result of a submission, and their maximum total time. The message has been sent,
+ * and must not be sent again unnecessarily.
+ */
 const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
 /**
- * Hands emails over: the stored bytes, to those who are still owed them, by the transport. What became of each recipient is
- * noted before the delivery records its attempt; a crash in between, or before, may send it once more (at least once).
+ * Hands emails to the transport: the stored bytes, for recipients without a final outcome. The result for each
+ * recipient is stored before the delivery records its attempt. A crash before or in between may send the email once
+ * more (at-least-once delivery).
  */
 @Adapter()
 @Injectable()
@@ -56,7 +60,10 @@ export class EmailAdapter extends DestinationAdapter {
     super();
   }
 
-  /** What the transport takes, and noting what came of it. The target's own time-out is that of the release that made its row. */
+  /**
+   * Maximum duration: the transport's limit, plus the time to store the result. The target's own timeout is not used,
+   * because it depends on the release that created the row.
+   */
   override get attemptMsMax(): number {
     return this.transport.submitMsMax + NOTED_MS_MAX;
   }
@@ -100,20 +107,24 @@ export class EmailAdapter extends DestinationAdapter {
       email,
       open.map(({ address }) => address),
     );
-    if (report === null) return nothing('refused', 'The bytes of the email are gone.');
+    if (report === null) return nothing('refused', 'The message of the email no longer exists.');
     for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
     const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
     await this.note(environmentId, email, facts, report.providerMessageId);
     return this.told(email, facts, report);
   }
 
-  /** The simulator's own addresses are answered here, and everybody else's by the transport, unless nothing may leave. Null when the bytes are gone. */
+  /**
+   * Submits the message. The simulator's addresses are answered here. All other recipients go to the transport, unless
+   * the email is captured. Returns null if the bytes no longer exist.
+   */
   private async submit(
     environmentId: number,
     email: EmailState,
     addresses: readonly string[],
   ): Promise<SubmissionReport | null> {
-    // Captured mail still comes to the install's own aliases, of the test environment too: that transport sends nothing out.
+    // The transport `capture:` sends nothing out. It still gets captured mail, also from the test environment, and
+    // delivers it to the installation's own aliases.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
     const played = addresses.map(
       (address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null),
@@ -132,7 +143,10 @@ export class EmailAdapter extends DestinationAdapter {
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
-  /** Bounces come to us where the domain, or the platform, has a host for them; otherwise to whoever sent it. */
+  /**
+   * Returns the return path. Bounces come to Posthorn if the domain or the platform has a host for them, otherwise to
+   * the sender.
+   */
   private returnPath(
     environmentId: number,
     { id, sender, returnPathHost, recipients }: EmailState,
@@ -144,7 +158,10 @@ export class EmailAdapter extends DestinationAdapter {
     return isRefused(from) ? '' : from.address;
   }
 
-  /** A simulated recipient tells at once what others would report later. */
+  /**
+   * Returns the delivery events of a reply. A simulated recipient immediately returns the events that a real one would
+   * report later.
+   */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = deliveryEventsOf(reply, isFinal || role !== null);
@@ -158,17 +175,20 @@ export class EmailAdapter extends DestinationAdapter {
     return role === 'complained' ? [...facts, complaint] : facts;
   }
 
-  /** Nobody is left to send to: the delivery is what the email is. */
+  /** Returns the delivery's result if no recipient is left to send to: it follows from the email's status. */
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
-    if (eventStatusOf(status) !== 'failed') return nothing('success', 'Nobody was owed the message any more.');
+    if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');
     return nothing(
       'refused',
       status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.',
     );
   }
 
-  /** Once nothing is deferred the delivery is what the email is: a success only when nobody was refused, now or before. */
+  /**
+   * Returns the delivery's result after a submission. If no recipient is deferred, it follows from the email's status:
+   * a success only if no recipient was refused, now or earlier.
+   */
   private told(
     email: EmailState,
     facts: readonly EmailFact[],
@@ -189,7 +209,10 @@ export class EmailAdapter extends DestinationAdapter {
     return applyDeliveryEvents(email, facts, this.clock.now().toISOString()).after.status;
   }
 
-  /** The provider's name for it first: what it tells may come before its answer has been read. */
+  /**
+   * Stores the provider's message id first, because the provider's notifications may arrive before its response was
+   * processed.
+   */
   private async note(
     environmentId: number,
     email: EmailState,
@@ -201,14 +224,14 @@ export class EmailAdapter extends DestinationAdapter {
         if (providerMessageId !== undefined) await this.emails.takenAs(environmentId, email, providerMessageId);
         return await this.facts.recordOn(environmentId, email, facts);
       } catch (error) {
-        this.logger.warn(`What became of ${showId('evt', email.id)} could not be noted: ${(error as Error).message}`);
-        if (pauseMs === null) throw new NotAttempted('What became of the email could not be noted.', { cause: error });
+        this.logger.warn(`The result of ${showId('evt', email.id)} could not be stored: ${(error as Error).message}`);
+        if (pauseMs === null) throw new NotAttempted('The result of the email could not be stored.', { cause: error });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
   }
 
-  /** Our own storage: that it is away is no fault of the transport. */
+  /** Runs a query on Posthorn's own storage. A failure here is not a fault of the transport. */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

@@ -4,10 +4,13 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;
-/** Under load one commit instead of several: an attempt that is over may wait so long for its turn. */
+/**
+ * Linger of the group commit in milliseconds. Under load, several changes share one commit; a finished attempt may wait
+ * this long.
+ */
 const GAP_MS = 8;
 
-/** The group commit of what became of emails: changes of rows from which nothing else follows. */
+/** Group commit of changes to emails, for changes from which nothing else follows. */
 @Injectable()
 export class EmailChanges {
   private readonly group: GroupCommit<EmailChange, boolean>;
@@ -24,7 +27,10 @@ export class EmailChanges {
     });
   }
 
-  /** Resolves once it is committed: false where the row is not what was read any more. Throws while storage is away. */
+  /**
+   * Resolves once the change is committed. Returns false on an optimistic-lock conflict. Throws while storage is
+   * unavailable.
+   */
   make(change: EmailChange): Promise<boolean> {
     return this.group.add(change);
   }

@@ -12,15 +12,15 @@ import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
 
-/** An email as a caller asked for it, with the bytes of all its files. */
+/** An email as a caller submitted it, with the bytes of all attachments. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
   attachments: readonly ComposedAttachment[];
 }
 
-/** What is known of an email before it is composed. */
+/** The values that identify an email before it is composed. */
 export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'messageId'>;
 
-/** Makes an email of a draft: its bytes, and the row that says whom it goes to. */
+/** Composes emails from drafts: the bytes, and the row with the recipients. */
 @Injectable()
 export class EmailComposition {
   constructor(
@@ -30,7 +30,7 @@ export class EmailComposition {
     private readonly config: Config,
   ) {}
 
-  /** Composed and signed now; who is suppressed now gets nothing. Throws NotComposed. */
+  /** Composes and signs an email now. Recipients that are suppressed now do not receive it. Throws NotComposed. */
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
     const date = this.clock.now();
@@ -53,7 +53,10 @@ export class EmailComposition {
     };
   }
 
-  /** One that can't leave: every recipient has failed, for the reason that `detail` says. It has no bytes. */
+  /**
+   * Creates an email that cannot be sent. Every recipient has failed for the reason in `detail`, and there are no
+   * bytes.
+   */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     const at = this.clock.now().toISOString();
     const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
@@ -82,7 +85,7 @@ export class EmailComposition {
     };
   }
 
-  /** Whether nobody would get it now. */
+  /** Returns true if every recipient is suppressed now. */
   async isSuppressed(environmentId: number, draft: EmailDraft): Promise<boolean> {
     return (await this.recipients(environmentId, draft)).status === 'suppressed';
   }
@@ -116,14 +119,14 @@ export class EmailComposition {
     return { recipients, timeline, ...overallState(recipients) };
   }
 
-  /** The simulator's addresses play their part, whatever is on the list. */
+  /** Simulator addresses follow their role, regardless of the suppression list. */
   private isListed(address: string, isListed: boolean): boolean {
     const { platformDomain } = this.config;
     return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;
   }
 }
 
-/** What everybody may see of a draft. */
+/** Returns the parts of a draft that the API shows. */
 export function shownOf(
   draft: CompleteDraft,
 ): Pick<NewEmail, 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'attachments' | 'scheduledAt'> {
@@ -144,7 +147,7 @@ export function shownOf(
   };
 }
 
-/** An email as a policy sees it, under the names that callers use; files without their bytes. */
+/** Returns an email as acceptance policies see it, with the API's field names and without the bytes of attachments. */
 export function askedFor({
   from,
   to,
@@ -179,12 +182,12 @@ export function askedFor({
   });
 }
 
-/** The Message-ID of an email, which it has from the beginning. */
+/** Returns the Message-ID of an email. It is derived from the email's id, so it never changes. */
 export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
   return `<${showId('evt', id)}@${dkim.domain}>`;
 }
 
-/** An address as people write it. */
+/** Formats an address with its display name. */
 function shown({ name, address }: Mailbox): string {
   if (name === '') return address;
   return /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name)

@@ -10,10 +10,14 @@ import { EmailContent, presentContent } from './email-contents.dto.js';
 import { EmailContents } from './email-contents.js';
 
 const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-const INDEX = { name: 'index', description: 'Which attachment, from 0, as the content lists them.', example: '0' };
+const INDEX = {
+  name: 'index',
+  description: "Position of the attachment in the content's list, starting at 0.",
+  example: '0',
+};
 
-/** What emails say. */
-@Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
+/** Contents of emails. */
+@Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
 @Controller('v1/emails/:id')
 export class EmailContentsController {
   constructor(private readonly contents: EmailContents) {}
@@ -23,9 +27,9 @@ export class EmailContentsController {
   @Scope('read')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get what an email says',
+    summary: 'Get the content of an email',
     description:
-      'Its text, HTML, headers and files, read out of the message itself. 404 once it was erased, and before a scheduled one is composed.',
+      'Text, HTML, headers and attachments, parsed from the message itself. 404 after the email was erased, and before a scheduled email is composed.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailContent, description: 'What it says.' })
@@ -42,7 +46,7 @@ export class EmailContentsController {
   @ApiOperation({
     summary: 'Get an attachment of an email',
     description:
-      'Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream.',
+      'The decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.',
   })
   @ApiParam(EMAIL)
   @ApiParam(INDEX)
@@ -65,7 +69,7 @@ export class EmailContentsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Get a view of an email',
-    description: 'Where its HTML is shown: an address for a frame, good for a minute.',
+    description: "A URL that displays the email's HTML in a frame, valid for one minute.",
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: MailViewItem, description: 'The view.' })

@@ -4,57 +4,60 @@ import type { MailContents } from '#modules/inbox/viewing.contract.js';
 
 /** One header of an email. */
 export class EmailHeaderItem {
-  /** In lower case. */
+  /** Header name in lower case. */
   @ApiProperty({ example: 'subject' })
   name: string;
 
-  /** Unfolded, otherwise as it leaves. */
+  /** Header value, unfolded but otherwise exactly as it is sent. */
   @ApiProperty({ example: 'Your order' })
   value: string;
 }
 
-/** A file in an email. */
+/** An attachment of an email. */
 export class EmailFileItem {
-  /** What it is called. */
+  /** File name. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
 
-  /** Its media type. */
+  /** Media type. */
   @ApiProperty({ example: 'application/pdf' })
   content_type: string;
 
-  /** Decoded. */
+  /** Size in bytes after decoding. */
   @ApiProperty({ type: 'integer', example: 48_213 })
   size_bytes: number;
 
-  /** How the HTML names it (`cid:`); null for none. */
+  /** Content-ID that the HTML refers to with `cid:`; `null` if the attachment has none. */
   @ApiProperty({ type: String, nullable: true, example: null })
   content_id: string | null;
 
-  /** Where its bytes are, below this service. */
+  /** Path of the attachment's bytes, relative to this service's base URL. */
   @ApiProperty({ example: '/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0' })
   path: string;
 }
 
-/** What an email says. */
+/** The content of an email: text, HTML, headers and attachments. */
 export class EmailContent {
-  /** Its text, up to 1 MB; null without one. */
+  /** Plain-text body, up to 1 MB; `null` if there is none. */
   @ApiProperty({ type: String, nullable: true, example: 'It is on its way.' })
   text: string | null;
 
-  /** Its HTML, up to 1 MB, as it was given: whoever shows it takes a view. Null without one. */
+  /**
+   * HTML body, up to 1 MB, exactly as it was submitted. It is not sanitized: to display it, request a view. `null` if
+   * there is none.
+   */
   @ApiProperty({ type: String, nullable: true, example: '<p>It is on its way.</p>' })
   html: string | null;
 
-  /** Its headers in their order, repeated ones too. */
+  /** All headers in their original order, including repeated ones. */
   @ApiProperty({ type: [EmailHeaderItem] })
   header_lines: EmailHeaderItem[];
 
-  /** Its files, in their order. */
+  /** Attachments in their original order. */
   @ApiProperty({ type: [EmailFileItem] })
   attachments: EmailFileItem[];
 
-  /** Whether something was cut. The message itself has all of it. */
+  /** `true` if any part of this answer was truncated. The raw message is always complete. */
   @ApiProperty({ example: false })
   truncated: boolean;
 }

@@ -12,7 +12,7 @@ import {
 import { SentEmails } from './contract.js';
 import { EmailsService } from './emails.service.js';
 
-/** What emails say, read out of the very bytes that leave. */
+/** Reads the contents of emails, parsed from the exact bytes that are sent. */
 @Injectable()
 export class EmailContents {
   constructor(
@@ -22,7 +22,10 @@ export class EmailContents {
     private readonly views: MailViews,
   ) {}
 
-  /** Throws 404, also once it was erased and before a scheduled one is composed; 503 where there is no room to read it now. */
+  /**
+   * Returns the contents of an email. Throws 404 if it does not exist, was erased or is not composed yet; throws 503 if
+   * there is no capacity to parse it now.
+   */
   async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
     const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));
@@ -30,7 +33,7 @@ export class EmailContents {
     return { id, contents };
   }
 
-  /** One of its files, decoded. Throws as `of`. */
+  /** Returns an attachment of an email, decoded. Throws like `read`. */
   async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const id = await this.composed(tenant, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -42,7 +45,10 @@ export class EmailContents {
     return found;
   }
 
-  /** Where its HTML is shown. Throws as `of`; whether there is any shows when it is. */
+  /**
+   * Issues a view of an email's HTML. Throws like `read`. Whether the email has HTML is only checked when the view is
+   * opened.
+   */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({
       environmentId: tenant.environmentId,
@@ -61,6 +67,6 @@ export class EmailContents {
 function gone(): ApiError {
   return new ApiError(
     'not_found',
-    'There is no message: it was erased, could not be made, or is scheduled and composed when it leaves.',
+    'There is no message: it was erased, could not be composed, or is scheduled and will be composed when it is sent.',
   );
 }

@@ -3,15 +3,17 @@ import { Injectable } from '@nestjs/common';
 import { type Id, idFromBytes } from '#kernel/ids.js';
 import { ServiceDestinations } from '#modules/destinations/contract.js';
 
-/** The destination type that emails are handed over by. */
+/** Destination type of emails. */
 export const EMAIL_TYPE = 'email';
 
-/** What the row says; the adapter bounds its attempts by what the transport takes. */
+/**
+ * The timeout stored in the destination's row. The adapter limits its attempts by the transport's own limit instead.
+ */
 const ATTEMPT_MS_MAX = 85_000;
 
 /**
- * The target of an environment's emails, the same on every node: a uuid of version 8 (RFC 9562, section 5.8), which no ULID
- * made in this century looks like.
+ * Returns the target of an environment's emails, which is the same on every node. It is a UUID of version 8 (RFC 9562,
+ * section 5.8), so it cannot equal a ULID generated in this century.
  */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
@@ -20,12 +22,12 @@ export function emailTargetId(environmentId: number): Id {
   return idFromBytes(bytes);
 }
 
-/** Where an environment's emails go: one destination, which comes with its first email. */
+/** The destination of an environment's emails. It is created with the environment's first email. */
 @Injectable()
 export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}
 
-  /** Resolves to the target once it is there. Throws 503 while storage is away. */
+  /** Resolves to the target after it exists. Throws 503 while storage is unavailable. */
   async forEnvironment(environmentId: number): Promise<Id> {
     const id = emailTargetId(environmentId);
     await this.destinations.ensure(environmentId, { id, name: 'Email', type: EMAIL_TYPE, timeoutMs: ATTEMPT_MS_MAX });

@@ -6,11 +6,11 @@ import type { Fault } from '#kernel/errors.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
-/** Recipients of one email, of all kinds together. */
+/** Maximum number of recipients of one email, including cc and bcc. */
 export const RECIPIENTS_MAX = 50;
 export const TAGS_MAX = 20;
 const REPLY_TO_MAX = 50;
-/** RFC 5322 section 2.1.1: what a line may hold at most. */
+/** Maximum length of a line (RFC 5322, section 2.1.1). */
 export const SUBJECT_CHARACTERS_MAX = 998;
 const TEXT_BYTES_MAX = 1_048_576;
 const TAG = /^[A-Za-z0-9_-]{1,256}$/;
@@ -36,13 +36,13 @@ const NAMES: FieldNames = {
   refused: new Set(['template', 'topic_id', 'topicId']),
 };
 
-/** A name and a value that a caller marks an email with. */
+/** A custom tag of an email. */
 export interface Tag {
   name: string;
   value: string;
 }
 
-/** An email as a caller asks for it, every address taken apart: nobody behind this parses one again. */
+/** An email as a caller submitted it, with every address parsed. Later code does not parse addresses again. */
 export interface EmailDraft {
   from: Mailbox;
   to: Mailbox[];
@@ -55,11 +55,11 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
-  /** When it is to leave, which may have passed; null for now. */
+  /** When to send the email, possibly in the past; null for now. */
   scheduledAt: Date | null;
 }
 
-/** Gathers faults while an email is read. */
+/** Collects validation errors while an email is parsed. */
 class Faults {
   readonly found: Fault[] = [];
 
@@ -69,7 +69,10 @@ class Faults {
   }
 }
 
-/** Reads one email of a request, whatever it is; every fault of it at once, or the email. `nowMs` is what `in 5 minutes` counts from. Pure. */
+/**
+ * Parses one email of a request. Returns the email, or all validation errors. `in 5 minutes` is relative to `nowMs`.
+ * Pure.
+ */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
@@ -85,7 +88,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   const html = bodyOf(fields['html'], 'html', faults);
   const text = bodyOf(fields['text'], 'text', faults);
   if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text'))
-    faults.add('text', 'An email has a text, or html, or both.');
+    faults.add('text', 'An email needs a text, html, or both.');
   const { attachments, faults: refused } = readAttachments(fields['attachments']);
   faults.found.push(...refused);
   const draft = {
@@ -104,7 +107,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
-/** Everybody who is to get it, each once: who stands in several lists has the first place. */
+/** Returns all recipients without duplicates. An address that is in several lists counts in the first one. */
 export function recipientsOf({
   to,
   cc,

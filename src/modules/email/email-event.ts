@@ -2,10 +2,10 @@ import { type Id, showId } from '#kernel/ids.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { NewEmail } from './emails.store.js';
 
-/** The type of the event that an email is. */
+/** Type of the events of emails. */
 export const EMAIL_EVENT_TYPE = 'email.send';
 
-/** The event of an email, which goes to the target of its environment's emails. */
+/** Returns the event of an email, addressed to the email target of its environment. */
 export function emailEvent(
   email: NewEmail,
   targetId: Id,
@@ -31,7 +31,7 @@ export function emailEvent(
   };
 }
 
-/** What the list of events shows of it: whom it is from and to, and not what it says. */
+/** Returns the payload that the event list shows: sender, recipients and subject, but not the content. */
 function payloadOf({ id, sender, to, cc, bcc, replyTo, subject, messageId }: NewEmail): string {
   return JSON.stringify({
     email: showId('evt', id),

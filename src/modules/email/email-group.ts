@@ -8,7 +8,7 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** As where webhooks are accepted: under load one commit instead of three. */
+/** Linger in milliseconds, as for accepted webhooks. Under load, one commit replaces three. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';
@@ -19,7 +19,7 @@ export interface ComposedEmail {
   raw: Buffer;
 }
 
-/** The group commit of emails before their events: the bytes, then the rows. */
+/** Group commit of emails before their events are created: the bytes, then the rows. */
 @Injectable()
 export class EmailGroup {
   private readonly group: GroupCommit<ComposedEmail, void>;
@@ -40,11 +40,14 @@ export class EmailGroup {
     });
   }
 
-  /** Resolves once both are committed, which makes no accepted email yet. Throws 503 while storage is away, or does not keep up. */
+  /**
+   * Resolves once bytes and row are committed. The email is not accepted yet. Throws 503 while storage is unavailable
+   * or overloaded.
+   */
   async add(composed: ComposedEmail): Promise<void> {
     if (this.group.backlog >= BACKLOG_MAX)
       throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    // By itself: nobody else's email waits for its bytes.
+    // A large email is stored separately, so that no other email waits for its bytes.
     if (RawEmails.isLarge(composed.raw)) await this.stored(() => this.putLarge(composed));
     await this.group.add(composed);
   }
@@ -54,7 +57,7 @@ export class EmailGroup {
     return [];
   }
 
-  /** Both may be repeated. */
+  /** Both statements are safe to repeat. */
   private async insert(composed: ComposedEmail[]): Promise<void> {
     await this.raw.putSmall(
       composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })),
@@ -69,7 +72,7 @@ export class EmailGroup {
     return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
   }
 
-  /** What has no partition is of a retention that was changed a moment ago. */
+  /** A missing partition means that a retention setting has just changed. */
   private async withPartition(write: () => Promise<void>): Promise<void> {
     try {
       await write();

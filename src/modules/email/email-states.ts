@@ -4,10 +4,10 @@ import type { Id } from '#kernel/ids.js';
 import { Retention } from '#modules/auth/contract.js';
 import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js';
 
-/** Emails that one statement asks for. */
+/** Maximum number of emails read by one statement. */
 const STATES_MAX = 64;
 
-/** Where emails stand, as attempts, reports and erasure ask: those that are asked for together are read together. */
+/** Reads the states of emails for attempts, reports and erasure. Concurrent reads share one statement. */
 @Injectable()
 export class EmailStates {
   private readonly reads: GroupedReads<EmailPlace, EmailState | null>;
@@ -20,8 +20,9 @@ export class EmailStates {
   }
 
   /**
-   * Null when there is none in this environment. It is looked for where it expires by its id and the environment's retention, and
-   * everywhere when it is not there: it left later than it was made, or the retention has changed since.
+   * Returns the state of an email, or null if there is none in this environment. It first searches the partition
+   * computed from the email's id and the environment's retention. Otherwise it searches all partitions, because the
+   * email was sent later than its id suggests, or the retention has changed.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
     const expiresOnDay = await this.expiresOnDay(environmentId, id);
@@ -29,7 +30,7 @@ export class EmailStates {
     return there ?? this.emails.state(environmentId, id);
   }
 
-  /** An environment that is gone says no day. */
+  /** Returns null if the environment no longer exists. */
   private async expiresOnDay(environmentId: number, id: Id): Promise<number | null> {
     try {
       return await this.retention.expiresOnDay(environmentId, id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 
-/** Figures of sending mail, over all environments. */
+/** Metrics of sent mail, over all environments. */
 @Injectable()
 export class EmailMetrics {
   private readonly acceptedTotal;
@@ -17,19 +17,17 @@ export class EmailMetrics {
       'Recipients of emails that bounced, complained or failed.',
       ['state'],
     );
-    this.repliesTotal = metrics.counter(
-      'email_replies_total',
-      'What was answered for recipients when emails were handed over.',
-      ['outcome'],
-    );
+    this.repliesTotal = metrics.counter('email_replies_total', 'Replies for recipients when emails were handed over.', [
+      'outcome',
+    ]);
     this.releasedTotal = metrics.counter(
       'scheduled_emails_released_total',
-      'Scheduled emails whose time came: sent, or failed since they may not be sent any more.',
+      'Scheduled emails that became due: sent, or failed because they may no longer be sent.',
       ['outcome'],
     );
     metrics.gauge(
       'scheduled_emails_overdue_seconds',
-      'For how long the oldest scheduled email has been due.',
+      'Seconds since the oldest due scheduled email should have been sent.',
       [],
       async (gauge) => {
         gauge.set(await scheduled.overdueSeconds());

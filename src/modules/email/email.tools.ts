@@ -6,14 +6,14 @@ import { cursor, idempotencyKey, limit, since, until } from '#modules/agents/too
 const addresses = (what: string): z.ZodArray<z.ZodString> =>
   z.array(z.string().max(1024)).min(1).max(50).describe(what);
 
-/** Emails that were sent, for agents. */
+/** Agent tools for sent emails. */
 @Injectable()
 export class EmailTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'list_emails',
       title: 'List emails',
-      description: 'Emails sent. `status`: of the recipient who fared worst.',
+      description: 'Emails sent. `status` is the worst status among the recipients.',
       input: z.object({
         status: z
           .enum(['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'])
@@ -41,7 +41,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_suppressions',
       title: 'List suppressions',
-      description: 'Addresses that get no mail: bounced, complained, or put there.',
+      description: 'Addresses that receive no mail: bounced, complained, or added manually.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/suppressions`, args) }),

@@ -53,14 +53,14 @@ import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
 const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-/** 10 MB of attachments in base64, two bodies of 1 MB, and what stands around them. */
+/** Room for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
-/** Why an email that is not scheduled stays. */
-const LEFT = { description: 'The email has left, or is leaving.' };
+/** Response description for emails that can no longer be cancelled. */
+const LEFT = { description: 'The email was already sent, or is being sent.' };
 
 /** Emails that are sent. */
-@Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
+@Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
 @ApiExtraModels(EmailBatchBody)
 @AllowUnknownFields()
 @Controller('v1/emails')
@@ -79,11 +79,11 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Send an email',
     description:
-      'Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`.',
+      "Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. The `resend` package works with this operation if its base URL is this service's URL followed by `/v1`.",
   })
   @ApiAcceptedResponse({
     type: EmailAccepted,
-    description: 'Accepted: it is sent from now on or at its time, or every recipient is suppressed.',
+    description: 'Accepted: the email is sent now or at its scheduled time, or every recipient is suppressed.',
   })
   async sendEmail(
     @CurrentTenant() tenant: Tenant,
@@ -102,7 +102,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Send many emails',
     description:
-      'Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request.',
+      'Up to 100 emails, each accepted separately: an invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request.',
   })
   @ApiBody({
     schema: {
@@ -113,9 +113,13 @@ export class EmailsController {
     },
     examples: BATCH_EXAMPLES,
   })
-  @ApiAcceptedResponse({ type: EmailBatchAccepted, description: 'What became of each email, in order.' })
+  @ApiAcceptedResponse({
+    type: EmailBatchAccepted,
+    description: 'The result for each email, in the order of the request.',
+  })
   @ApiUnprocessableEntityResponse({
-    description: 'It is no batch: no list of 1 to 100 emails, or more attachments than a request may have.',
+    description:
+      'Not a batch: the body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request.',
   })
   async sendEmails(
     @CurrentTenant() tenant: Tenant,
@@ -130,7 +134,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'List emails',
     description:
-      'Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last.',
+      'Newest first. With a filter for status, tag or recipient, each page scans a bounded number of emails, so a page can be short without being the last.',
   })
   @ApiOkResponse({ type: EmailPage, description: 'One page of emails.' })
   async listEmails(@CurrentTenant() tenant: Tenant, @Query() query: EmailListQuery): Promise<EmailPage> {
@@ -140,7 +144,7 @@ export class EmailsController {
   @Get(':id')
   @HoldsContent()
   @Scope('read')
-  @ApiOperation({ summary: 'Get an email', description: 'With its recipients, attempts and timeline.' })
+  @ApiOperation({ summary: 'Get an email', description: 'The email with its recipients, attempts and timeline.' })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailDetail, description: 'The email.' })
   async getEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailDetail> {
@@ -152,10 +156,10 @@ export class EmailsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Cancel a scheduled email',
-    description: 'Removes it with everything that was stored of it. 409 once its time has come.',
+    description: 'Cancels the email and deletes everything that was stored for it. 409 after its scheduled time.',
   })
   @ApiParam(EMAIL)
-  @ApiNoContentResponse({ description: 'It is not sent, and is gone.' })
+  @ApiNoContentResponse({ description: 'The email was cancelled and deleted.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async deleteEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
@@ -168,10 +172,10 @@ export class EmailsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Cancel a scheduled email (as Resend does)',
-    description: 'The same as DELETE, for `resend.emails.cancel`.',
+    description: 'Same as DELETE, for `resend.emails.cancel`.',
   })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ type: EmailCancelled, description: 'It is not sent, and is gone.' })
+  @ApiOkResponse({ type: EmailCancelled, description: 'The email was cancelled and deleted.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async cancelEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailCancelled> {
@@ -186,9 +190,9 @@ export class EmailsController {
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get what is sent',
+    summary: 'Get the raw message',
     description:
-      'The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed.',
+      'The raw message (RFC 5322), byte for byte as every attempt sends it. 404 after the email was erased, and before a scheduled email is composed.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({

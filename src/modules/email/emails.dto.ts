@@ -20,18 +20,18 @@ const ONE_OR_MANY = {
   oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }],
 };
 
-/** A file that goes with an email: its bytes, or where to fetch them. */
+/** An attachment of an email: either its bytes, or a URL to fetch them from. */
 @AllowUnknownFields()
 export class EmailAttachmentBody {
-  /** What the file is called; of a `url` its last segment when left out. */
+  /** File name. Defaults to the last path segment of `url`. */
   @ApiProperty({ required: false, maxLength: 255, example: 'invoice.pdf' })
   filename?: string;
 
-  /** Its media type; of a `url` what its server says when left out. */
+  /** Media type. Defaults to the content type that the server of `url` returns. */
   @ApiProperty({ required: false, maxLength: 255, example: 'application/pdf' })
   content_type?: string;
 
-  /** The same as `content_type`. */
+  /** Alias of `content_type`. */
   @ApiProperty({ required: false, maxLength: 255, example: 'application/pdf' })
   contentType?: string;
 
@@ -39,24 +39,27 @@ export class EmailAttachmentBody {
   @ApiProperty({ required: false, example: 'SGVsbG8=' })
   content?: string;
 
-  /** A public https URL that the file is fetched from now, within ten seconds; redirects are not followed. */
+  /**
+   * A public https URL to fetch the file from. It is fetched while the request is handled, within ten seconds;
+   * redirects are not followed.
+   */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/invoice.pdf' })
   url?: string;
 
-  /** The same as `url`. */
+  /** Alias of `url`. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/invoice.pdf' })
   path?: string;
 
-  /** What `cid:` in the html refers to: the file is shown there. */
+  /** Content-ID that `cid:` URLs in the HTML refer to. The file is then shown inline. */
   @ApiProperty({ required: false, maxLength: 128, example: 'logo' })
   content_id?: string;
 
-  /** The same as `content_id`. */
+  /** Alias of `content_id`. */
   @ApiProperty({ required: false, maxLength: 128, example: 'logo' })
   contentId?: string;
 }
 
-/** A mark of your own on an email. */
+/** A custom tag on an email. */
 export class EmailTag {
   /** Letters, digits, "_" and "-". */
   @ApiProperty({ pattern: '^[A-Za-z0-9_-]{1,256}$', example: 'campaign' })
@@ -67,7 +70,7 @@ export class EmailTag {
   value: string;
 }
 
-/** An email that needs no domain, with everything that the operations on an email show. */
+/** An example email that needs no domain and fills every field that the email operations return. */
 const SIMULATED = {
   from: 'Shop <shop@simulator.localhost>',
   to: 'delivered@simulator.localhost',
@@ -77,7 +80,10 @@ const SIMULATED = {
   attachments: [{ filename: 'order.txt', content: 'T3JkZXIgNDcxMQo=' }],
 };
 
-/** The email to send. Fields of other services that are not known here are passed over; `template` and `topic_id`, which would change what is sent, are 422. */
+/**
+ * The email to send. Unknown fields, such as those of other email services, are ignored; `template` and `topic_id`,
+ * which would change the content, are rejected with 422.
+ */
 @AllowUnknownFields()
 @Examples({
   simulator: {
@@ -85,7 +91,7 @@ const SIMULATED = {
     value: SIMULATED,
   },
   scheduled: {
-    summary: 'The same in an hour. Until then it can be cancelled',
+    summary: 'Same email, sent in an hour. It can be cancelled until then',
     value: { ...SIMULATED, scheduled_at: 'in 1 hour' },
   },
   html: {
@@ -102,27 +108,27 @@ const SIMULATED = {
   },
 })
 export class EmailBody {
-  /** One mailbox, with a name if you like; its domain is a verified one that sends. */
+  /** The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending. */
   @ApiProperty({ maxLength: 1024, example: 'Shop <shop@example.com>' })
   from: string;
 
-  /** Who gets it: an address, or a list. At most 50 recipients, those of cc and bcc included. */
+  /** Recipients: one address or a list. At most 50 recipients in total, including cc and bcc. */
   @ApiProperty({ ...ONE_OR_MANY, example: ['customer@example.org'] })
   to: string | string[];
 
-  /** Who gets a copy that everybody sees. */
+  /** Recipients of a copy, visible to all recipients. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['accounts@example.org'] })
   cc?: string | string[];
 
-  /** Who gets a copy that nobody sees: it is in no header. */
+  /** Recipients of a blind copy. They appear in no header. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['archive@example.com'] })
   bcc?: string | string[];
 
-  /** Where answers go. */
+  /** Addresses that replies go to. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: 'support@example.com' })
   reply_to?: string | string[];
 
-  /** The same as `reply_to`. */
+  /** Alias of `reply_to`. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: 'support@example.com' })
   replyTo?: string | string[];
 
@@ -130,17 +136,20 @@ export class EmailBody {
   @ApiProperty({ maxLength: SUBJECT_CHARACTERS_MAX, example: 'Your order' })
   subject: string;
 
-  /** The message as html, at most 1 MB. One of `html` and `text` is needed; with both, clients choose. */
+  /**
+   * HTML body, at most 1 MB. At least one of `html` and `text` is required. If both are given, the recipient's mail
+   * client chooses.
+   */
   @ApiProperty({ required: false, example: '<p>It is on its way.</p>' })
   html?: string;
 
-  /** The message as text, at most 1 MB. */
+  /** Plain-text body, at most 1 MB. */
   @ApiProperty({ required: false, example: 'It is on its way.' })
   text?: string;
 
-  /** Headers of your own. */
+  /** Custom headers. */
   @ApiProperty({
-    description: `Headers of your own. ${MAIL_HEADERS_RULE}`,
+    description: `Custom headers. ${MAIL_HEADERS_RULE}`,
     selfRequired: false,
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -148,29 +157,29 @@ export class EmailBody {
   })
   headers?: Record<string, string>;
 
-  /** Files, at most 20 with 10 MB together once they are decoded. */
+  /** Attachments: at most 20, with at most 10 MB in total after decoding. */
   @ApiProperty({ required: false, type: [EmailAttachmentBody], maxItems: ATTACHMENTS_MAX })
   attachments?: EmailAttachmentBody[];
 
-  /** Marks of your own, which are not sent; at most 20. */
+  /** Custom tags, at most 20. They are not sent with the email. */
   @ApiProperty({ required: false, type: [EmailTag], maxItems: TAGS_MAX })
   tags?: EmailTag[];
 
-  /** When it is to leave; at once when left out. */
+  /** When to send the email. Defaults to immediately. */
   @ApiProperty({
     required: false,
     maxLength: 64,
-    description: `When it is to leave; at once when left out. ${SCHEDULE_RULE} Not in a batch.`,
+    description: `When to send the email. Defaults to immediately. ${SCHEDULE_RULE} Not allowed in a batch.`,
     example: 'in 5 minutes',
   })
   scheduled_at?: string;
 
-  /** The same as `scheduled_at`. */
+  /** Alias of `scheduled_at`. */
   @ApiProperty({ required: false, maxLength: 64, example: 'in 5 minutes' })
   scheduledAt?: string;
 }
 
-/** Whole batches that can be sent as they are, by name. */
+/** Complete batches that can be sent unchanged, by example name. */
 export const BATCH_EXAMPLES = {
   two: {
     summary: 'Two emails',
@@ -180,56 +189,58 @@ export const BATCH_EXAMPLES = {
   },
 };
 
-/** Many emails that have nothing to do with each other; a bare list of them is taken, too. */
+/** Independent emails to send in one request. A bare JSON array of emails is also accepted. */
 export class EmailBatchBody {
   /** The emails, 1 to 100. */
   @ApiProperty({ type: [EmailBody], minItems: 1, maxItems: 100 })
   emails: EmailBody[];
 }
 
-/** An email that was accepted. */
+/** An accepted email. */
 export class EmailAccepted {
-  /** The email's id, which is that of its event. */
+  /** The email's id. It is also the id of the email's event. */
   @ApiProperty({ example: ID })
   id: string;
 
-  /** `sending`; `scheduled` when it leaves later, `suppressed` when nobody may be sent to. */
+  /** `sending`; `scheduled` if the email is sent later; `suppressed` if every recipient is on the suppression list. */
   @ApiProperty({ enum: ['sending', 'scheduled', 'suppressed'], example: 'sending' })
   status: string;
 }
 
-/** Why an email of a batch was not sent. */
+/** The reason why an email of a batch was not sent. */
 export class EmailBatchError {
-  /** A type of an error, as in an answer of its own; `suppressed` when every recipient is. */
+  /**
+   * Error type, as in a single request's error response; `suppressed` if every recipient is on the suppression list.
+   */
   @ApiProperty({ example: 'validation_failed' })
   type: string;
 
-  /** What happened, and what to do. */
+  /** What happened, and how to fix it. */
   @ApiProperty({ example: 'to.0: An address has exactly one "@", as in name@example.com.' })
   message: string;
 }
 
-/** What became of one email of a batch. */
+/** The result for one email of a batch. */
 export class EmailBatchItem {
-  /** The email's id; null when it was not accepted. */
+  /** The email's id; `null` if the email was not accepted. */
   @ApiProperty({ type: String, nullable: true, example: ID })
   id: string | null;
 
-  /** Why it is not sent; absent when it is. */
+  /** Why the email was rejected; absent if it was accepted. */
   @ApiProperty({ required: false, type: EmailBatchError })
   error?: EmailBatchError;
 }
 
-/** What became of a batch. */
+/** The results of a batch. */
 export class EmailBatchAccepted {
-  /** One entry for each email, in the order of the request. */
+  /** One result for each email, in the order of the request. */
   @ApiProperty({ type: [EmailBatchItem] })
   data: EmailBatchItem[];
 }
 
-/** Filters of the list of emails. */
+/** Filters of the email list. */
 export class EmailListQuery {
-  /** Only emails in this state. */
+  /** Only emails with this status. */
   @ApiProperty({ required: false, enum: SHOWN_STATUSES, example: 'bounced' })
   status?: (typeof SHOWN_STATUSES)[number];
 
@@ -241,7 +252,7 @@ export class EmailListQuery {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only emails with this tag: its name, or `name:value`. */
+  /** Only emails with this tag, given as `name` or `name:value`. */
   @ApiProperty({
     required: false,
     pattern: '^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$',
@@ -249,46 +260,49 @@ export class EmailListQuery {
   })
   tag?: string;
 
-  /** Only emails to this address, in `to`, `cc` or `bcc`; whatever its case. */
+  /** Only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
   recipient?: string;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page. The filters must stay the same. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of emails to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
 /** An email in a list. */
 export class EmailItem {
-  /** The email's id, which is that of its event. */
+  /** The email's id. It is also the id of the email's event. */
   @ApiProperty({ example: ID })
   id: string;
 
-  /** Who sent it. */
+  /** The sender. */
   @ApiProperty({ example: 'Shop <shop@example.com>' })
   from: string;
 
-  /** Whom it was addressed to. */
+  /** The addresses in the `to` field. */
   @ApiProperty({ type: [String], example: ['customer@example.org'] })
   to: string[];
 
-  /** Its subject. */
+  /** The subject. */
   @ApiProperty({ example: 'Your order' })
   subject: string;
 
-  /** The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves. */
+  /**
+   * The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
+   * sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
+   */
   @ApiProperty({ enum: SHOWN_STATUSES, example: 'delivered' })
   status: string;
 
-  /** When it was accepted. */
+  /** When the email was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it leaves, or was to leave; absent where nobody said so. */
+  /** When the email is or was scheduled to be sent; absent if it was not scheduled. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
   scheduled_at?: string;
 }
@@ -299,138 +313,144 @@ export class EmailPage {
   @ApiProperty({ type: [EmailItem] })
   data: EmailItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. A page of one status may be short and not the last. */
+  /**
+   * Pass it as `cursor` for the next page; `null` on the last page. With a status filter, a page can be short without
+   * being the last.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** One try to hand an email over. */
+/** One attempt to hand an email to the mail transport. */
 export class EmailAttempt {
-  /** Counts the tries from 1. */
+  /** Attempt number, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** The SMTP code of the answer; null when there was none. */
+  /** SMTP reply code; `null` if there was no reply. */
   @ApiProperty({ type: 'integer', nullable: true, example: 250 })
   status: number | null;
 
-  /** How long it took, in milliseconds. */
+  /** Duration of the attempt in milliseconds. */
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When it started. */
+  /** When the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** The last line of the answer, at most 1 KB. */
+  /** Last line of the SMTP reply, at most 1 KB. */
   @ApiProperty({ type: String, nullable: true, example: '250 2.0.0 OK' })
   response_excerpt: string | null;
 }
 
-/** Something that became known of an email. */
+/** A delivery event of an email, concerning one recipient. */
 export class EmailFactItem {
-  /** `sent` (handed over), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or its recipient is suppressed). */
+  /**
+   * `sent` (handed to the transport), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or
+   * its recipient is suppressed).
+   */
   @ApiProperty({ enum: ['sent', 'delivered', 'bounced', 'complained', 'rejected'], example: 'delivered' })
   type: string;
 
-  /** What kind of it: an enhanced status code (RFC 3463), `suppressed`, or a word of the source. */
+  /** More specific kind: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source. */
   @ApiProperty({ type: String, nullable: true, example: null })
   subtype: string | null;
 
-  /** When it became known. */
+  /** When Posthorn recorded the event. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** What was said. */
+  /** Text of the server's reply or report. */
   @ApiProperty({ type: String, nullable: true, example: '250 2.0.0 OK' })
   detail: string | null;
 
-  /** Whom it is about. */
+  /** The recipient that the event concerns. */
   @ApiProperty({ example: 'customer@example.org' })
   recipient: string;
 }
 
-/** Where an email stands with one recipient. */
+/** The state of an email for one recipient. */
 export class EmailRecipientItem {
   /** The address. */
   @ApiProperty({ example: 'customer@example.org' })
   address: string;
 
-  /** As of an email. */
+  /** Status for this recipient, with the same values as an email's status. */
   @ApiProperty({ enum: SHOWN_STATUSES, example: 'delivered' })
   status: string;
 
-  /** Since when. */
+  /** When the recipient reached this status. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** What was said last. */
+  /** Text of the latest server reply or report. */
   @ApiProperty({ type: String, nullable: true, example: '250 2.0.0 OK' })
   detail: string | null;
 }
 
-/** A file that went with an email. */
+/** An attachment of a sent email. */
 export class EmailAttachmentItem {
-  /** What it is called. */
+  /** File name. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
 
-  /** Its media type. */
+  /** Media type. */
   @ApiProperty({ example: 'application/pdf' })
   content_type: string;
 
-  /** Its size. */
+  /** Size in bytes. */
   @ApiProperty({ type: 'integer', example: 48_213 })
   size_bytes: number;
 }
 
 /** An email with its recipients, attempts and timeline. */
 export class EmailDetail extends EmailItem {
-  /** Who got a copy. */
+  /** Recipients of a copy. */
   @ApiProperty({ type: [String], example: [] })
   cc: string[];
 
-  /** Who got a copy that nobody saw. */
+  /** Recipients of a blind copy. */
   @ApiProperty({ type: [String], example: [] })
   bcc: string[];
 
-  /** Where answers go. */
+  /** Addresses that replies go to. */
   @ApiProperty({ type: [String], example: ['support@example.com'] })
   reply_to: string[];
 
-  /** Its Message-ID (RFC 5322), the same on every attempt. */
+  /** The Message-ID (RFC 5322), identical on every attempt. */
   @ApiProperty({ example: `<${ID}@example.com>` })
   message_id: string;
 
-  /** Each recipient, once. */
+  /** All recipients, each listed once. */
   @ApiProperty({ type: [EmailRecipientItem] })
   recipients: EmailRecipientItem[];
 
-  /** The tries to hand it over, oldest first. */
+  /** Attempts to hand the email to the mail transport, oldest first. */
   @ApiProperty({ type: [EmailAttempt] })
   attempts: EmailAttempt[];
 
-  /** What became known of it, oldest first. */
+  /** Delivery events of the email, oldest first. */
   @ApiProperty({ type: [EmailFactItem] })
   timeline: EmailFactItem[];
 
-  /** Marks of your own. */
+  /** Custom tags. */
   @ApiProperty({ type: [EmailTag] })
   tags: EmailTag[];
 
-  /** Files that went with it. */
+  /** Attachments of the email. */
   @ApiProperty({ type: [EmailAttachmentItem] })
   attachments: EmailAttachmentItem[];
 
-  /** How large the message is as it is sent; 0 before a scheduled one is composed. */
+  /** Size of the sent message in bytes; 0 until a scheduled email is composed. */
   @ApiProperty({ type: 'integer', example: 1_482 })
   size_bytes: number;
 
-  /** True where nothing leaves: in the test environment, and from the simulator's addresses. */
+  /** `true` if the email is captured instead of sent: in the test environment, and from the simulator's addresses. */
   @ApiProperty({ example: false })
   captured: boolean;
 
-  /** When it was erased; absent while it is there. */
+  /** When the email was erased; absent if it was not. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   erased_at?: string;
 }
@@ -439,7 +459,7 @@ export function presentAccepted({ id, status }: AcceptedEmail): EmailAccepted {
   return { id: showId('evt', id), status };
 }
 
-/** What an idempotency key keeps of an accepted email, and the way back. */
+/** Converts an accepted email to the answer that is stored for its idempotency key, and back. */
 export const KEPT = {
   keep: (email: AcceptedEmail): StoredAnswer => ({
     status: ACCEPTED_STATUS,
@@ -492,7 +512,7 @@ export function presentEmail({ email, attempts }: EmailView): EmailDetail {
   };
 }
 
-/** What the `resend` package reads when it cancels. */
+/** The response that the `resend` package expects after a cancellation. */
 export class EmailCancelled {
   /** Always `email`. */
   @ApiProperty({ enum: ['email'], example: 'email' })

@@ -12,7 +12,7 @@ import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore, type Sh
 import { RawEmails } from './raw-emails.js';
 import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
 
-/** What a caller filters the list by, as given. */
+/** Filters of the email list, as given by the caller. */
 export interface EmailQuery extends PageQuery {
   status?: ShownStatus;
   since?: string;
@@ -22,19 +22,22 @@ export interface EmailQuery extends PageQuery {
   recipient?: string;
 }
 
-/** An email with everything that is known of it. */
+/** An email with its attempts. */
 export interface EmailView {
   email: Omit<EmailRecord, 'expiresOn'>;
-  /** Those in which something was sent, or was to be. */
+  /** Attempts that sent a message, or were meant to. */
   attempts: AttemptRow[];
 }
 
 const LIMIT_DEFAULT = 50;
-/** Emails that one page of a status, a tag or a recipient looks at: what is behind them is for the next one. */
+/**
+ * Maximum number of emails that one page with a filter for status, tag or recipient scans. The next page continues
+ * after them.
+ */
 const CANDIDATES_MAX = 1_000;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Reads emails: newest first, bound to the caller's environment. */
+/** Reads emails, newest first, limited to the caller's environment. */
 @Injectable()
 export class EmailsService {
   constructor(
@@ -46,7 +49,10 @@ export class EmailsService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of a status, a tag or a recipient looks at a bounded number of emails, so that it may be short and not the last. Throws 400. */
+  /**
+   * Lists emails. A page with a filter for status, tag or recipient scans a bounded number of emails, so it can be
+   * short without being the last. Throws 400 for invalid filters.
+   */
   async list(tenant: Tenant, query: EmailQuery): Promise<{ rows: EmailRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'emails', filters };
@@ -58,7 +64,7 @@ export class EmailsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** Throws 404. */
+  /** Returns an email with its attempts. Throws 404. */
   async find(tenant: Tenant, text: string): Promise<EmailView> {
     const id = emailId(text);
     const { environmentId } = tenant;
@@ -66,7 +72,7 @@ export class EmailsService {
     if (email === null) {
       const scheduled = await this.scheduled.find(environmentId, id);
       if (scheduled !== null) return { email: scheduledRecord(scheduled), attempts: [] };
-      // It may have been released in between.
+      // A scheduled email may have been released between the two queries.
       email = await this.store.find(environmentId, id);
     }
     if (email === null) throw notFound('email');
@@ -74,7 +80,7 @@ export class EmailsService {
     return { email, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
 
-  /** The bytes that were sent, or are to be. Throws 404, also once they were erased. */
+  /** Returns the bytes of the message. Throws 404 if there are none, for example after an erasure. */
   async bytes(tenant: Tenant, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const email = await this.store.find(tenant.environmentId, emailId(text));
     const chunks = email && (await this.raw.read(tenant.environmentId, email.id));
@@ -82,13 +88,15 @@ export class EmailsService {
     return { chunks, sizeBytes: email.sizeBytes };
   }
 
-  /** Removes one that is scheduled, with everything of it. Throws 404, and 409 for one that is leaving or has left. */
+  /**
+   * Deletes a scheduled email with all its data. Throws 404 if there is none, and 409 if it was sent or is being sent.
+   */
   async cancel({ environmentId }: Tenant, text: string): Promise<Id> {
     const id = emailId(text);
     if (await this.scheduled.remove(environmentId, id)) return id;
     if ((await this.store.find(environmentId, id)) === null) throw notFound('email');
     throw conflict(
-      'The email has left, or is leaving: only a scheduled one can be cancelled. POST /v1/events/{id}/cancel ends what is still tried.',
+      'The email was sent or is being sent: only a scheduled email can be cancelled. POST /v1/events/{id}/cancel ends the deliveries that are still waiting.',
     );
   }
 
@@ -119,7 +127,7 @@ export class EmailsService {
   }
 }
 
-/** What there is to say of an email before it is composed. */
+/** Returns the record of an email that is not composed yet. */
 function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Omit<EmailRecord, 'expiresOn'> {
   const at = new Date(idTimeMs(id)).toISOString();
   return {
@@ -138,7 +146,7 @@ function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Om
   };
 }
 
-/** The email that an `evt_` id names. Throws 404 for anything else. */
+/** Parses the `evt_` id of an email. Throws 404 for anything else. */
 export function emailId(text: string): Id {
   const id = parseId('evt', text);
   if (id === null) throw notFound('email');

@@ -20,21 +20,24 @@ import { type Id, idTimeMs } from '#kernel/ids.js';
 import type { Tag } from './email-draft.js';
 import { HOLDS } from './suppressions.store.js';
 
-/** Where an email stands with one recipient, as it is stored. */
+/** The state of an email for one recipient, as stored in the database. */
 export interface StoredRecipient {
-  /** The address as it was given; empty once the email was erased. */
+  /** The address as it was submitted; empty after the email was erased. */
   address: string;
   kind: 'to' | 'cc' | 'bcc';
   state: RecipientState;
-  /** When it came into this state, RFC 3339. */
+  /** When the recipient entered this state, as RFC 3339. */
   at: string;
-  /** What was said of it last, cleaned. */
+  /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** What this email had the address suppressed for already: told again it counts no more, also when somebody has taken the suppression back. */
+  /**
+   * Reasons for which this email already suppressed the address. A repeated report does not suppress it again, even if
+   * the suppression was removed in the meantime.
+   */
   suppressedFor?: ('bounce' | 'complaint')[];
 }
 
-/** Something that became known of an email. */
+/** A delivery event of an email. */
 export interface TimelineItem {
   type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected';
   subtype: string | null;
@@ -43,23 +46,23 @@ export interface TimelineItem {
   recipient: string;
 }
 
-/** A file that went with an email, without its bytes. */
+/** Metadata of an attachment, without its bytes. */
 export interface AttachmentNote {
   filename: string;
   content_type: string;
   size_bytes: number;
 }
 
-/** What callers see of an email, also of one that has not begun to leave. */
+/** The status that the API shows, including that of scheduled emails. */
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
 export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
 
-/** An email that is about to be accepted. */
+/** An email about to be accepted. */
 export interface NewEmail {
   environmentId: number;
   id: Id;
-  /** In days since the epoch: that of its event. */
+  /** Expiry day of its event, in days since the epoch. */
   expiresOnDay: number;
   sender: string;
   to: string[];
@@ -67,10 +70,10 @@ export interface NewEmail {
   bcc: string[];
   replyTo: string[];
   subject: string;
-  /** With its angle brackets. */
+  /** Includes the angle brackets. */
   messageId: string;
   returnPathHost: string | null;
-  /** True where nothing leaves, whatever the transport is. */
+  /** True if nothing is sent, regardless of the transport. */
   isCaptured: boolean;
   tags: Tag[];
   attachments: AttachmentNote[];
@@ -79,7 +82,7 @@ export interface NewEmail {
   timeline: TimelineItem[];
   status: EmailStatus;
   isOwed: boolean;
-  /** When it was to leave, where a caller said so. */
+  /** The requested time of sending; null if there was none. */
   scheduledAt: Date | null;
 }
 
@@ -93,56 +96,56 @@ export interface EmailRow {
   scheduledAt: Date | null;
 }
 
-/** An email with everything that its row knows. */
+/** An email with all data of its row. */
 export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
   status: ShownStatus;
   expiresOn: string;
-  /** What its own delivery came to; null where there is none (yet). */
+  /** The result of the email's own delivery; null if there is none yet. */
   handingOver: HandingOver | null;
   erasedAt: Date | null;
 }
 
-/** What an attempt, or a report, needs of an email. */
+/** The data of an email that an attempt or a report needs. */
 export interface EmailState extends Pick<
   EmailRecord,
   'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'
 > {
   version: number;
-  /** Keys of those of its recipients that are not sent to now (`suppressionKey`). */
+  /** Keys (`suppressionKey`) of the recipients that are currently suppressed. */
   suppressed: readonly string[];
 }
 
-/** Where an email is looked for first. */
+/** The partition in which an email is expected. */
 export interface EmailPlace {
   environmentId: number;
   id: Id;
-  /** The day on which it should expire, in days since the epoch. */
+  /** Expected expiry day, in days since the epoch. */
   expiresOnDay: number;
 }
 
-/** What becomes of an email's row where it is still as it was read. */
+/** A change to an email's row, applied only if the row is unchanged since it was read (optimistic lock). */
 export interface EmailChange {
   environmentId: number;
   state: EmailState;
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
 }
 
-/** What a list asks for; ids bound the time range. */
+/** Filters of the email list. Ids bound the time range. */
 export interface EmailFilter {
   environmentId: number;
   beforeId: Id;
   fromId: Id;
   status?: ShownStatus;
-  /** The target that emails are handed over by. */
+  /** The email target of the environment. */
   targetId: Id;
-  /** A tag by its name, or by its name and value. */
+  /** A tag by name, or by name and value. */
   tag?: { name: string; value?: string };
-  /** The address of a recipient, whatever its case. */
+  /** The address of a recipient, in any case. */
   recipient?: string;
 }
 
 const DAY_MS = 86_400_000;
-/** See PATCH /v1/org. */
+/** Maximum retention that PATCH /v1/org accepts. */
 const RETENTION_DAYS_MAX = 365;
 
 const INSERT: Statement = {
@@ -160,8 +163,8 @@ const INSERT: Statement = {
 };
 
 /**
- * The keys of recipients that are on the list, one by one by suppressions_address_idx, which has the database's own order of texts.
- * Addresses are stored in A-labels, so that small letters of ASCII are all that a key needs.
+ * Returns the keys of recipients that are suppressed, one lookup each in suppressions_address_idx, which uses the
+ * database's collation. Addresses are stored as A-labels, so lower-casing ASCII letters is enough to build a key.
  */
 const SUPPRESSED = `
   array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
@@ -172,7 +175,7 @@ const STATE_COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
   e.erased_at as "erasedAt", e.version, ${SUPPRESSED} as suppressed`;
 
-/** emails_pkey of the one partition of each. */
+/** Index: emails_pkey of one partition per email. */
 const STATES: Statement = {
   name: 'emails_states',
   text: `
@@ -181,13 +184,13 @@ const STATES: Statement = {
     join emails e on e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on`,
 };
 
-/** emails_pkey, one look-up in each partition: for what is not where it should be. */
+/** Index: emails_pkey, one lookup in each partition. For emails that are not in the expected partition. */
 const STATE: Statement = {
   name: 'emails_state',
   text: `select ${STATE_COLUMNS} from emails e where e.environment_id = $1 and e.id = $2`,
 };
 
-/** emails_pkey of the one partition of each; nothing where somebody was faster. */
+/** Index: emails_pkey of one partition per email. Returns no row on an optimistic-lock conflict. */
 const CHANGE: Statement = {
   name: 'emails_change',
   text: `
@@ -198,13 +201,16 @@ const CHANGE: Statement = {
     returning i.n::int - 1 as place`,
 };
 
-/** emails_pkey of the one partition. Of a redrive or a replay the last one: what came before has been told long since. */
+/**
+ * Index: emails_pkey of one partition. A redrive or a replay overwrites the id, because notifications about earlier
+ * submissions have arrived long before.
+ */
 const TAKEN_AS: Statement = {
   name: 'emails_taken_as',
   text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
-/** emails_pkey. Nobody can be written to again: what is owed is given up. */
+/** Index: emails_pkey. The addresses are cleared, so nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
@@ -215,7 +221,10 @@ const ERASE: Statement = {
     where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
 };
 
-/** What the email's own delivery came to, by due_deliveries_pkey and deliveries_pkey. Scalar subqueries, as in the list of events. */
+/**
+ * SQL expression: the result of the email's own delivery. Indexes: due_deliveries_pkey and deliveries_pkey. Uses scalar
+ * subqueries, like the event list.
+ */
 const HANDING_OVER = `
   coalesce((
     select 'retrying' from due_deliveries o
@@ -227,24 +236,33 @@ const HANDING_OVER = `
     having count(*) > 0
   ))`;
 
-/** As `emailStatus` says it: what is settled stands in the row, and what is owed depends on whether somebody still tries. */
+/**
+ * SQL equivalent of `emailStatus`. The row stores the final states. If a recipient is still owed the message, the
+ * status also depends on whether a delivery is still being tried.
+ */
 const STATUS = `
   case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
        else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
 
-/** The rows of an email come before its event, which may never have come: such a one was never accepted. By events_pkey. */
+/**
+ * SQL expression: true if the email's event exists. The row is stored before the event; without an event, the email was
+ * not accepted. Index: events_pkey.
+ */
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
 const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status, e.scheduled_at as "scheduledAt"`;
 const RANGE = (id: string): string => `${id} < $2 and ${id} >= $3`;
 
-/** scheduled_emails_pkey. */
+/** Index: scheduled_emails_pkey. */
 const SCHEDULED = `
   select s.id, s.sender, s.to_list as "to", s.subject, 'scheduled' as status, s.due_at as "scheduledAt"
   from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
 
-/** emails_pkey and scheduled_emails_pkey: in one statement, since an email goes from one to the other in one commit. */
+/**
+ * Indexes: emails_pkey and scheduled_emails_pkey. A single statement is required, because a release moves an email from
+ * one table to the other in one commit.
+ */
 const LIST: Statement = {
   name: 'emails_list',
   text: `
@@ -259,8 +277,8 @@ const OF_STATUS = `select id, expires_on from emails where environment_id = $1 a
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
 
 /**
- * The smallest set that holds every email of a status: emails_status_idx, and for what nobody tries any more
- * deliveries_target_id_idx.
+ * Returns SQL for the smallest set that contains every email of a status. Indexes: emails_status_idx, and
+ * deliveries_target_id_idx for emails that are no longer tried.
  */
 function candidates(status: EmailStatus): string {
   const few = (text: string, id: string): string => `(${text} order by ${id} desc limit $4)`;
@@ -269,7 +287,10 @@ function candidates(status: EmailStatus): string {
   return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
 }
 
-/** Of one status: as many candidates as one page may look at, and those of them that have it. */
+/**
+ * Statement for emails of one status: the maximum number of candidates per page, and those of them that have the
+ * status.
+ */
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
@@ -282,11 +303,14 @@ const listOf = (status: EmailStatus): Statement => ({
 
 const LISTS = new Map(EMAIL_STATUSES.map((status) => [status, listOf(status)]));
 
-/** Whether a row has the tag and the recipient that are asked for. */
+/** SQL condition: true if a row has the requested tag and recipient. */
 const TRAITS = (tags: string, recipients: string): string => `
   ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
 
-/** What is in no index, among as many as one page looks at: emails_pkey and scheduled_emails_pkey, or what a status is found by. */
+/**
+ * Statement for filters without an index. It scans at most one page's maximum of candidates: by emails_pkey and
+ * scheduled_emails_pkey, or by the indexes of a status.
+ */
 const foundOf = (status: ShownStatus | null): Statement => {
   const scheduled = `(select s.id, null::date as expires_on from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4)`;
   const any = `(select id, expires_on from emails where environment_id = $1 and ${RANGE('id')} order by id desc limit $4) union all ${scheduled}`;
@@ -317,16 +341,16 @@ const FIND: Statement = {
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
-/** environments, once: a handful of numbers. */
+/** Scans the table environments once. Returns only a few numbers. */
 const RETENTIONS: Statement = {
   name: 'emails_retentions',
   text: 'select distinct retention_days as days from environments order by 1',
 };
 
 /**
- * Rows of a stretch of time that no event followed, among those that expire on one day: emails_pkey for each environment, and
- * events_pkey for each row. The day is written out, not a parameter: so only its two partitions are planned and locked, instead of
- * all there are, which whoever drops one would wait for.
+ * Returns rows without an event within a time range and an expiry day. Indexes: emails_pkey for each environment, and
+ * events_pkey for each row. The day is a literal instead of a parameter, so that only its two partitions are planned
+ * and locked. Locks on all partitions would block the removal of an old one.
  */
 const orphansOf = (day: string): Statement => ({
   name: '',
@@ -338,7 +362,10 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/** The days on which it expires by each retention that an environment may have, from one day on: emails_pkey of one partition for each environment. */
+/**
+ * Finds the environment of an email by the expiry days that its possible retentions yield. Index: emails_pkey of one
+ * partition for each environment.
+ */
 const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
@@ -347,7 +374,10 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/** Environments one by one, and emails_pkey of each partition: for emails that left later, and those of another retention. */
+/**
+ * Finds the environment of an email in all partitions: for emails that were sent later, or with a changed retention.
+ * Index: emails_pkey of each partition, for each environment.
+ */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -356,16 +386,16 @@ const ENVIRONMENT_OF: Statement = {
     ) e limit 1`,
 };
 
-/** emails_provider_message_id_idx, one look-up in each partition. */
+/** Index: emails_provider_message_id_idx, one lookup in each partition. */
 const OF_PROVIDER: Statement = {
   name: 'emails_of_provider',
   text: 'select environment_id as "environmentId", id as "emailId" from emails where provider_message_id = $1 limit 1',
 };
 
-/** emails_pkey. */
+/** Index: emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
-/** An email that a page looked at; with its row where it is one that was asked for. */
+/** An email that a page scanned. The row's columns are null unless it matches the filters. */
 type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
 
 function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {
@@ -373,15 +403,18 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
   return { rows, floor: found.length < candidatesMax ? null : (found.at(-1)?.candidate ?? null) };
 }
 
-/** Statements on emails. */
+/** Statements on the table of emails. */
 @Injectable()
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inside the caller's transaction; or committed by itself, before the event that makes it an accepted one. */
+  /**
+   * Inserts emails inside the caller's transaction, or commits them separately, before the event that makes them
+   * accepted.
+   */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
-    // What people wrote has no line feed: mailboxes are parsed.
+    // Mailboxes are parsed, so they contain no line feeds.
     const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer =>
       textArray(emails.map((email) => email[name].join('\n')));
     const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer =>
@@ -411,7 +444,7 @@ export class EmailsStore {
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
-  /** In their order; null for one that is not there, whether it is elsewhere or nowhere. */
+  /** Returns the states in the given order; null for an email that is not in the given partition. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
@@ -422,13 +455,16 @@ export class EmailsStore {
     return places.map((_, place) => found.get(place) ?? null);
   }
 
-  /** Wherever it is. Null when there is none in this environment. */
+  /** Searches all partitions. Returns null if there is no such email in this environment. */
   async state(environmentId: number, id: Id): Promise<EmailState | null> {
     const [row] = await this.database.queryPrepared<EmailState>(STATE, [environmentId, id]);
     return row ?? null;
   }
 
-  /** Whether each was made: not where the row is not what was read any more. Of two of one email one. Inside the caller's transaction when there is one. */
+  /**
+   * Returns for each change whether it was applied; false on an optimistic-lock conflict. Of two changes of the same
+   * email, one is applied. Runs inside the caller's transaction if there is one.
+   */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [
       intArray(changes.map(({ environmentId }) => environmentId)),
@@ -447,7 +483,7 @@ export class EmailsStore {
     return changes.map((_, place) => places.has(place));
   }
 
-  /** What the provider that took it calls it. */
+  /** Stores the id that the provider gave to the message. */
   async takenAs(
     environmentId: number,
     { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>,
@@ -456,22 +492,25 @@ export class EmailsStore {
     await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
-  /** False when there is none, or it was erased before. */
+  /** Returns false if there is no such email, or if it was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 
-  /** Newest first, of any status. */
+  /** Lists emails of any status, newest first. */
   list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Newest first, of those that leave later. */
+  /** Lists scheduled emails, newest first. */
   listScheduled({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */
+  /**
+   * Lists emails of one status, newest first, among a limited number of candidates. Also returns the last candidate if
+   * there may be more after it.
+   */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,
@@ -489,7 +528,7 @@ export class EmailsStore {
     );
   }
 
-  /** The same with a tag, a recipient or both; of any status where none is asked for. */
+  /** Lists emails with a tag, a recipient or both, like `listOf`; of any status if none is given. */
   async withTraits(
     { environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter,
     candidatesMax: number,
@@ -509,23 +548,26 @@ export class EmailsStore {
     );
   }
 
-  /** Null when there is none in this environment, or it was not accepted. */
+  /** Returns null if there is no such email in this environment, or if it was not accepted. */
   async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
     const [row] = await this.database.readPrepared<EmailRecord>(FIND, [environmentId, id]);
     return row ?? null;
   }
 
-  /** For how many days environments keep what they have: each number once. */
+  /** Returns the distinct retention periods of all environments, in days. */
   async retentions(): Promise<number[]> {
     return (await this.database.readPrepared<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
   }
 
-  /** Emails of any environment that were never accepted, made from one moment to before another, among those that expire on a day (since the epoch). */
+  /**
+   * Lists emails of any environment that were never accepted, by range of ids, within one expiry day (days since the
+   * epoch). The end of the range is exclusive.
+   */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
     return this.database.readPrepared(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }
 
-  /** Null when no environment has it. */
+  /** Returns null if no environment has the email. */
   async environmentOf(id: Id): Promise<number | null> {
     const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) =>
       expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1),
@@ -539,7 +581,7 @@ export class EmailsStore {
     return row?.environmentId ?? null;
   }
 
-  /** Null when no environment has it. */
+  /** Returns null if no environment has the email. */
   async ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
     const [row] = await this.database.readPrepared<{ environmentId: number; emailId: Id }>(OF_PROVIDER, [
       providerMessageId,

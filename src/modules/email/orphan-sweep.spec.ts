@@ -6,14 +6,14 @@ import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
 
 const NOW_MS = 1_800_000_000_000;
-/** Of the day before, which is looked at first of all. */
+/** The day before, which is swept first. */
 const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
 
-describe('the sweep of emails without an event', () => {
+describe('OrphanSweep', () => {
   it.each([
     [true, ['bytes', 'row']],
     [false, []],
-  ])('removes bytes and row while retention may remove anything (%s)', async (isOpen, removed) => {
+  ])('removes bytes and row only if retention may remove anything (%s)', async (isOpen, removed) => {
     const done: string[] = [];
     const emails = {
       retentions: async () => [30],
@@ -34,7 +34,7 @@ describe('the sweep of emails without an event', () => {
     expect(done).toEqual(removed);
   });
 
-  it('asks for each day on which something of the last days expires, as environments keep it', async () => {
+  it('queries each day on which emails of the last days expire, according to the retention of the environments', async () => {
     const asked: number[] = [];
     let ended = (): void => undefined;
     const turn = new Promise<void>((resolve) => (ended = resolve));

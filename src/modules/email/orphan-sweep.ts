@@ -11,16 +11,22 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** An event comes within seconds of its row, or never. So much later even a process that was stopped meanwhile has been given up by its client. */
+/**
+ * Minimum age of an orphan. An event follows its row within seconds, or never. After a day, even the client of a
+ * suspended process has given up.
+ */
 const AGE_MS = 86_400_000;
-/** What a process looks at when it starts: what others may have left. */
+/** Age range that a process sweeps after its start, for orphans left by other processes. */
 const BACK_MS = 3 * 86_400_000;
 
-/** Removes what was stored of emails that were then not accepted: a crash, or storage that went away, between the row and the event. */
+/**
+ * Deletes stored emails that were never accepted, because a crash or a storage failure happened between the row and the
+ * event.
+ */
 @Injectable()
 export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
-  /** Everything before was looked at. */
+  /** Everything created before this time was swept. */
   private sinceMs: number | null = null;
 
   constructor(
@@ -47,7 +53,8 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async run(): Promise<{ restMs: number }> {
-    // By a clock that is a day ahead, an email that is being accepted right now looks forgotten: that is left to others.
+    // If this machine's clock is a day ahead, an email that is just being accepted looks like an orphan. Another
+    // process must sweep then.
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const untilMs = this.clock.nowMs() - AGE_MS;
     const sinceMs = this.sinceMs ?? untilMs - BACK_MS;
@@ -58,8 +65,8 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * The days on which what was made in this time expires, as environments are set now. What is missed where a retention was changed
-   * meanwhile goes with its partition, as everything does.
+   * Returns the possible expiry days of emails created in this range, by current retention settings. After a change of
+   * the retention, some orphans are missed; they are dropped with their partition.
    */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();

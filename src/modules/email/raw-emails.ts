@@ -6,12 +6,12 @@ import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
 
-/** Where the bytes of an email are. */
+/** Returns the blob key of an email's bytes. */
 export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
   return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
 }
 
-/** The bytes of emails as they leave: composed once, the same on every attempt. */
+/** The bytes of emails as they are sent: composed once, identical on every attempt. */
 @Injectable()
 export class RawEmails {
   constructor(
@@ -19,37 +19,43 @@ export class RawEmails {
     private readonly database: Database,
   ) {}
 
-  /** Whether an email is put by itself; others are put together. */
+  /** Returns true if an email is stored separately instead of in a group. */
   static isLarge(raw: Buffer): boolean {
     return raw.length > CHUNK_BYTES;
   }
 
-  /** Committed by itself, whatever the caller's transaction comes to: an attempt may read it at once. Throws 503 while storage is away. */
+  /**
+   * Stores the bytes in a commit of their own, independent of the caller's transaction, so that an attempt can read
+   * them immediately. Throws 503 while storage is unavailable.
+   */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
   }
 
-  /** The same of some that are not large. */
+  /** Stores the bytes of several small emails like `put`. */
   putSmall(blobs: readonly NewBlob[]): Promise<void> {
     return this.blobs.putSmall(blobs);
   }
 
-  /** In the caller's transaction, where the store keeps bytes in PostgreSQL: put again, they are the same email's. Throws 503 while storage is away. */
+  /**
+   * Stores the bytes within the caller's transaction, if the blob store uses PostgreSQL. Repeating the call is safe,
+   * because the bytes belong to the same email. Throws 503 while storage is unavailable.
+   */
   putWith(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
   }
 
-  /** In chunks; null when they are gone. */
+  /** Returns the bytes in chunks, or null if they no longer exist. */
   read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     return this.blobs.read({ environmentId, id });
   }
 
-  /** Null when they are gone. Throws 503 while storage is away. */
+  /** Returns all bytes, or null if they no longer exist. Throws 503 while storage is unavailable. */
   whole(key: BlobKey): Promise<Buffer | null> {
     return this.blobs.whole(key);
   }
 
-  /** By itself as well. */
+  /** Removes the bytes in a commit of its own. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }

@@ -8,7 +8,7 @@ const derived = (use: string, secret = 'one'): Buffer =>
     .digest();
 const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => derived(use, secret) });
 
-/** As they were made until recipients were named. */
+/** The format of older builds, without recipients. */
 function ofEmail(environmentId: number): string {
   const named = Buffer.concat([
     Buffer.from([0, 0, environmentId >> 8, environmentId & 255]),
@@ -19,7 +19,7 @@ function ofEmail(environmentId: number): string {
 }
 
 describe('ReturnPaths', () => {
-  it('names an email and its recipients in 59 characters, and reads them back in any case', () => {
+  it('encodes an email and its recipients in 59 characters, and decodes them in any case', () => {
     const local = paths().addressFor(4711, ID, [0, 7, 8, 49]);
 
     expect(local).toMatch(/^b\+r[a-z2-7]{56}$/);
@@ -27,19 +27,19 @@ describe('ReturnPaths', () => {
     expect(paths().read(local.toUpperCase())).toEqual({ environmentId: 4711, emailId: ID, places: [0, 7, 8, 49] });
   });
 
-  it('of each envelope it is another one', () => {
+  it('is different for each envelope', () => {
     expect(new Set([[0], [1], [0, 1], []].map((places) => paths().addressFor(4711, ID, places))).size).toBe(4);
   });
 
-  it('reads those of before recipients were named, which name none', () => {
+  it('decodes paths of older builds, which name no recipients', () => {
     expect(paths().read(ofEmail(4711))).toEqual({ environmentId: 4711, emailId: ID, places: null });
     expect(paths().read(ofEmail(4711).toUpperCase())).toEqual({ environmentId: 4711, emailId: ID, places: null });
   });
 
   it.each([
-    ['one that names recipients', paths().addressFor(4711, ID, [1])],
-    ['one of before', ofEmail(4711)],
-  ])('reads nothing that was changed: %s', (_which, local) => {
+    ['with recipients', paths().addressFor(4711, ID, [1])],
+    ['without recipients', ofEmail(4711)],
+  ])('rejects a modified path: %s', (_which, local) => {
     const start = local.startsWith('b+r') ? 3 : 2;
     const changed = [...local.slice(start)].map(
       (digit, i) => `${local.slice(0, start + i)}${digit === '2' ? '3' : '2'}${local.slice(start + i + 1)}`,
@@ -48,7 +48,7 @@ describe('ReturnPaths', () => {
     expect(changed.map((each) => paths().read(each)).filter((read) => read !== null)).toEqual([]);
   });
 
-  it('reads nothing that was shortened, lengthened, or signed by another installation', () => {
+  it('rejects a path that was shortened, lengthened, or signed by another installation', () => {
     const local = paths().addressFor(4711, ID, [0]);
 
     expect(

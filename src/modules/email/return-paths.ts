@@ -11,14 +11,14 @@ const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
 /** One bit for each of fifty recipients. */
 const PLACES_BYTES = 7;
-/** 35 bytes: 59 characters in all, of the 64 that RFC 5321 gives a local part. */
+/** 35 bytes. The local part has 59 characters; RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;
-/** As they were until recipients were named, for reports about what was sent then. */
+/** Format of older builds, which did not contain recipients. Needed for reports about mail sent by them. */
 const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**
- * The local part that an envelope's bounces go to: whose email it is and which of its recipients the envelope went to, signed,
- * so that nobody can make up a bounce of another's. In one case only, since servers on the way may change it.
+ * Signed return paths. The local part contains the email and the recipients of the envelope; the signature prevents
+ * forged bounces of other emails. It uses lower case only, because mail servers may change the case.
  */
 @Injectable()
 export class ReturnPaths extends ReturnAddresses {
@@ -28,7 +28,10 @@ export class ReturnPaths extends ReturnAddresses {
     super();
   }
 
-  /** The local part for an envelope of an email; `places` are those of its recipients in the email's list, from 0. */
+  /**
+   * Returns the local part for an envelope of an email. `places` are the positions of its recipients in the email's
+   * list, starting at 0.
+   */
   addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
     const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);

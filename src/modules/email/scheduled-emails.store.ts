@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { CompleteDraft } from './email-composition.js';
 import type { NewEmail } from './emails.store.js';
 
-/** An email that leaves later. */
+/** An email scheduled for later. */
 export interface ScheduledEmail extends Pick<
   NewEmail,
   'environmentId' | 'id' | 'messageId' | 'isCaptured' | 'sender' | 'to' | 'subject'
@@ -12,13 +12,13 @@ export interface ScheduledEmail extends Pick<
   draft: CompleteDraft;
 }
 
-/** Which one. */
+/** Identifies a scheduled email. */
 export type ScheduledKey = Pick<ScheduledEmail, 'environmentId' | 'id'>;
 
-/** One of them as a list shows it, in the words of `EmailRow`. */
+/** A scheduled email in the format of the email list (`EmailRow`). */
 export type ScheduledRow = Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured' | 'draft'>;
 
-/** Seconds before one that could not be released is tried again, at most. */
+/** Maximum number of seconds before a failed release is retried. */
 const PAUSE_SECONDS_MAX = 300;
 
 const ADD: Statement = {
@@ -29,10 +29,11 @@ const ADD: Statement = {
 };
 
 /**
- * What is due, the oldest of each environment before the second of any: ten thousand emails of one for nine o'clock keep nobody
- * else's waiting. Of many environments that have as much to do, chance says who is first. scheduled_emails_try_at_idx: one step for
- * each environment that has something scheduled, and for each of them its oldest that did not fail a moment ago; nothing of that
- * where nothing is due (scheduled_emails_due_at_idx).
+ * Selects due emails in rounds: the oldest of each environment before the second of any, so that many emails of one
+ * environment do not delay those of others. Within a round, the order is random.
+ *
+ * Indexes: scheduled_emails_due_at_idx ends the query early if nothing is due; scheduled_emails_try_at_idx takes one
+ * step per environment with scheduled emails, and one per selected email. Emails that have just failed are skipped.
  */
 const DUE: Statement = {
   name: 'scheduled_emails_due',
@@ -52,11 +53,14 @@ const DUE: Statement = {
     where g.environment_id is not null order by d.place, random() limit $2::int`,
 };
 
-/** For the lookout, by scheduled_emails_due_at_idx. */
+/** Query for the due-work poller. Index: scheduled_emails_due_at_idx. */
 export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
-/** scheduled_emails_pkey: nothing where somebody else holds it, has released it, or failed at it a moment ago. */
+/**
+ * Index: scheduled_emails_pkey. Returns no row if another process holds the email, has released it, or has just failed
+ * to release it.
+ */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
@@ -64,13 +68,13 @@ const CLAIM: Statement = {
     from scheduled_emails where environment_id = $1 and id = $2 and try_at <= now() for update skip locked`,
 };
 
-/** scheduled_emails_pkey. */
+/** Index: scheduled_emails_pkey. */
 const REMOVE: Statement = {
   name: 'scheduled_emails_remove',
   text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed',
 };
 
-/** scheduled_emails_pkey. */
+/** Index: scheduled_emails_pkey. */
 const POSTPONE: Statement = {
   name: 'scheduled_emails_postpone',
   text: `
@@ -78,19 +82,19 @@ const POSTPONE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** scheduled_emails_pkey. */
+/** Index: scheduled_emails_pkey. */
 const FIND: Statement = {
   name: 'scheduled_emails_find',
   text: 'select id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files from scheduled_emails where environment_id = $1 and id = $2',
 };
 
-/** scheduled_emails_due_at_idx. */
+/** Index: scheduled_emails_due_at_idx. */
 const OVERDUE: Statement = {
   name: 'scheduled_emails_overdue',
   text: 'select greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as seconds from scheduled_emails',
 };
 
-/** A draft as it is stored: the bytes of its files stand beside it, one after the other. */
+/** A draft as stored in the database. The bytes of its attachments are concatenated in another column. */
 type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & {
   attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[];
 };
@@ -101,12 +105,12 @@ interface StoredRow extends Pick<ScheduledEmail, 'id' | 'messageId' | 'isCapture
   files: Buffer;
 }
 
-/** Statements on emails that leave later. */
+/** Statements on scheduled emails. */
 @Injectable()
 export class ScheduledEmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** In the caller's transaction, when there is one. */
+  /** Adds a scheduled email, inside the caller's transaction if there is one. */
   async add({ environmentId, id, messageId, isCaptured, sender, to, subject, draft }: ScheduledEmail): Promise<void> {
     const { attachments, scheduledAt, ...asked } = draft;
     const stored: StoredDraft = {
@@ -133,34 +137,40 @@ export class ScheduledEmailsStore {
     ]);
   }
 
-  /** Some that are due, in turns over all environments, at most so many of one and so many in all; whoever releases one claims it. */
+  /**
+   * Returns due emails, in turn over all environments: at most `ofOneMax` of one environment and `max` in total. The
+   * caller must claim each one before releasing it.
+   */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
-  /** One that is due, held by the caller's transaction until that ends; null when somebody else holds it, or has released it. */
+  /**
+   * Claims a due email: locks it until the caller's transaction ends. Returns null if another process holds it or has
+   * released it.
+   */
   async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
     const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
   }
 
-  /** False when there is none (any more). Waits for whoever releases it right now. */
+  /** Deletes a scheduled email. Returns false if it does not exist (any more). Waits for a release in progress. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }
 
-  /** It could not be released: again later, with growing pauses of up to five minutes. */
+  /** Schedules another attempt after a failed release, with increasing pauses of up to five minutes. */
   async postpone(environmentId: number, id: Id): Promise<void> {
     await this.database.query(POSTPONE, [environmentId, id]);
   }
 
-  /** Null when there is none (any more) in this environment. */
+  /** Returns null if there is no such scheduled email (any more) in this environment. */
   async find(environmentId: number, id: Id): Promise<ScheduledRow | null> {
     const [row] = await this.database.readPrepared<StoredRow>(FIND, [environmentId, id]);
     return row === undefined ? null : restored(row);
   }
 
-  /** For how long the oldest one has been due, in seconds; 0 when none is. */
+  /** Returns how long the oldest due email has been waiting, in seconds; 0 if none is due. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.readPrepared<{ seconds: number | null }>(OVERDUE, []);
     return row?.seconds ?? 0;

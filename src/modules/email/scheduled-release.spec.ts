@@ -8,7 +8,7 @@ import type { Database } from '#kernel/database/database.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 
-/** Emails that never end: each takes a second, and none can be released, which is no matter here. */
+/** An endless supply of due emails. Each one takes a second, and none can be released, which does not matter here. */
 function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
   const database = {
     unitOfWork: (work: () => unknown) => work(),
@@ -40,10 +40,10 @@ function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): Sc
   );
 }
 
-describe('the release of scheduled emails', () => {
+describe('ScheduledRelease', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
-  it('ends its turn after ten seconds, however many are due', async () => {
+  it('ends an iteration after ten seconds, however many emails are due', async () => {
     let nowMs = 0;
     let begun = (): void => undefined;
     const first = new Promise<void>((resolve) => (begun = resolve));
@@ -63,7 +63,7 @@ describe('the release of scheduled emails', () => {
     expect(nowMs).toBe(10_000);
   });
 
-  it('makes no process unready by having much to do', async () => {
+  it('does not make a process unready if there is much to do', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     try {
       let end = (): void => undefined;

@@ -27,16 +27,19 @@ import {
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
-/** Emails of one environment, and of all, that are taken up before it is asked anew whose turn it is. */
+/** Maximum number of emails of one environment, and of all environments, per query for due emails. */
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/** After so long a turn ends, and the next one begins: no loop is given up for having much to do, and a process that stops waits for one. */
+/**
+ * Maximum duration of one loop iteration. Long iterations would make the loop look stuck, and would delay a shutdown.
+ */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
 /**
- * Releases emails whose time has come, by PostgreSQL's clock: composed, accepted, and no longer scheduled in one commit, so that a
- * crash leaves one either scheduled or sent. Every process that delivers takes part; a row is held by one of them.
+ * Releases scheduled emails when they are due by PostgreSQL's clock. Composing, accepting and unscheduling share one
+ * commit, so after a crash an email is either scheduled or accepted. Every delivering process takes part, and a row
+ * lock ensures that only one of them releases an email.
  */
 @Injectable()
 export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -92,7 +95,10 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     return { restMs: this.dueWork.restMs(EVERY_MS) };
   }
 
-  /** False where somebody else has it. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */
+  /**
+   * Releases one email. Returns false if another process has it. A failed release is postponed and does not block other
+   * emails. Throws while storage is unavailable.
+   */
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
     try {
@@ -114,7 +120,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
 
   private async release(row: ScheduledRow & { environmentId: number }): Promise<'sent' | 'failed'> {
     const { environmentId, id, messageId } = row;
-    // Retention counts from sending: an email that waited for a month is kept as long as one that did not.
+    // Retention starts when the email is sent, so that time spent as a scheduled email does not count.
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
@@ -132,7 +138,10 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     return made.raw === null ? 'failed' : 'sent';
   }
 
-  /** What may not be sent any more (its domain is not verified now) is an email that has failed, and says why. */
+  /**
+   * Composes the email. If it may no longer be sent (for example, its domain is not verified any more), returns a
+   * failed email with the reason.
+   */
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);
@@ -167,7 +176,9 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async postpone({ environmentId, id }: ScheduledKey, error: Error): Promise<void> {
-    this.logger.error(`The scheduled email ${showId('evt', id)} could not be released, again later: ${error.message}`);
+    this.logger.error(
+      `The scheduled email ${showId('evt', id)} could not be released and will be retried: ${error.message}`,
+    );
     if (sqlState(error) === NO_PARTITION) await this.days.ensure();
     await this.scheduled.postpone(environmentId, id);
   }

@@ -14,21 +14,21 @@ import {
 import type { FetchAllowance } from './attachment-fetch.js';
 import { type EmailDraft, readEmail } from './email-draft.js';
 
-/** Emails of one request. */
+/** Maximum number of emails in one request. */
 export const BATCH_MAX = 100;
-/** Emails of one request that are composed and stored at once. */
+/** Number of emails of one request that are composed and stored concurrently. */
 const AT_ONCE = 8;
 
-/** What became of one email of a batch. */
+/** The result for one email of a batch. */
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
-/** What an idempotency key keeps of an accepted email, and how that is read again. */
+/** Converts an accepted email to the answer that is stored for its idempotency key, and back. */
 export interface KeptEmail {
   keep: (email: AcceptedEmail) => StoredAnswer;
   read: (answer: StoredAnswer) => AcceptedEmail;
 }
 
-/** Takes emails from the edge: one, or many that have nothing to do with each other. */
+/** Accepts emails from the API: one, or a batch of independent ones. */
 @Injectable()
 export class SendEmails {
   constructor(
@@ -36,7 +36,7 @@ export class SendEmails {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 422 with every fault; and what accepting throws. */
+  /** Accepts one email. Throws 422 with all validation errors, and the errors of `AcceptEmail`. */
   one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
     const draft = readEmail(given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
@@ -49,9 +49,11 @@ export class SendEmails {
   }
 
   /**
-   * One outcome for each email, in order; a bad one fails by itself. Throws 422 for what is no batch. With a key every email
-   * is kept under a key of its own beside it, so that a batch whose process died in the middle goes on where it was; while
-   * storage is away the whole of it is 503 then, and may be repeated.
+   * Accepts a batch. Returns one outcome per email, in order; an invalid email does not affect the others. Throws 422
+   * if the body is not a batch.
+   *
+   * With an idempotency key, each email is also stored under its own derived key, so that a repeated request continues
+   * a batch whose process died. If storage becomes unavailable, the whole request fails with 503 and can be repeated.
    */
   async batch(
     tenant: Tenant,
@@ -96,13 +98,15 @@ export class SendEmails {
 
 type Draft = EmailDraft | { faults: Fault[] };
 
-/** A batch leaves at once (contract, section 10): a time that is passed over would send what somebody meant for later. */
+/** Rejects a schedule in a batch (contract, section 10). Ignoring it would send an email too early. */
 function withoutSchedule(draft: Draft): Draft {
   if ('faults' in draft || draft.scheduledAt === null) return draft;
-  return { faults: [{ path: 'scheduled_at', message: 'is for POST /v1/emails: the emails of a batch leave at once' }] };
+  return {
+    faults: [{ path: 'scheduled_at', message: 'is for POST /v1/emails: the emails of a batch are sent immediately' }],
+  };
 }
 
-/** A bare list, as the `resend` package sends it, or one under `emails`. */
+/** Returns the items of a bare list, as the `resend` package sends it, or of a list under `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
   const unknown =
@@ -116,7 +120,10 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/** The limits on attachments are those of the request: here what came with it, and behind it what is fetched. */
+/**
+ * Checks the limits on attachments, which apply to the whole request. Included attachments are counted here; fetched
+ * ones are counted later.
+ */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX)
@@ -133,7 +140,7 @@ const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({
   bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)),
 });
 
-/** The fence stays behind: it is the reservation of the whole request. */
+/** Derives an item's key. The fencing token is left out, because it belongs to the reservation of the whole request. */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {
   if (idempotency === null) return null;
   const { environmentId, route, key, fingerprint } = idempotency;

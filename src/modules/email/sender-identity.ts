@@ -7,16 +7,16 @@ import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 
-/** In whose name a message leaves. */
+/** The identity that sends a message. */
 export interface SenderIdentity {
-  /** What it is signed with, and for which domain. */
+  /** The key and the domain of the DKIM signature. */
   dkim: DkimKey & { domain: string };
   returnPathHost: string | null;
-  /** True where nothing leaves. */
+  /** True if nothing is sent. */
   isCaptured: boolean;
 }
 
-/** Who may send as whom. */
+/** Decides which From addresses an environment may use. */
 @Injectable()
 export class SenderIdentities {
   constructor(
@@ -26,8 +26,9 @@ export class SenderIdentities {
   ) {}
 
   /**
-   * Of a From address: its domain is a verified one of the environment that sends. The simulator's own addresses may always be
-   * sent from, and nothing of that leaves; nor does anything of a test environment. Throws 422.
+   * Returns the identity for a From address. The address's domain must be a verified sending domain of the environment.
+   * The simulator's own addresses are always allowed; their mail is captured, and so is all mail of a test environment.
+   * Throws 422.
    */
   async resolve(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
@@ -48,14 +49,17 @@ export class SenderIdentities {
     };
   }
 
-  /** The first one is made when it is needed: by itself, so that no request that fails takes it back. */
+  /**
+   * Creates the first key when it is needed, in a commit of its own, so that the rollback of a failed request does not
+   * remove it.
+   */
   private signingKey(): Promise<DkimKey> {
     return this.database.unitOfWork(() => this.domains.signingKey());
   }
 }
 
 function notVerified(host: string, simulator: string): ApiError {
-  const message = `${host} is not a verified sending domain here: add it with POST /v1/domains and publish its records. To try things out, send from you@${simulator}: nothing of that leaves.`;
+  const message = `${host} is not a verified sending domain here: add it with POST /v1/domains and publish its records. To try things out, send from you@${simulator}: that mail is captured, not sent.`;
   return new ApiError('validation_failed', `from: ${message}`, {
     check: 'schema',
     reason: 'domain_not_verified',

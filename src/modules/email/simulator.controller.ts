@@ -7,8 +7,8 @@ import { Config } from '#kernel/config/config.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SimulatorDetail } from './simulator.dto.js';
 
-/** Where emails are tried out. */
-@Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
+/** The email simulator. */
+@Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
 @Controller('v1/emails/simulator')
 export class SimulatorController {
   constructor(private readonly config: Config) {}
@@ -17,7 +17,7 @@ export class SimulatorController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get the simulator',
-    description: 'Addresses to try out what becomes of an email, in both environments.',
+    description: 'Addresses that simulate delivery outcomes, in both environments.',
   })
   @ApiOkResponse({ type: SimulatorDetail, description: 'The simulator.' })
   getSimulator(@CurrentTenant() tenant: Tenant): SimulatorDetail {

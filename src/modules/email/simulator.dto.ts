@@ -1,28 +1,37 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { SIMULATED_ROLES } from '#engine/mail/simulator.js';
 
-/** An address that plays a recipient. */
+/** An address that simulates a recipient. */
 export class SimulatedAddressItem {
-  /** What it plays: its mail is delivered, bounces, is complained about, is suppressed, or is put off. */
+  /**
+   * The simulated behavior: mail to the address is delivered, bounces, draws a complaint, is suppressed, or is
+   * deferred.
+   */
   @ApiProperty({ enum: SIMULATED_ROLES, example: 'bounced' })
   role: (typeof SIMULATED_ROLES)[number];
 
-  /** The address; `bounced+a-label@…` plays the same. */
+  /** The address. A label after a plus sign, such as `bounced+a-label@…`, keeps the behavior. */
   @ApiProperty({ example: 'bounced@simulator.posthorn.example' })
   address: string;
 }
 
 /** The simulator of this installation. */
 export class SimulatorDetail {
-  /** The host of its addresses. Any of them may be `from`, without a domain of your own. */
+  /**
+   * Host name of the simulator's addresses. Any address at this host can be used as `from`, without a domain of your
+   * own.
+   */
   @ApiProperty({ example: 'simulator.posthorn.example' })
   host: string;
 
-  /** Addresses that play a recipient. Nothing is sent to them. */
+  /** Addresses that simulate a recipient. No mail leaves the installation for them. */
   @ApiProperty({ type: [SimulatedAddressItem] })
   addresses: SimulatedAddressItem[];
 
-  /** Whether mail to anybody else stays inside as well: in the test environment, and with the transport `capture:`, where it reaches the aliases of this installation. */
+  /**
+   * `true` if mail to all other addresses also stays inside the installation: in the test environment, and with the
+   * transport `capture:`, which delivers it to the installation's aliases.
+   */
   @ApiProperty({ example: true })
   captured: boolean;
 }

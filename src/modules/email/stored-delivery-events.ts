@@ -15,7 +15,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** Somebody else wrote the row meanwhile; so often in a row nobody does. */
+/** Maximum number of tries after optimistic-lock conflicts. More conflicts in a row are not expected. */
 const TRIES = 20;
 
 const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
@@ -24,7 +24,10 @@ const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], S
   failed: 'email.failed',
 };
 
-/** Facts as changes of rows. A write compares the version that was read, so that no two of them undo each other. */
+/**
+ * Applies delivery events to stored emails. Each write compares the version that was read (optimistic lock), so that
+ * concurrent changes are not lost.
+ */
 @Injectable()
 export class StoredDeliveryEvents extends EmailFacts {
   constructor(
@@ -48,22 +51,28 @@ export class StoredDeliveryEvents extends EmailFacts {
       const state = await this.states.find(environmentId, emailId);
       if (state === null || (await this.apply(environmentId, state, facts))) return;
     }
-    throw new Error(`The email ${showId('evt', emailId)} changed too often to note what became of it.`);
+    throw new Error(`The email ${showId('evt', emailId)} changed too often to store its delivery events.`);
   }
 
-  /** The same for who has read the email a moment ago: it is read again only where somebody else wrote it meanwhile. */
+  /**
+   * Works like `record` for a caller that has just read the email. The email is read again only after an
+   * optimistic-lock conflict.
+   */
   async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
     if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
   }
 
-  /** False where the row is not what was read any more. */
+  /** Returns false on an optimistic-lock conflict. */
   private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
     if (state.erasedAt !== null) return true;
     const applied = applyDeliveryEvents(state, facts, this.clock.now().toISOString());
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /** One statement where all went well, which is nearly always; otherwise everything that follows is in the same commit. */
+  /**
+   * Uses a single grouped statement if there are no consequences, which is the normal case. Otherwise, all consequences
+   * are written in the same commit.
+   */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain
@@ -96,7 +105,7 @@ export class StoredDeliveryEvents extends EmailFacts {
     return true;
   }
 
-  /** The simulator's addresses play the same part each time. */
+  /** Does nothing for the simulator's addresses, because their role must not change. */
   private async suppress(
     environmentId: number,
     email: string,

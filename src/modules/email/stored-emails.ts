@@ -6,7 +6,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 
-/** Emails as they are stored. */
+/** Emails as stored in the database. */
 @Injectable()
 export class StoredEmails extends SentEmails {
   constructor(
@@ -38,7 +38,7 @@ export class StoredEmails extends SentEmails {
   override async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const chunks = await this.raw.read(environmentId, emailId);
     if (chunks === null) return null;
-    // The signature is the first header of what leaves.
+    // The signature is the first header of the sent message.
     for await (const chunk of chunks) {
       const [first] = headersOf(chunk.toString('latin1', 0, 16_384).replaceAll('\r\n', '\n')).headers;
       return first?.[0] === 'dkim-signature'

@@ -23,15 +23,12 @@ import { SuppressionsService } from './suppressions.service.js';
 
 const ID = {
   name: 'id',
-  description: 'The suppression: its id, or the address (percent-encoded).',
+  description: 'The suppression, given by its id or by the address (percent-encoded).',
   example: 'customer@example.org',
 };
 
-/** Addresses that are not sent to. */
-@Section(
-  'Suppressions',
-  'Addresses that emails are not sent to: they bounced, their owners complained, or you added them.',
-)
+/** Addresses that receive no email. */
+@Section('Suppressions', 'Addresses that receive no email: they bounced, their owners complained, or you added them.')
 @Controller('v1/suppressions')
 export class SuppressionsController {
   constructor(private readonly suppressions: SuppressionsService) {}
@@ -40,7 +37,7 @@ export class SuppressionsController {
   @Scope('read')
   @ApiOperation({
     summary: 'List suppressions',
-    description: 'Newest first. They are looked at when an email is accepted, and before each attempt.',
+    description: 'Newest first. The list is checked when an email is accepted and before each attempt.',
   })
   @ApiOkResponse({ type: SuppressionPage, description: 'One page of suppressions.' })
   async listSuppressions(
@@ -55,11 +52,12 @@ export class SuppressionsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Suppress an address',
-    description: 'From now on no email goes there, also none that waits for its next attempt.',
+    description:
+      'From now on, no email is sent to the address. This includes emails that are waiting for their next attempt.',
   })
   @ApiCreatedResponse({ type: SuppressionItem, description: 'The suppression.' })
   @ApiConflictResponse({
-    description: 'The address is on the list already.',
+    description: 'The address is already on the list.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async createSuppression(@CurrentTenant() tenant: Tenant, @Body() body: NewSuppressionBody): Promise<SuppressionItem> {
@@ -68,7 +66,7 @@ export class SuppressionsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a suppression', description: 'By its id, or by the address.' })
+  @ApiOperation({ summary: 'Get a suppression', description: 'The suppression is given by its id or by the address.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: SuppressionItem, description: 'The suppression.' })
   async getSuppression(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<SuppressionItem> {
@@ -80,7 +78,7 @@ export class SuppressionsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Remove a suppression',
-    description: 'The address is sent to again from the next email on.',
+    description: 'The address receives emails again, starting with the next one.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })

@@ -2,9 +2,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import { SUPPRESSION_ORIGINS, type SuppressionRow } from './suppressions.store.js';
 
-/** Where in the list of suppressions. */
+/** Filters and page of the suppression list. */
 export class SuppressionListQuery {
-  /** Only those that came about like this. */
+  /** Only suppressions with this origin. */
   @ApiProperty({ required: false, enum: SUPPRESSION_ORIGINS, example: 'bounce' })
   origin?: (typeof SUPPRESSION_ORIGINS)[number];
 
@@ -12,25 +12,25 @@ export class SuppressionListQuery {
   @ApiProperty({ required: false, maxLength: 254, example: 'customer@example.org' })
   email?: string;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page. The filters must stay the same. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of suppressions to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** The address not to send to. */
+/** An address to add to the suppression list. */
 export class NewSuppressionBody {
-  /** The address, in any case. */
+  /** The address. Case-insensitive. */
   @ApiProperty({ minLength: 3, maxLength: 254, example: 'customer@example.org' })
   email: string;
 }
 
-/** An address that is not sent to. */
+/** An address that receives no email. */
 export class SuppressionItem {
-  /** Its id. */
+  /** The suppression's id. */
   @ApiProperty({ example: 'sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
@@ -38,19 +38,25 @@ export class SuppressionItem {
   @ApiProperty({ example: 'customer@example.org' })
   email: string;
 
-  /** Why: its server refused it for good, its owner complained, or somebody added it. */
+  /**
+   * Why the address is suppressed: its server permanently refused an email (bounce), its owner complained, or it was
+   * added manually.
+   */
   @ApiProperty({ enum: SUPPRESSION_ORIGINS, example: 'bounce' })
   origin: string;
 
-  /** The email that it came of; null when somebody added it. */
+  /** The email that caused the suppression; `null` if the address was added manually. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   source_id: string | null;
 
-  /** Since when. */
+  /** When the address was suppressed. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`. */
+  /**
+   * When the suppression ends; `null` if it never ends. Bounces expire only if the operator sets
+   * `BOUNCE_SUPPRESSION_DAYS`.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   expires_at: string | null;
 }
@@ -61,7 +67,7 @@ export class SuppressionPage {
   @ApiProperty({ type: [SuppressionItem] })
   data: SuppressionItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` for the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -7,7 +7,7 @@ import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SuppressionOrigin, type SuppressionRow, SuppressionsStore } from './suppressions.store.js';
 
-/** What a caller filters the list by, as given. */
+/** Filters of the suppression list, as given by the caller. */
 export interface SuppressionQuery extends PageQuery {
   origin?: SuppressionOrigin;
   email?: string;
@@ -15,7 +15,7 @@ export interface SuppressionQuery extends PageQuery {
 
 const LIMIT_DEFAULT = 50;
 
-/** Addresses that are not sent to, as people keep them. */
+/** Operations on the suppression list. */
 @Injectable()
 export class SuppressionsService {
   constructor(
@@ -25,7 +25,7 @@ export class SuppressionsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 400 for a bad cursor. */
+  /** Lists suppressions. Throws 400 for an invalid cursor. */
   async list(tenant: Tenant, query: SuppressionQuery): Promise<{ rows: SuppressionRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const { origin = null, email } = filters;
@@ -41,7 +41,7 @@ export class SuppressionsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 422 for what is no address, and 409 for one that is on the list. */
+  /** Adds an address. Throws 422 for an invalid address, and 409 if it is already on the list. */
   async add({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const mailbox = parseMailbox(text);
     if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
@@ -60,7 +60,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** By its id, or the address. Throws 404. */
+  /** Returns a suppression by its id or address. Throws 404. */
   async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const id: Id | null = parseId('sup', text);
     const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
@@ -68,7 +68,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** The address is sent to again. Throws 404. */
+  /** Removes a suppression, so that the address receives emails again. Throws 404. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { id } = await this.find(tenant, text);
     if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('suppression');

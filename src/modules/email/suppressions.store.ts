@@ -4,46 +4,49 @@ import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import { intArray, textArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Why an address is not sent to. */
+/** Reason for which an address is suppressed. */
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
 
 export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
-/** An address that is not sent to. */
+/** A suppressed address. */
 export interface SuppressionRow {
   id: Id;
-  /** The address as it came; what identifies it is its key. */
+  /** The address in its original form. Its key identifies it. */
   email: string;
   origin: SuppressionOrigin;
-  /** The email that it came of; null when somebody added it. */
+  /** The email that caused the suppression; null if it was added manually. */
   sourceId: Id | null;
   createdAt: Date;
-  /** From then on it is sent to again; null for never. */
+  /** When the suppression ends; null if it never ends. */
   expiresAt: Date | null;
 }
 
-/** A new one; `key` is what identifies the address. */
+/** A suppression to add. `key` identifies the address. */
 export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
   environmentId: number;
   key: string;
-  /** How long it holds; null for ever. */
+  /** Duration in days; null for a permanent suppression. */
   forDays: number | null;
 }
 
-/** Which ones a list shows. */
+/** Filters of the suppression list. */
 export interface SuppressionFilter {
   beforeId: Id | null;
   origin: SuppressionOrigin | null;
 }
 
-/** Questions that one statement answers: fifty addresses each, at most. */
+/** Maximum number of lookups per statement, each for up to fifty addresses. */
 const ASKED_MAX = 64;
 
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt", expires_at as "expiresAt"`;
 /** SQL: true while a suppression is in force. An expired one has no effect until it is deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
-/** suppressions_address_idx. The first reason stays, but a complaint is more than a bounce, and one that has expired gives way to any. */
+/**
+ * Index: suppressions_address_idx. An existing reason is kept, except that a complaint replaces a bounce, and any
+ * reason replaces an expired one.
+ */
 const ADD: Statement = {
   name: 'suppressions_add',
   text: `
@@ -56,7 +59,7 @@ const ADD: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** suppressions_address_idx. */
+/** Index: suppressions_address_idx. */
 const AMONG: Statement = {
   name: 'suppressions_among',
   text: `
@@ -64,7 +67,7 @@ const AMONG: Statement = {
     join suppressions s on s.environment_id = i.environment_id and s.address = i.address and ${HOLDS}`,
 };
 
-/** suppressions_pkey, backwards; the origin is applied on the way. */
+/** Index: suppressions_pkey, in descending order. The origin is filtered during the scan. */
 const PAGE: Statement = {
   name: 'suppressions_page',
   text: `
@@ -72,7 +75,7 @@ const PAGE: Statement = {
     where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or origin = $3) and ${HOLDS} order by id desc limit $4`,
 };
 
-/** suppressions_pkey, or suppressions_address_idx. */
+/** Index: suppressions_pkey or suppressions_address_idx. */
 const FIND: Statement = {
   name: 'suppressions_find',
   text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2 and ${HOLDS}`,
@@ -86,16 +89,16 @@ const REMOVE: Statement = {
   text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed',
 };
 
-/** suppressions_expires_at_idx. */
+/** Index: suppressions_expires_at_idx. */
 const FORGET: Statement = { name: 'suppressions_forget', text: 'delete from suppressions where expires_at <= now()' };
 
-/** Which of some addresses are on the list of an environment. */
+/** A lookup: the addresses to search in an environment's suppression list. */
 interface Asked {
   environmentId: number;
   keys: readonly string[];
 }
 
-/** Statements on addresses that are not sent to. */
+/** Statements on suppressions. */
 @Injectable()
 export class SuppressionsStore {
   private readonly amongReads = new GroupedReads<Asked, ReadonlySet<string>>(
@@ -105,7 +108,7 @@ export class SuppressionsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Inside the caller's transaction. Null when the address was there before. */
+  /** Inserts a suppression inside the caller's transaction. Returns null if the address was already suppressed. */
   async add({
     environmentId,
     id,
@@ -127,7 +130,7 @@ export class SuppressionsStore {
     return row?.id === id ? row : null;
   }
 
-  /** Those of `keys` that are on the list. */
+  /** Returns those of `keys` that are suppressed. */
   among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
     return this.amongReads.get({ environmentId, keys });
   }
@@ -146,7 +149,7 @@ export class SuppressionsStore {
     return found;
   }
 
-  /** Newest first. */
+  /** Lists suppressions, newest first. */
   page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
     return this.database.readPrepared(PAGE, [environmentId, beforeId, origin, limit]);
   }
@@ -159,12 +162,12 @@ export class SuppressionsStore {
     return (await rows)[0] ?? null;
   }
 
-  /** Deletes those that have expired. */
+  /** Deletes expired suppressions. */
   async forget(): Promise<void> {
     await this.database.query(FORGET, []);
   }
 
-  /** False when there is none. */
+  /** Returns false if there is no such suppression. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }

@@ -17,22 +17,28 @@ const SIMULATED = {
     outcome: 'deferred',
     code: 451,
     enhanced: '4.7.1',
-    text: '451 4.7.1 The simulator takes nothing now, try again later.',
+    text: '451 4.7.1 The simulator defers this message, try again later.',
   },
 } as const satisfies Record<string, Omit<RecipientReply, 'address'>>;
 
-/** What the simulator answers for its own addresses; null for an address that is none of them. */
+/** Returns the reply of a simulator address, or null for any other address. */
 export function simulatedReply(address: string, platformDomain: string): RecipientReply | null {
   const role = simulatedRole(address, platformDomain);
   return role && { address, ...SIMULATED[role] };
 }
 
-/** What is answered where nothing leaves: taken and kept. */
+/** Returns the reply for captured mail: accepted and kept. */
 export function capturedReply(address: string): RecipientReply {
-  return { address, outcome: 'accepted', code: 250, enhanced: '2.0.0', text: '250 2.0.0 Captured: nothing has left.' };
+  return {
+    address,
+    outcome: 'accepted',
+    code: 250,
+    enhanced: '2.0.0',
+    text: '250 2.0.0 Captured: the message was not sent.',
+  };
 }
 
-/** What the recipients' states learn from a reply. */
+/** Returns the delivery events that follow from a reply. */
 export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
   const { address, text, enhanced } = reply;
   const fact = (kind: EmailFact['kind'], isPermanent = false): EmailFact => ({
@@ -47,7 +53,10 @@ export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): Email
   return reply.outcome === 'bounced' ? [fact('bounced', true)] : [fact('rejected')];
 }
 
-/** What an attempt answers the delivery with: its outcome decides whether there is another one, and whether the breaker counts it. */
+/**
+ * Returns the result of an attempt. Its outcome decides whether the delivery is retried, and whether the circuit
+ * breaker counts it.
+ */
 export function handoffResult({
   replies,
   isUnreachable,
@@ -65,13 +74,13 @@ export function handoffResult({
         ? 'deferred'
         : 'refused';
   const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
-  // An answer without a code is one that got lost on the way.
+  // A reply without a code means that the reply was lost in transit.
   if (telling !== undefined && telling.code < 100)
     return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
   return { answer: { kind: 'response', status: telling?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
-/** While something is deferred there will be another attempt, whatever else was refused. */
+/** While any recipient is deferred there will be another attempt, regardless of other refusals. */
 const WORST_FIRST = [
   'deferred',
   'bounced',

@@ -1,56 +1,59 @@
-/** A message as it leaves: the same bytes on every attempt. */
+/** A message as it is sent: the same bytes on every attempt. */
 export interface Submission {
-  /** `evt_…`, for logs and the transport's own correlation. */
+  /** `evt_…`, for logs and for the transport's own correlation. */
   emailId: string;
   /** The composed, signed message. */
   raw: Buffer;
-  /** The return path of the envelope that goes to these of the recipients; empty for none. A report that comes to it is believed of them alone. */
+  /**
+   * Returns the return path for an envelope to these recipients; empty for none. Reports sent to this path are accepted
+   * only for these recipients.
+   */
   mailFrom: (recipients: readonly string[]) => string;
-  /** Recipients that are still open, in A-labels. */
+  /** Recipients without a final outcome, with domains in A-label form. */
   recipients: readonly string[];
 }
 
-/** What a server said of one recipient. */
+/** A server's reply for one recipient. */
 export interface RecipientReply {
   address: string;
   /**
-   * `accepted`: handed over. `bounced`: the address is refused for good. `failed`: the message, its sender or a policy is
-   * refused for good, which says nothing of the address. `deferred`: may be tried again.
+   * `accepted`: handed over. `bounced`: the address is permanently refused. `failed`: the message, its sender or a
+   * policy caused a permanent refusal that says nothing about the address. `deferred`: can be retried.
    */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
-  /** The SMTP code, or 0 when there was no answer. */
+  /** SMTP reply code, or 0 if there was no reply. */
   code: number;
-  /** The enhanced status code of RFC 3463, such as `5.1.1`, or null. */
+  /** Enhanced status code of RFC 3463, such as `5.1.1`, or null. */
   enhanced: string | null;
-  /** What was said, cleaned and at most 1 KB. */
+  /** Text of the reply, sanitized, at most 1 KB. */
   text: string;
 }
 
-/** What came of handing a message over. */
+/** The result of handing a message over. */
 export interface SubmissionReport {
-  /** One for each recipient. */
+  /** One reply for each recipient. */
   replies: readonly RecipientReply[];
-  /** True when nobody could be asked (no connection, no login): the transport is broken, not the message. */
+  /** True if the server could not be reached (no connection, no login): the transport failed, not the message. */
   isUnreachable: boolean;
-  /** True when whoever accepted is the last to know: accepted means delivered. */
+  /** True if the accepting server is the last source of status: accepted then means delivered. */
   isFinal: boolean;
-  /** Milliseconds to wait at least before the next attempt, when the server asked for it. */
+  /** Minimum number of milliseconds before the next attempt, if the server asked for a delay. */
   retryAfterMs: number | null;
-  /** What a provider that took it calls the message: its notifications name it so. */
+  /** The id that the provider gave to the message. The provider's notifications refer to it. */
   providerMessageId?: string;
 }
 
-/** How mail leaves the install (`EMAIL_TRANSPORT`). */
+/** Transport for outgoing mail (`EMAIL_TRANSPORT`). */
 export abstract class MailTransport {
-  /** The longest that `submit` takes, in milliseconds. */
+  /** Maximum duration of `submit` in milliseconds. */
   get submitMsMax(): number {
     return 60_000;
   }
 
-  /** Hands over. Never throws; bounded in time by itself (`submitMsMax`). */
+  /** Hands a message over. Never throws, and enforces its own time limit (`submitMsMax`). */
   abstract submit(submission: Submission): Promise<SubmissionReport>;
 
-  /** Whether Message-ID and Date are set anew on the way: a signature over them would not hold then. */
+  /** True if the provider replaces Message-ID and Date. A signature that covers them would then break. */
   get rewritesIdentity(): boolean {
     return false;
   }

@@ -17,12 +17,12 @@ import { EventsService } from './events.service.js';
 
 const APPLICATION = {
   name: 'app',
-  description: 'The application: its `app_` id, or your own id of it.',
+  description: 'The application, given by its `app_` id or by your own id for it.',
   example: 'customer-42',
 };
 const EVENT = { name: 'event', description: 'The event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** What was sent to one application, and what became of it. */
+/** Events that were sent to an application. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/events')
 export class ApplicationEventsController {
@@ -37,7 +37,7 @@ export class ApplicationEventsController {
   @ApiOperation({
     summary: 'List the events of an application',
     description:
-      'Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded.',
+      'Newest first. There is one event per message and endpoint. The list works like `GET /v1/events` with `application`, including the limit on scanned rows.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
@@ -57,7 +57,8 @@ export class ApplicationEventsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'Get an event of an application',
-    description: 'With its payload, its deliveries and every attempt. 404 for an event of anybody else.',
+    description:
+      'The event with its payload, its deliveries and every attempt. 404 for an event of another application.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(EVENT)

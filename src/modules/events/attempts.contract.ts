@@ -2,7 +2,7 @@ import type { PageQuery } from '#kernel/cursors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** An attempt as it is stored. */
+/** An attempt as stored in the database. */
 export interface AttemptRow {
   number: number;
   status: number | null;
@@ -12,37 +12,40 @@ export interface AttemptRow {
   excerpt: string | null;
 }
 
-/** What a caller filters attempts by, as given. */
+/** Filters and page of an attempt list, as given by the caller. */
 export interface AttemptQuery extends PageQuery {
-  /** Answered with 2xx, or not. */
+  /** `delivered` for attempts with a 2xx response, `failed` for all others. */
   status?: 'delivered' | 'failed';
   event_type?: string;
   since?: string;
   until?: string;
 }
 
-/** An attempt with what it was made for. */
+/** An attempt with the event and delivery that it was made for. */
 export interface LoggedAttempt extends AttemptRow {
   eventId: Id;
-  /** Of its delivery among those of the event. */
+  /** Position of the delivery among the event's deliveries, starting at 0. */
   ordinal: number;
-  /** Where the delivery went. */
+  /** Target of the delivery. */
   targetId: Id;
   messageId: Id | null;
   eventType: string;
   replayed: boolean;
-  /** Of its delivery, when this is the latest attempt and nothing is under way. */
+  /**
+   * When the delivery's next attempt is due. Set only on the delivery's latest attempt, and only while no attempt is in
+   * flight.
+   */
   nextAttemptAt: Date | null;
 }
 
-/** The id of a delivery as callers know it: that of its event, and which of the event's deliveries it is. */
+/** Returns the public id of a delivery: the event's id followed by the delivery's position within the event. */
 export const shownDelivery = (eventId: Id, ordinal: number): string => `${showId('evt', eventId)}.${ordinal}`;
 
-/** The attempts at one target. */
+/** The attempts at a target or of an event. */
 export abstract class AttemptLog {
   /**
-   * Of the events of a destination, an ad-hoc URL or an application's endpoint; the newest event first. Every page looks at a
-   * bounded number of events, so that it may be short and not the last. Throws 400 for a bad time or cursor.
+   * Lists attempts for a destination, an ad-hoc URL or an application's endpoint, newest event first. A page scans a
+   * bounded number of events, so it can be short without being the last. Throws 400 for an invalid time or cursor.
    */
   abstract page(
     tenant: Tenant,
@@ -50,9 +53,9 @@ export abstract class AttemptLog {
     query: AttemptQuery,
   ): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
 
-  /** Every attempt of one event, oldest first; `expiresOn` is the day of its partition. */
+  /** Returns every attempt of one event, oldest first. `expiresOn` is the day of the event's partition. */
   abstract ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]>;
 
-  /** The first attempt of an event as soon as it is recorded, or null after `waitMs`. */
+  /** Returns the first attempt of an event as soon as it is recorded, or null after `waitMs` milliseconds. */
   abstract first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null>;
 }

@@ -1,9 +1,9 @@
 export { EventFilterQuery } from './events.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 
-/** What a cancellation answers. */
+/** Response to a cancellation. */
 export class Cancelled {
-  /** Deliveries that were ended, or that end with the attempt that is under way. */
+  /** Number of deliveries that were ended, or that end with the attempt in flight. */
   @ApiProperty({ type: 'integer', example: 12 })
   cancelled: number;
 }

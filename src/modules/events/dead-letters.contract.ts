@@ -1,7 +1,9 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Dead letters of targets. */
+/** Dead letters by target. */
 export abstract class DeadLetters {
-  /** The latest events that are dead letters of each target now, newest first, at most `limit` each. */
+  /**
+   * Returns the latest events that are currently dead letters of each target, newest first, at most `limit` per target.
+   */
   abstract latest(environmentId: number, targetIds: readonly Id[], limit: number): Promise<Map<Id, Id[]>>;
 }

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Messages of an application to erase: from one id to before another. */
+/** Messages of an application to erase, as a range of ids. The end of the range is exclusive. */
 export interface ErasureRange {
   environmentId: number;
   applicationId: Id;
@@ -8,58 +8,70 @@ export interface ErasureRange {
   beforeId: Id;
 }
 
-/** What a stretch of an erasure came to. */
+/** The result of one step of an erasure. */
 export interface ErasedStretch {
-  /** Messages that were looked at. */
+  /** Number of messages scanned. */
   scanned: number;
-  /** Messages that were erased now. */
+  /** Number of messages erased in this step. */
   messages: number;
-  /** Attempts whose excerpts were erased now. */
+  /** Number of attempts whose excerpts were erased in this step. */
   attempts: number;
-  /** The oldest message of the stretch; null when there was none. */
+  /** The oldest message of this step; null if there was none. */
   lastId: Id | null;
-  /** An attempt is under way, and what it learns would be kept: the stretch has to be repeated. */
+  /** True if an attempt was in flight, whose response would still be stored. The caller must repeat the step. */
   isPending: boolean;
 }
 
-/** The counts of what an erasure would remove. */
+/** Counts of what an erasure would remove. */
 export interface ErasurePreview {
-  /** Messages that are not erased yet. */
+  /** Number of messages that are not erased yet. */
   messages: number;
-  /** Attempts whose excerpts would be erased. */
+  /** Number of attempts whose excerpts would be erased. */
   attempts: number;
-  /** True where there may be more: looking ended before the oldest message. */
+  /** True if there may be more: counting stopped before the oldest message. */
   isCapped: boolean;
 }
 
-/** Erasing everything that an application was sent. */
+/** Erasure of everything that was sent to an application. */
 export abstract class ApplicationErasures {
-  /** Whether anything was sent to it that is still kept. */
+  /** Returns true if messages to the application are still stored. */
   abstract hasMessages(environmentId: number, applicationId: Id): Promise<boolean>;
 
-  /** The newest messages of the range: their content, what waits of them, and what receivers answered. Safe to repeat. */
+  /**
+   * Erases the newest messages of the range: their content, their waiting deliveries, and the receivers' responses.
+   * Safe to repeat.
+   */
   abstract eraseNewest(range: ErasureRange): Promise<ErasedStretch>;
 
-  /** Counts what `eraseNewest` would erase of the range, newest first and among a bounded number of messages and events. Changes nothing. */
+  /**
+   * Counts what `eraseNewest` would erase in the range, newest first, scanning a bounded number of messages and events.
+   * Changes nothing.
+   */
   abstract preview(range: ErasureRange): Promise<ErasurePreview>;
 
-  /** How many deliveries wait for some endpoints. */
+  /** Returns the number of waiting deliveries for the given endpoints. */
   abstract waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number>;
 
-  /** How many messages there are; counts up to `max`. */
+  /** Returns the number of messages in the range, counting up to `max`. */
   abstract count(range: ErasureRange, max: number): Promise<number>;
 }
 
-/** Payloads that are gone for good. */
+/** Erased payloads. */
 export abstract class Erasures {
-  /** When the payload of an event was erased, or null. */
+  /** Returns when the payload of an event was erased, or null. */
   abstract erasedAt(environmentId: number, id: Id): Promise<Date | null>;
 }
 
-/** Erases what another context keeps of an event; nothing happens for an event that it has nothing of. Safe to repeat. */
+/**
+ * Erases the content of an event that another context stores. Does nothing if the context stores nothing of the event.
+ * Safe to repeat.
+ */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;
 
-/** What else is gone with a payload; connected by the contexts that keep content of events beside the ledger. */
+/**
+ * Registry of content that must be erased together with a payload. Contexts that store content of events outside the
+ * ledger register here.
+ */
 export abstract class ErasedContents {
   abstract attach(erase: EraseContent): void;
 }

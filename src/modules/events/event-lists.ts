@@ -5,45 +5,51 @@ import type { Id } from '#kernel/ids.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } from './event-rows.js';
 
-/** How an attempt ended that did not succeed: why there was no answer, or the class of the answer's status. */
+/** Class of a failed attempt: why there was no response, or the class of the response's status. */
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** What a list asks for; ids bound the time range, since an id is made when its event is received. */
+/** Filters of an event list. Ids bound the time range, because an event's id is created when the event is received. */
 export interface EventFilter {
   beforeId: Id;
   fromId: Id;
-  /** In one state. */
+  /** Only events in this state. */
   status?: EventStatus;
-  /** In one of several states, in place of `status`. */
+  /** Only events in one of these states; used instead of `status`. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /** Whose last attempt ended so; with a status, or several, that an event has whose last attempt failed. */
+  /**
+   * Only events whose last attempt ended like this. Combined only with statuses that an event with a failed last
+   * attempt can have.
+   */
   error?: ErrorClass;
   eventType?: string;
-  /** An application's endpoint that has a URL, as the target of its events. */
+  /** An application's endpoint that has a URL, which is the target of its events. */
   targetId?: Id;
-  /** An endpoint that received them, or that they were fanned out to. */
+  /** An endpoint that received the events, or that they were fanned out to. */
   endpointId?: Id;
-  /** The message that they belong to; the range holds no more than its ids then. */
+  /** The message that the events belong to. The range of ids is then limited to the message's ids. */
   messageId?: Id;
-  /** Where they were delivered to, or are to be: a destination, or an ad-hoc URL. With a status, a delivery there has it too. */
+  /**
+   * A destination or an ad-hoc URL that the events were or will be delivered to. With a status, a delivery to it must
+   * be in that status too.
+   */
   destinationId?: Id;
-  /** The application that they were sent to. */
+  /** The application that the events were sent to. */
   applicationId?: Id;
 }
 
-/** The states of a delivery that was not delivered. */
+/** States of an undelivered delivery. */
 export const UNDELIVERED = ['retrying', 'dlq', 'failed'] as const;
-/** The states of what went nowhere. */
+/** States of events that are not delivered anywhere. */
 export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
 
 type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
- * Where a list of one status starts from, newest first: the smallest set that holds every such event. Open deliveries
- * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx, or with a target by
- * deliveries_target_id_idx.
+ * The smallest set of rows that contains every event of a status, newest first. Indexes: due_deliveries_pkey for open
+ * deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for the others, or deliveries_target_id_idx if
+ * a target is given.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -52,12 +58,12 @@ const SOURCES: Record<DeliveryStatus, string> = {
   failed: `deliveries d where d.status = 'failed'`,
 };
 
-/** The statement of a combination of filters; one name for each. */
+/** Returns the statement for a combination of filters. Each combination has its own name. */
 export function listStatement(filter: Conditions): Statement {
   return { name: `events_list_${nameOf(filter)}`, text: `${TYPES} ${listText(filter)}` };
 }
 
-/** Counts what the list would show, up to its limit. */
+/** Returns the statement that counts the events of a list up to its limit. */
 export function countStatement(filter: Conditions): Statement {
   return {
     name: `events_count_${nameOf(filter)}`,
@@ -65,7 +71,7 @@ export function countStatement(filter: Conditions): Statement {
   };
 }
 
-/** The casts give the parameters a type also where they are not used. */
+/** The casts give every parameter a type, even if the statement does not use it. */
 const TYPES =
   'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
 
@@ -140,12 +146,15 @@ function listText(filter: Conditions): string {
     : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
-  // The delivery says whose it is: the event need not be asked, which would only lead the planner to another index.
+  // The delivery row has all filtered values. Conditions on the event would only mislead the planner to another index.
   if (!statuses) return fromDeliveries(status as DeliveryStatus, own, isAimed ? aim : '');
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
 
-/** Whether every event that is asked for has a delivery in its state, and that is none of the many that were delivered. */
+/**
+ * Returns true if every requested event has a delivery in its state, and none of these states is `delivered`, which
+ * would match very many.
+ */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
   return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
@@ -155,12 +164,12 @@ export function isDisposition(status: EventStatus | undefined): status is Dispos
   return DISPOSITIONS.some((each) => each === status);
 }
 
-/** By messages_pkey. A scalar subquery, as in the status. */
+/** Index: messages_pkey. A scalar subquery, as in STATUS. */
 const OF_APPLICATION = `
   and (select m.application_id from messages m
        where m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on) = $9`;
 
-/** By due_deliveries_pkey and deliveries_pkey, for an event at a time. */
+/** Indexes: due_deliveries_pkey and deliveries_pkey, for one event at a time. */
 const ROUTED = `
   and (e.target_id = $8 or (
     select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id and o.target_id = $8 limit 1
@@ -171,7 +180,7 @@ const ROUTED = `
 
 const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
 
-/** The state of an event, or `several`, which are parameters. */
+/** The state of an event, or `several`, which is passed as parameters. */
 type State = EventStatus | 'several' | undefined;
 
 function inStatus(state: State): string {
@@ -179,7 +188,7 @@ function inStatus(state: State): string {
   return state === 'several' ? `and ${STATUS} = any ($12)` : `and ${STATUS} = '${state}'`;
 }
 
-/** events_disposition_idx. */
+/** Index: events_disposition_idx. */
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e
@@ -187,14 +196,14 @@ function fromDispositions(disposition: Disposition, conditions: string): string 
     order by e.id desc limit $4`;
 }
 
-/** events_pkey, or events_event_type_idx and events_target_id_idx with those filters. */
+/** Index: events_pkey, or events_event_type_idx and events_target_id_idx for those filters. */
 function fromEvents(conditions: string, status?: State): string {
   return `
     select ${COLUMNS}, ${STATUS} as status from events e
     where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} ${inStatus(status)} order by e.id desc limit $4`;
 }
 
-/** An event can have several deliveries of one status: the last one stands for it. */
+/** An event can have several deliveries of one status; the last one represents it. */
 function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
   return eventsOf(
     `${SOURCES[status]}
@@ -204,7 +213,7 @@ function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: strin
   );
 }
 
-/** A state that was not asked for costs nothing: its condition is looked at before its rows. */
+/** A state that was not requested costs nothing, because its condition is evaluated before its rows are read. */
 function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
   const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
   const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
@@ -222,7 +231,7 @@ function fromSome(conditions: string, aimed: string, ofEndpoint: string | null):
   return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
 }
 
-/** The events behind rows `d`, each once, newest first, by events_pkey of the one partition. */
+/** Returns the events of the rows `d` without duplicates, newest first. Index: events_pkey of one partition. */
 function eventsOf(rows: string, conditions: string, status: State): string {
   return `
     select e.* from (
@@ -237,8 +246,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * What went to a destination: what was sent there by itself (events_target_id_idx), and what an endpoint sent there: settled
- * (deliveries_routed_idx), or open. For the open ones due_deliveries_pkey is walked, and no further than the page and its window reach.
+ * Events of a destination: those sent to it directly (events_target_id_idx), and those that an endpoint routed to it,
+ * settled (deliveries_routed_idx) or open. For the open ones, due_deliveries_pkey is scanned, but only within the page
+ * and its window.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -256,8 +266,8 @@ function fromRouted(conditions: string, status: State): string {
 }
 
 /**
- * Messages from messages_application_id_idx; the events of each are the next ones behind its id in events_pkey. They have its type:
- * those of another type are not looked for.
+ * Indexes: messages_application_id_idx for the messages, events_pkey for the events of each message, whose ids follow
+ * the message's id. All have the message's event type, so messages of another type are skipped.
  */
 function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
@@ -274,13 +284,16 @@ function fromMessages(conditions: string, status: State, ofType: string): string
     order by c.id desc, n.id desc limit $4`;
 }
 
-/** Rows, of whatever else, that one page may look through. */
+/** Maximum number of rows that one page may scan, whether or not they match. */
 export const WINDOW_ROWS = 10_000;
 
-/** The same where the last attempt, or the application, of each of them is asked for, or where those of several indexes are put in one order. */
+/**
+ * Lower limit for lists that also need the last attempt or the application of each event, or that merge several
+ * indexes.
+ */
 export const NARROW_WINDOW_ROWS = 3_000;
 
-/** How many rows, of one index, one page may look through at most. */
+/** Returns the maximum number of rows of one index that a page may scan. */
 export function windowRows(filter: Conditions): number {
   const { error, statuses, applicationId } = filter;
   const isNarrow =
@@ -291,10 +304,10 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * The oldest id that one page may look at: where the rows end that it may look through, of whichever index a list starts from. Null
- * for a list whose index leads to nothing but what it shows.
+ * Returns the statement for the oldest id that one page may scan, which is where the maximum number of scanned rows is
+ * reached in one of the list's indexes. Returns null if the list's index contains only matching events.
  *
- * An index for every filter would be paid by everything that is accepted and delivered.
+ * The limit replaces an index for every filter, which would slow down every accept and delivery.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);
@@ -311,10 +324,10 @@ const endOf = (rows: string, id: string, condition = ''): string => `
   select ${id} as id from ${rows} where environment_id = $1::int and ${id} < $2::uuid and ${id} >= $3::uuid ${condition}
   order by ${id} desc offset $4::int limit 1`;
 
-/** due_deliveries_pkey alone. */
+/** Index: due_deliveries_pkey only. */
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
-/** messages_application_id_idx: messages by how many events they are. */
+/** Index: messages_application_id_idx. Each message counts as its number of events. */
 const MESSAGES_END = `
   select id from (
     select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages
@@ -366,7 +379,7 @@ function leadsOf(filter: Conditions): string[] {
       return isSearched
         ? [endOf('events', 'id', `and disposition = '${each}' ${isAimed ? 'and target_id = $6' : ''} ${gate}`)]
         : [];
-    // Settled ones have an index by target, and none by endpoint.
+    // Settled deliveries have an index by target, but none by endpoint.
     const ofTarget = isGiven(targetId, destinationId) ? 'and target_id = $6' : '';
     return isSearched || isGiven(endpointId)
       ? [endOf('deliveries', 'event_id', `and status = '${each}' and not superseded ${ofTarget} ${gate}`)]

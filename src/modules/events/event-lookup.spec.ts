@@ -8,7 +8,7 @@ const TENANT = { environmentId: 7 } as Tenant;
 const ID = '00000000-0000-0000-0000-00000000be7c' as Id;
 const FOUND = { id: ID } as FoundEvent;
 
-/** An event that expires on `day`, or is not there, in an environment whose retention says day 30. */
+/** An event that expires on `day` (null if it does not exist), in an environment whose retention yields day 30. */
 function arrange(day: number | null) {
   const store = {
     findOn: jest.fn((_tenant: Tenant, _id: Id, expiresOnDay: number) =>
@@ -21,9 +21,9 @@ function arrange(day: number | null) {
 
 describe('EventLookup', () => {
   it.each([
-    { what: 'where its retention ends, and nowhere else', day: 30, found: FOUND, looks: 0 },
-    { what: 'everywhere, where the retention has changed since', day: 90, found: FOUND, looks: 1 },
-    { what: 'everywhere before it says that there is none', day: null, found: null, looks: 1 },
+    { what: 'in the expected partition only', day: 30, found: FOUND, looks: 0 },
+    { what: 'in all partitions after the retention has changed', day: 90, found: FOUND, looks: 1 },
+    { what: 'in all partitions before it returns null', day: null, found: null, looks: 1 },
   ])('looks $what', async ({ day, found, looks }) => {
     const { store, lookup } = arrange(day);
 

@@ -4,7 +4,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { Retention } from '#modules/auth/contract.js';
 import { EventsStore, type FoundEvent } from './events.store.js';
 
-/** Events by their ids. */
+/** Finds events by their ids. */
 @Injectable()
 export class EventLookup {
   constructor(
@@ -13,8 +13,9 @@ export class EventLookup {
   ) {}
 
   /**
-   * Null when there is none in this environment. It is looked for where it expires by its id and the environment's retention, and everywhere
-   * when it is not there: the retention has changed since, or it was accepted later than it was made.
+   * Returns an event, or null if there is none in this environment. It first searches the partition computed from the
+   * event's id and the environment's retention. Otherwise it searches all partitions, because the retention has
+   * changed, or the event was accepted later than its id was created.
    */
   async find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
     const expiresOnDay = await this.retention.expiresOnDay(tenant.environmentId, id);

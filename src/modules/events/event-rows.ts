@@ -13,15 +13,17 @@ export const EVENT_STATUSES = [
   'ignored',
 ] as const satisfies readonly EventStatus[];
 
-/** An event without its payload, and its status as its deliveries make it. */
+/** An event without its payload, and with its status as derived from its deliveries. */
 export interface EventRow {
   id: Id;
   expiresOn: string;
-  /** The message of a fan-out that it belongs to. */
+  /** The message of the fan-out that the event belongs to. */
   messageId: Id | null;
-  /** The destination, the ad-hoc URL's id, or the endpoint that received it or that it was fanned out to. */
+  /**
+   * The destination, the id of the ad-hoc URL, or the endpoint that received the event or that it was fanned out to.
+   */
   targetId: Id;
-  /** The ad-hoc URL, or the path of the endpoint that received it. */
+  /** The ad-hoc URL, or the path of the endpoint that received the event. */
   url: string | null;
   direction: Direction;
   eventType: string;
@@ -29,9 +31,10 @@ export interface EventRow {
 }
 
 /**
- * An event's status is not stored: it is what its deliveries say (contract, section 4), so it can't disagree with
- * them and settling a delivery writes no event. Served by due_deliveries_pkey and deliveries_pkey. Scalar subqueries
- * on purpose: the planner may turn an `exists` into a hash of every open delivery.
+ * SQL expression: the status of an event. It is derived from the event's deliveries instead of stored (contract,
+ * section 4), so the two cannot disagree, and settling a delivery does not write to the event. Indexes:
+ * due_deliveries_pkey and deliveries_pkey. Uses scalar subqueries, because the planner may turn an `exists` into a hash
+ * of all open deliveries.
  */
 export const STATUS = `
   coalesce(nullif(e.disposition, 'ignored'), (
@@ -47,7 +50,10 @@ export const STATUS = `
 export const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
-/** The last attempt of the delivery that gives an event `e` its status; of several such deliveries the latest one. By the three primary keys. */
+/**
+ * SQL: the last attempt of the delivery that determines the status of the event `e`. If several deliveries have that
+ * status, the latest one counts. Uses the three primary keys.
+ */
 export const LAST_ATTEMPT = `
   select a.status, a.error, a.started_at from (
     select o.ordinal, 0 as place from due_deliveries o

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** The filters of the list of events, as a caller gives them. */
+/** Filters of the event list, as given by the caller. */
 export interface SelectionQuery {
   status?: string | string[];
   endpoint?: string;
@@ -16,12 +16,15 @@ export interface SelectionQuery {
   until?: string;
 }
 
-/** What filters stand for: a value that can be stored as JSON, and given back as it is. */
+/** Resolved filters. The value can be stored as JSON and passed back unchanged. */
 export interface EventSelection {
-  /** Events from this id to before that one. */
+  /** Range of event ids. `beforeId` is exclusive. */
   fromId: Id;
   beforeId: Id;
-  /** What they name, where they do: a destination or an ad-hoc URL, an application's endpoint that has a URL, or another endpoint. */
+  /**
+   * The target that the filters name, if any. `destinationId` is a destination or an ad-hoc URL, `targetId` an
+   * application's endpoint that has a URL, `endpointId` another endpoint.
+   */
   destinationId?: Id;
   targetId?: Id;
   endpointId?: Id;
@@ -29,30 +32,33 @@ export interface EventSelection {
   messageId?: Id;
 }
 
-/** Some of the events of a list, newest first. */
+/** One page of selected events, newest first. */
 export interface SelectedEvents {
   events: { id: Id; expiresOn: string }[];
-  /** Where the next ones are: before this id; null when there are none. */
+  /** The next page starts before this id; null if there is none. */
   beforeId: Id | null;
 }
 
-/** How many events there are. */
+/** The number of selected events. */
 export interface SelectionCount {
   count: number;
-  /** True when there may be more. */
+  /** True if there may be more. */
   isCapped: boolean;
-  /** Where looking ended before there were too many: milliseconds since the epoch. */
+  /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
   searchedTo: number | null;
 }
 
-/** What a list of events shows, for those who do something with all of it. */
+/** Event selections, for operations on all events that a filtered list shows. */
 export abstract class EventSelections {
-  /** What filters stand for; null when nothing can match. Throws 400. */
+  /** Resolves the filters. Returns null if no event can match. Throws 400 for invalid filters. */
   abstract resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null>;
 
-  /** Counted as the list counts. Throws 400. */
+  /** Counts the selected events like the list's count. Throws 400 for invalid filters. */
   abstract count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount>;
 
-  /** A bounded number of rows is looked through, so that there may be none and still more behind them. */
+  /**
+   * Returns a page of selected events. A page scans a bounded number of rows, so it can be empty while more events
+   * follow.
+   */
   abstract page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents>;
 }

@@ -11,7 +11,7 @@ import {
 import { type EventQuery, EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 
-/** Reads what the list shows, by the list's own statements. */
+/** Reads event selections with the statements of the event list. */
 @Injectable()
 export class ListedSelections extends EventSelections {
   constructor(

@@ -1,33 +1,33 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Whose events: those that went to a target by itself, or those of an endpoint. */
+/** A target or endpoint to filter events by: events that went directly to the target, or the events of the endpoint. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;
-  /** The application that the endpoint belongs to; null for one that receives, left out where it is not known. */
+  /** The application that the endpoint belongs to; null for an inbound endpoint; absent if unknown. */
   applicationId?: Id | null;
 }
 
-/** Knows what some of the names stand for that events are filtered by; null for any other. */
+/** Resolves a name that events are filtered by, or returns null if the name is of another kind. */
 export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
-/** The application that an `app_` id or a caller's own id names, or null. */
+/** Returns the application with this `app_` id or caller-defined id, or null. */
 export type FindApplication = (environmentId: number, name: string) => Promise<Id | null>;
 
-/** The application that exists under an id or a caller's own id. Throws 404. */
+/** Returns the existing application with this `app_` id or caller-defined id. Throws 404 if there is none. */
 export type RequireApplication = (environmentId: number, name: string) => Promise<Id>;
 
-/** Knows endpoints by their ids and paths, and applications; connected by the contexts that have them. */
+/** Resolves endpoints by id or path, and applications. The contexts that store them register here. */
 export abstract class EventSources {
-  /** What an `ep_` id or a path stands for; the id of an endpoint that is gone is still one. */
+  /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
   abstract aim(environmentId: number, name: string): Promise<EventAim | null>;
 
-  /** The id of an application that is gone is still one. */
+  /** Resolves an application's id. The id of a deleted application is also resolved. */
   abstract application(environmentId: number, name: string): Promise<Id | null>;
 
   abstract attach(find: FindAim): void;
 
-  /** The id of an application that is there. Throws 404. */
+  /** Returns the id of an existing application. Throws 404 if there is none. */
   abstract existingApplication(environmentId: number, name: string): Promise<Id>;
 
   abstract attachApplications(find: FindApplication, require: RequireApplication): void;

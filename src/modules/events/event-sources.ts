@@ -9,7 +9,7 @@ import {
   type RequireApplication,
 } from './event-sources.contract.js';
 
-/** Asks every context that has endpoints. */
+/** Calls every context that has endpoints. */
 @Injectable()
 export class AttachedEventSources extends EventSources {
   private readonly finders: FindAim[] = [];

@@ -39,8 +39,8 @@ const EVENT = {
   example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
-/** What was accepted, and what became of it. */
-@Section('Events', 'What was accepted, and what became of it.')
+/** Accepted events and their deliveries. */
+@Section('Events', 'Accepted events, their deliveries and attempts.')
 @Controller('v1/events')
 export class EventsController {
   constructor(
@@ -56,8 +56,8 @@ export class EventsController {
   @ApiOperation({
     summary: 'List events',
     description:
-      'Newest first; every filter may be combined with every other. A page looks through a bounded number of rows, so that it answers soon however many events there are: ' +
-      'one that ended before it was full says so with `searched_to`, and `next_cursor` goes on behind it.',
+      'Newest first. All filters can be combined. A page scans a bounded number of rows, so it returns quickly regardless of how many events there are: ' +
+      'a page that ends before it is full has `searched_to`, and `next_cursor` continues after it.',
   })
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
   async listEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventListQuery): Promise<EventPage> {
@@ -68,7 +68,7 @@ export class EventsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Count events',
-    description: 'How many events the list with the same filters has, up to 10,000.',
+    description: 'The number of events that the list returns for the same filters, up to 10,000.',
   })
   @ApiOkResponse({ type: EventCountItem, description: 'The count.' })
   async countEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventFilterQuery): Promise<EventCountItem> {
@@ -82,7 +82,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get an event',
     description:
-      'With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed.',
+      'The event with its payload, its deliveries and every attempt. A fan-out consists of many events: its `msg_` id returns 404, and `details.events` says where the events are listed.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
@@ -100,8 +100,8 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get a payload',
     description:
-      'The payload by itself, whatever its size, byte for byte as it is delivered: JSON in the characters that it was sent with, or what was received, ' +
-      'with the content type that it came with. It is a download, which no browser runs. Also takes the `msg_` id of a fan-out. 404 once it was erased.',
+      'The payload alone, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body ' +
+      'with its original content type. It is a download that browsers do not run. The `msg_` id of a fan-out is also accepted. 404 after the payload was erased.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({
@@ -125,13 +125,13 @@ export class EventsController {
   @HoldsContent()
   @Scope('read')
   @ApiOperation({
-    summary: 'What was sent and answered',
+    summary: 'Get the requests and responses of failed attempts',
     description:
-      'URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. ' +
-      'Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send.',
+      'URL and headers of failed HTTP attempts exactly as they were sent, and the headers of the responses as they were received: recorded during the attempt, not reconstructed. ' +
+      'Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted.',
   })
   @ApiParam(EVENT)
-  @ApiOkResponse({ type: ExchangeList, description: 'The exchanges, the latest first.' })
+  @ApiOkResponse({ type: ExchangeList, description: 'The recorded requests and responses, newest first.' })
   async listEventExchanges(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ExchangeList> {
     return presentExchanges(await this.exchanges.findByEvent(caller.tenant, eventId(id)), caller);
   }
@@ -144,14 +144,14 @@ export class EventsController {
   @ApiOperation({
     summary: 'Sign a stored delivery',
     description:
-      'URL and headers as an attempt would send them now, signed with the keys of now, to send the payload by hand while somebody looks for what is wrong. ' +
-      'Nothing is sent, and no secret is shown: the signature holds for this message and five minutes. That it was asked for, and by whom, is in the audit log.',
+      'URL and headers as an attempt would send them now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. ' +
+      'Nothing is sent, and no secret is returned: the signature is valid for this message and for five minutes. The audit log records the request and the caller.',
   })
   @ApiParam(EVENT)
   @ApiBody({ type: SignBody, required: false })
-  @ApiOkResponse({ type: SignedRequestItem, description: 'The request, less its body.' })
+  @ApiOkResponse({ type: SignedRequestItem, description: 'The request without its body.' })
   @ApiConflictResponse({
-    description: 'Deliveries to this destination are no signed requests, or it is gone.',
+    description: 'Deliveries to this destination are not signed requests, or the destination no longer exists.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async signEvent(
@@ -167,12 +167,12 @@ export class EventsController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Cancel what waits of an event',
+    summary: 'Cancel the waiting deliveries of an event',
     description:
-      'Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events.',
+      "Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a fan-out cancels the deliveries of all its events.",
   })
   @ApiParam(EVENT)
-  @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
+  @ApiOkResponse({ type: Cancelled, description: 'The number of cancelled deliveries.' })
   async cancelEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<Cancelled> {
     const cancelled = await this.erasing.cancel(tenant.environmentId, eventId(id));
     if (cancelled === null) throw notFound('event');
@@ -185,11 +185,11 @@ export class EventsController {
   @ApiOperation({
     summary: 'Erase a payload',
     description:
-      'Removes the payload and the values of the headers for good, of a received event also the query, the headers and the body of its request. ' +
-      'The events of a fan-out share one payload: it is erased for all of them. What waits ends as `failed` with reason `erased`; attempts stay.',
+      'Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. ' +
+      'The events of a fan-out share one payload: it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept.',
   })
   @ApiParam(EVENT)
-  @ApiNoContentResponse({ description: 'Erased, now or before.' })
+  @ApiNoContentResponse({ description: 'Erased now, or already erased before.' })
   @TryAfter('Replay')
   async erasePayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw notFound('event');

@@ -13,14 +13,14 @@ import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const ONE_STATUS = { type: 'string', enum: [...EVENT_STATUSES] };
-/** Any JSON: the type of a received body is its provider's business. */
+/** Any JSON value. A received body may have any type that its provider sends. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
   type === 'array' ? { type, items: {} } : { type },
 );
 
-/** Which events to look at. */
+/** Filters that select events. */
 export class EventFilterQuery {
-  /** Only events in one of these states: the parameter several times, or once with commas. */
+  /** Only events in one of these states. Repeat the parameter, or separate the states with commas. */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -31,18 +31,21 @@ export class EventFilterQuery {
   })
   status?: (typeof EVENT_STATUSES)[number][];
 
-  /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+  /**
+   * Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
+   * that went to this destination.
+   */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
   /**
-   * Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
-   * With `status`, a delivery there must be in that state too.
+   * Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
+   * With `status`, a delivery to this destination must also be in that state.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
 
-  /** Only events that were sent to this application: its `app_` id, or your own id of it. */
+  /** Only events that were sent to this application, given as its `app_` id or your own id for it. */
   @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
   application?: string;
 
@@ -50,22 +53,25 @@ export class EventFilterQuery {
   @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
   event_type?: string;
 
-  /** Only the events of this message. */
+  /** Only events of this message. */
   @ApiProperty({ required: false, maxLength: 64, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id?: string;
 
-  /** Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+  /** Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'outbound' })
   direction?: 'outbound' | 'inbound';
 
   /**
-   * Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-   * deliveries that is the last attempt of the one that gives the event its status.
+   * Only undelivered events whose last attempt ended with this error or status class. If an event has several
+   * deliveries, this is the last attempt of the delivery that determines the event's status.
    */
   @ApiProperty({ required: false, enum: ERROR_CLASSES, example: 'timeout' })
   error?: (typeof ERROR_CLASSES)[number];
 
-  /** Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+  /**
+   * Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
+   * its received request (`req_`), or the `webhook-id` of a delivery.
+   */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   q?: string;
 
@@ -80,16 +86,16 @@ export class EventFilterQuery {
 
 /** Filters of the events list. */
 export class EventListQuery extends EventFilterQuery {
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page. The filters must stay the same. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of events to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** Filters of the list of an application's events. */
+/** Filters of an application's event list. */
 export class ApplicationEventQuery extends OmitType(EventListQuery, ['application', 'destination', 'direction']) {}
 
 /** An event in a list. */
@@ -98,56 +104,63 @@ export class EventItem {
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The type that it was sent with. */
+  /** The event type given by the sender. */
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other. */
+  /**
+   * The path of the inbound endpoint that received the event, or the `ep_` id of the application endpoint that it is
+   * sent to. `null` for other events.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
   /**
-   * `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
-   * events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
+   * `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
+   * cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
+   * `ignored` (no route or subscription matched).
    */
   @ApiProperty({ enum: EVENT_STATUSES, example: 'delivered' })
   status: string;
 
-  /** Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell. */
+  /**
+   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
+   * deliveries instead.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string | null;
 
-  /** The message that it belongs to; null for a received event. */
+  /** The message that the event belongs to; `null` for a received event. */
   @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string | null;
 
-  /** When it was accepted. */
+  /** When the event was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 }
 
-/** How the last attempt of an event ended. */
+/** The result of an event's last attempt. */
 export class LastAttemptItem {
-  /** HTTP status of the answer, or that of the mail server; null when there was none. */
+  /** HTTP status of the response, or the mail server's reply code; `null` if there was no response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 503 })
   status: number | null;
 
-  /** Why there was no answer, in the words of the event's attempts. */
+  /** Why there was no response, with the same values as `error` in the event's attempts. */
   @ApiProperty({ type: String, nullable: true, enum: [...ATTEMPT_ERRORS, null], example: null })
   error: string | null;
 
-  /** When it started. */
+  /** When the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 }
 
-/** An event in a list, and how far it has come. */
+/** An event in a list, with its delivery progress. */
 export class ListedEventItem extends EventItem {
-  /** Attempts of all its deliveries, replays included. */
+  /** Number of attempts of all deliveries, including replays. */
   @ApiProperty({ type: 'integer', example: 3 })
   attempt_count: number;
 
-  /** The last attempt of the delivery that gives the event its status; null while it has none. */
+  /** The last attempt of the delivery that determines the event's status; `null` if that delivery has no attempt. */
   @ApiProperty({
     type: LastAttemptItem,
     nullable: true,
@@ -155,7 +168,10 @@ export class ListedEventItem extends EventItem {
   })
   last_attempt: LastAttemptItem | null;
 
-  /** When the next attempt of any of its deliveries is due; null when none is. Behind an open circuit it is later: the event tells. */
+  /**
+   * When the next attempt of any delivery is due; `null` if none is due. It may be later while a circuit is open; the
+   * event's detail shows the exact time.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
   next_attempt_at: string | null;
 }
@@ -167,77 +183,81 @@ export class EventPage {
   data: ListedEventItem[];
 
   /**
-   * Pass it as `cursor` for the next page; null on the last one. Where filters pick few among very many, a page can be short or empty and
-   * still have a next one.
+   * Pass it as `cursor` for the next page; `null` on the last page. If few events match among very many, a page can be
+   * short or empty and still have a next page.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 
   /**
-   * Set on a page that ended before it was full, since it had looked at as many rows as one page may (3,000 to 10,000 of an index): everything from this time on was
-   * looked at. Go on behind it with `cursor`, or narrow the range with `since` and `until`.
+   * Set if the page ended early because it reached the limit of rows scanned per page (3,000 to 10,000 rows of an
+   * index). All events from this time on were searched. Continue with `cursor`, or narrow the range with `since` and
+   * `until`.
    */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
 }
 
-/** How many events match. */
+/** The number of matching events. */
 export class EventCountItem {
-  /** Events that match: 10,000 at most. */
+  /** Number of matching events, at most 10,000. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 412 })
   count: number;
 
-  /** True when there may be more: show it as `10,000+`, or `412+`. */
+  /** `true` if there may be more: display it as `10,000+`, or `412+`. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** Set when it is capped because enough was looked at: everything from this time on was counted. */
+  /** Set if the count stopped early at the limit of scanned rows. All events from this time on were counted. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
 }
 
-/** One try of a delivery. */
+/** One attempt of a delivery. */
 export class AttemptItem {
-  /** The delivery that it belongs to: an `id` of `deliveries`. */
+  /** The delivery that the attempt belongs to: the `id` of an entry of `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
-  /** Where it went, as the delivery has it. */
+  /** Target of the attempt, as in the delivery's `destination`. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Counts the tries of its delivery from 1. */
+  /** Attempt number within the delivery, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status of the response; `null` if there was no response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 200 })
   status: number | null;
 
-  /** How long it took, in milliseconds. */
+  /** Duration of the attempt in milliseconds. */
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When it started. */
+  /** When the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** The first 1 KB of the answer, or what went wrong. */
+  /** First 1 KB of the response body, or an error message. */
   @ApiProperty({ type: String, nullable: true, example: 'ok' })
   response_excerpt: string | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol, refused (not sent at all), or adapter (a fault of what serves the type). */
+  /**
+   * Why there was no response: timeout, dns, connection, tls, blocked, protocol, refused (never sent), or adapter (the
+   * adapter of the destination type failed).
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
-  /** True when it belongs to a replay. */
+  /** `true` if the attempt belongs to a replay. */
   @ApiProperty({ example: false })
   replayed: boolean;
 }
 
-/** The circuit breaker that a delivery waits behind. */
+/** The circuit breaker that holds a delivery back. */
 export class DeliveryCircuitItem {
-  /** `open` holds deliveries back, `half_open` tries one. */
+  /** `open` holds all deliveries back; `half_open` is trying one of them. */
   @ApiProperty({ enum: ['open', 'half_open'], example: 'open' })
   state: string;
 
@@ -245,14 +265,17 @@ export class DeliveryCircuitItem {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.120Z' })
   opened_at: string | null;
 
-  /** When one of the waiting deliveries is tried, to see whether the target is back; null while that is under way. */
+  /**
+   * When a waiting delivery is tried, to check whether the target has recovered; `null` while this attempt is in
+   * flight.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:30.120Z' })
   next_probe_at: string | null;
 }
 
-/** One event going to one destination. */
+/** The delivery of one event to one destination. */
 export class DeliveryItem {
-  /** The event's id, and which of its deliveries this is. */
+  /** The event's id, followed by the position of the delivery within the event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   id: string;
 
@@ -260,64 +283,79 @@ export class DeliveryItem {
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Its state. */
+  /** Status of the delivery. */
   @ApiProperty({ enum: DELIVERY_STATUSES, example: 'delivered' })
   status: string;
 
-  /** When the next attempt is due, behind an open circuit no earlier than the next probe; null when there is none. */
+  /**
+   * When the next attempt is due; `null` if none is due. While the circuit is open, it is no earlier than the next
+   * probe.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 
-  /** Set while it waits because the circuit of its target is not closed: it goes out when a probe was answered, and uses up no attempt. */
+  /**
+   * Set while the delivery waits for its target's circuit to close. It is sent after a probe succeeds. Waiting uses up
+   * no attempt.
+   */
   @ApiProperty({ type: DeliveryCircuitItem, nullable: true, example: null })
   circuit: DeliveryCircuitItem | null;
 
-  /** Why it failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused, cancelled, erased, expired or superseded (by a replay). */
+  /**
+   * Why the delivery failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused,
+   * cancelled, erased, expired or superseded (by a replay).
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 
-  /** True when it is a replay. */
+  /** `true` if the delivery is a replay. */
   @ApiProperty({ example: false })
   replayed: boolean;
 }
 
 /** An event with its payload, deliveries and attempts. */
 export class EventDetailItem extends EventItem {
-  /** The `webhook-id` that receivers dedupe on. */
+  /** The `webhook-id` header, which receivers use to deduplicate. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   webhook_id: string;
 
-  /** Which way it went. */
+  /** `outbound` for a sent event, `inbound` for a received one. */
   @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
   direction: string;
 
-  /** The application that it was sent to; absent for any other event. */
+  /** The application that the event was sent to; absent for other events. */
   @ApiProperty({ required: false, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application?: string;
 
-  /** When its payload was erased; absent while it is there. */
+  /** When the payload was erased; absent if it was not. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 
-  /** Headers that are forwarded with it; a key of scope read is shown `(hidden)` for those that authenticate (`authorization`, cookies, tokens). */
+  /**
+   * Headers that are forwarded with the event. For keys of scope read, headers that authenticate (`authorization`,
+   * cookies, tokens) appear as `(hidden)`.
+   */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
-  /** The payload, in the very characters that it was sent with; absent when it is over 256 KB. */
+  /** The payload, character for character as it was accepted; absent if it is over 256 KB. */
   @ApiProperty({ required: false, nullable: true, oneOf: ANYTHING, example: { amount: 4200 } })
   payload?: unknown;
 
-  /** How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text. */
+  /**
+   * Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
+   * not text.
+   */
   @ApiProperty({ required: false, enum: ['json', 'text', 'base64'], example: 'json' })
   payload_encoding?: string;
 
-  /** The raw request of a received event. */
+  /** Id of the raw request of a received event. */
   @ApiProperty({ required: false, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request_id?: string;
 
   /**
-   * Of a received event: why it went nowhere, or that its transform failed and it went on as it came (`failMode: open`); null when
-   * there is nothing to say.
+   * For a received event: why it was not delivered, or that its transform failed and it was delivered unchanged
+   * (`failMode: open`). `null` if neither applies.
    */
   @ApiProperty({
     required: false,
@@ -327,15 +365,15 @@ export class EventDetailItem extends EventItem {
   })
   note?: string | null;
 
-  /** True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it. */
+  /** `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`. */
   @ApiProperty({ required: false, example: true })
   payload_truncated?: boolean;
 
-  /** Its deliveries, the replays included, oldest first. */
+  /** All deliveries including replays, oldest first. */
   @ApiProperty({ type: [DeliveryItem] })
   deliveries: DeliveryItem[];
 
-  /** Every attempt, oldest first. */
+  /** All attempts, oldest first. */
   @ApiProperty({ type: [AttemptItem] })
   attempts: AttemptItem[];
 }
@@ -377,10 +415,10 @@ export function presentEvent(row: EventRow): EventItem {
   };
 }
 
-/** The detail as JSON text: the payload goes in as the characters that it was sent with, large integers and all. */
+/** Returns the event detail as JSON text. The payload is inserted verbatim, so large integers keep their digits. */
 export function presentEventDetail({ event, deliveries, attempts, circuits }: EventDetail, caller: Caller): string {
   const address = isReceived(event) ? null : event.url;
-  // An application's endpoint with a URL is its own destination.
+  // An application endpoint that has a URL is its own target.
   const kindOf = (row: DeliveryRow): 'ep' | 'dst' =>
     event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst';
   const destination = (row: DeliveryRow): string => address ?? showId(kindOf(row), row.targetId);
@@ -418,14 +456,14 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
 }
 
-/** When a delivery goes out, and the circuit that it waits behind. */
+/** Returns the time of the delivery's next attempt, and the circuit that holds it back. */
 function waiting(
   { status, nextAttemptAt }: DeliveryRow,
   circuit: Circuit | undefined,
 ): Pick<DeliveryItem, 'next_attempt_at' | 'circuit'> {
   if (status !== 'retrying' || circuit === undefined || circuit.state === 'closed')
     return { next_attempt_at: nextAttemptAt?.toISOString() ?? null, circuit: null };
-  // Half open, the time is that at which the prober is given up.
+  // In the half-open state, probeAt is the time at which the running probe is given up.
   const probeAt = circuit.state === 'open' ? circuit.probeAt : null;
   const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   return {
@@ -438,7 +476,10 @@ function waiting(
   };
 }
 
-/** The unmatched message's own event has the message's id, and no endpoint. */
+/**
+ * Returns the endpoint of an event. The event of a message without a matching subscription shares the message's id and
+ * has no endpoint.
+ */
 function endpointOf(row: EventRow): string | null {
   if (isReceived(row)) return row.url;
   return row.messageId === null || row.messageId === row.id ? null : showId('ep', row.targetId);
@@ -448,7 +489,7 @@ function isReceived({ direction }: EventRow): boolean {
   return direction === 'inbound';
 }
 
-/** The payload as JSON text. What was sent is JSON; what was received may be anything. */
+/** Returns the payload as JSON text. Sent payloads are JSON; received ones may be anything. */
 function shownPayload({
   direction,
   payload,

@@ -42,10 +42,10 @@ import { StreamStore } from './stream/stream.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
 
-/** What people read of the ledger, and what they ask of one event. */
+/** Read access to events and their deliveries, and operations on single events. */
 @Module({
   imports: [DestinationsModule, LedgerModule],
-  // In this order: what is named `stream` is no event's id.
+  // The order matters: the path `stream` must not match as an event's id.
   controllers: [StreamController, EventsController, ApplicationEventsController],
   providers: [
     ApplicationErasureStore,

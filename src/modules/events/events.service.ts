@@ -16,9 +16,9 @@ import { type EventAim, EventSources } from './event-sources.contract.js';
 import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } from './events.store.js';
 import { Messages } from './messages.contract.js';
 
-/** What a caller filters the list by, as given. */
+/** Filters of the event list, as given by the caller. */
 export interface EventQuery {
-  /** One of these: an `EventStatus`, or a list of them, as the schema has checked. */
+  /** An `EventStatus`, or a list of them. The schema has validated it. */
   status?: unknown;
   endpoint?: string;
   destination?: string;
@@ -27,7 +27,7 @@ export interface EventQuery {
   message_id?: string;
   direction?: Direction;
   error?: ErrorClass;
-  /** An id that names an event, or several. */
+  /** An id that identifies one event or several. */
   q?: string;
   since?: string;
   until?: string;
@@ -35,39 +35,42 @@ export interface EventQuery {
   limit?: number;
 }
 
-/** An event with everything that is known of it. */
+/** An event with its deliveries, attempts and circuits. */
 export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
-  /** Of the targets that deliveries wait for, those that are not closed and clean. */
+  /** Circuits of the open deliveries' targets, except those in the initial state. */
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
-/** A page of events, each with how far it has come. */
+/** A page of events with their delivery progress. */
 export interface ListedEvents {
   rows: { event: EventRow; progress: EventProgress | null }[];
   nextCursor: string | null;
-  /** Of a page that ended before it was full: the time down to which was looked, in milliseconds since the epoch. */
+  /**
+   * For a page that ended before it was full: the time down to which events were scanned, in milliseconds since the
+   * epoch.
+   */
   searchedTo: number | null;
 }
 
-/** How many events match. */
+/** The number of matching events. */
 export interface EventCount {
   count: number;
-  /** True when there may be more. */
+  /** True if there may be more. */
   isCapped: boolean;
-  /** Where looking ended before there were too many: milliseconds since the epoch. */
+  /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
   searchedTo: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Nobody reads a larger number in a list. */
+/** Maximum count. Larger numbers are of no use in a list. */
 const COUNT_MAX = 10_000;
-/** A count may look through so many windows. */
+/** Maximum number of windows that a count may scan. */
 const COUNT_WINDOWS = 2;
 
-/** Reads events: newest first, bound to the caller's environment. */
+/** Reads events, newest first, limited to the caller's environment. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -97,7 +100,7 @@ export class EventsService {
       limit + 1,
     );
     const page = rows.slice(0, limit);
-    // A page that ends with its window can be short, and even empty: there may be more behind it.
+    // A page that ends with its window can be short or empty while more events follow.
     const isFull = rows.length > limit;
     const reached = isFull ? page.at(-1)?.id : windowEnd;
     const progress = new Map(
@@ -110,7 +113,7 @@ export class EventsService {
     };
   }
 
-  /** Counts up to `COUNT_MAX`, and among no more rows than so many pages may look through. */
+  /** Counts up to `COUNT_MAX` events within `COUNT_WINDOWS` windows. */
   async count(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventCount> {
     const filter = await this.filter(tenant, query);
     if (filter === null) return { count: 0, isCapped: false, searchedTo: null };
@@ -124,12 +127,15 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404, which says where the events of a fan-out are. */
+  /**
+   * Returns an event by its `evt_` id, or by the `msg_` id of a send. Throws 404; for a fan-out, the error says where
+   * its events are listed.
+   */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
     if (!event) throw await this.absence(tenant, id);
-    // An attempt is never without its delivery: they are read in this order.
+    // The order matters: deliveries are read after attempts, so that every attempt has its delivery.
     const attempts = await this.store.attempts(tenant, event);
     const deliveries = await this.store.deliveries(tenant, event);
     const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
@@ -147,7 +153,7 @@ export class EventsService {
     };
   }
 
-  /** What is there in place of an event. */
+  /** Returns the error for an id without an event. */
   private async absence(tenant: Tenant, id: Id): Promise<ApiError> {
     const message = await this.messages.find(tenant, id);
     if (message === null) return notFound('event');
@@ -157,7 +163,7 @@ export class EventsService {
     return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
-  /** What a caller's filters stand for; null when nothing can match. Throws 400. */
+  /** Resolves the caller's filters. Returns null if no event can match. Throws 400 for invalid filters. */
   async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const named = query.q === undefined ? undefined : namedBy(query.q.trim());
@@ -166,14 +172,14 @@ export class EventsService {
     const destinationId =
       query.destination === undefined ? aim.destinationId : await this.destination(tenant, query.destination);
     if (aim.destinationId !== undefined && aim.destinationId !== destinationId) {
-      throw badRequest('endpoint is the id of a destination, and destination another one: leave one of them out.');
+      throw badRequest('endpoint is the id of one destination, and destination is another one: omit one of them.');
     }
     const applicationId =
       query.application === undefined
         ? undefined
         : await this.sources.application(tenant.environmentId, query.application);
     if (destinationId === null || applicationId === null) return null;
-    // What was received by an endpoint, or sent to another application, is of none or of another one.
+    // Events received by an endpoint belong to no application, and those of another application cannot match.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
       return null;
     if (applicationId !== undefined && query.direction === 'inbound') return null;
@@ -183,7 +189,7 @@ export class EventsService {
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
     const messageId = message ?? named?.messageId;
     if (message !== undefined && named?.messageId !== undefined && named.messageId !== message) return null;
-    // The events of a fan-out are the ids behind that of its message, and nobody else has one of those.
+    // The ids of a fan-out's events follow the message's id, and no other event has such an id.
     const ranges = [
       { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(untilMs + 1) },
       ...(messageId === undefined ? [] : [{ fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) }]),
@@ -208,13 +214,13 @@ export class EventsService {
     };
   }
 
-  /** What an `ep_` or `dst_` id, or the path of an endpoint, stands for; null for what is nothing here. */
+  /** Resolves an `ep_` or `dst_` id, or the path of an endpoint. Returns null if there is no such thing. */
   private async aim(tenant: Tenant, text: string): Promise<(EventAim & { destinationId?: Id }) | null> {
     const destinationId = parseId('dst', text);
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
 
-  /** The target of a `dst_` id or an ad-hoc URL; null for what nothing was ever sent to. */
+  /** Returns the target of a `dst_` id or an ad-hoc URL, or null if nothing was ever sent to it. */
   private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
     if (!/^https?:/i.test(text)) return parseId('dst', text);
     try {
@@ -226,12 +232,12 @@ export class EventsService {
   }
 }
 
-/** Each once, in one order, whatever order they were given in. */
+/** Returns the statuses without duplicates and in a fixed order, regardless of the order given. */
 function statusesOf(given: unknown): EventStatus[] {
   return EVENT_STATUSES.filter((status) => [given].flat().includes(status));
 }
 
-/** The states that what is asked for can be in; undefined for any. */
+/** Returns the states that the requested events can have; undefined for any state. */
 function possible(
   { status, error }: EventQuery,
   hasDestination: boolean,
@@ -240,9 +246,10 @@ function possible(
   if (status === undefined && error === undefined) return undefined;
   const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
   const rest = asked.filter((each) => {
-    // Whose last attempt failed is not delivered, and what went nowhere had none.
+    // An event whose last attempt failed is not delivered, and an event with a disposition had no attempt.
     if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
-    // What went nowhere went to no destination, and what is sent to an application is never quarantined or parked.
+    // An event with a disposition has no destination, and an event sent to an application is never quarantined or
+    // parked.
     return (
       !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'))
     );
@@ -250,7 +257,10 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/** What an id names: one event (`evt_`, also that of a delivery, and `req_`), or those of a message (`msg_`). Null for any other text. */
+/**
+ * Parses an id: of one event (`evt_`, including a delivery's id, and `req_`), or of a message (`msg_`). Returns null
+ * for any other text.
+ */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };
@@ -258,14 +268,14 @@ function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   return eventId === null ? null : { eventId };
 }
 
-/** The event that an `evt_` or `msg_` id names. Throws 404 for anything else. */
+/** Parses the `evt_` or `msg_` id of an event. Throws 404 for anything else. */
 export function eventId(text: string): Id {
   const id = parseId('evt', text) ?? parseId('msg', text);
   if (id === null) throw notFound('event');
   return id;
 }
 
-/** Milliseconds of an RFC 3339 time. Throws 400. */
+/** Parses an RFC 3339 time to milliseconds since the epoch. Throws 400. */
 export function timeMs(parameter: string, text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);

@@ -12,40 +12,40 @@ import { COLUMNS, type DeliveryStatus, type EventRow, LAST_ATTEMPT, STATUS } fro
 
 const DAY_MS = 86_400_000;
 
-/** How far the deliveries of an event have come. */
+/** Delivery progress of an event. */
 export interface EventProgress {
   id: Id;
-  /** Attempts of all its deliveries, the superseded ones included. */
+  /** Number of attempts of all its deliveries, including superseded ones. */
   attemptCount: number;
-  /** When the next attempt of any of them is due; null when none is. */
+  /** When the next attempt of any delivery is due; null if none is due. */
   nextAttemptAt: Date | null;
-  /** When the last attempt started of the delivery that gives the event its status; null when it had none yet. */
+  /** Start of the last attempt of the delivery that determines the event's status; null if it has none. */
   lastAt: Date | null;
-  /** Its answer. */
+  /** HTTP status of that attempt's response. */
   lastStatus: number | null;
-  /** Why it got none. */
+  /** Why that attempt got no response. */
   lastError: string | null;
 }
 
-/** What only the detail shows. */
+/** The fields that only the detail shows. */
 export interface EventContent {
-  /** The application that a message was sent to. */
+  /** The application that the message was sent to. */
   applicationId: Id | null;
   /** When the payload was erased. */
   erasedAt: Date | null;
-  /** What was noted when it was received. */
+  /** Note that was stored when the event was received. */
   note: string | null;
   headers: Record<string, string> | null;
   payload: string | null;
-  /** In place of a payload that is no text. */
+  /** Used instead of `payload` if the payload is not text. */
   body: Buffer | null;
   payloadBytes: number;
 }
 
-/** An event with all that is shown of it. */
+/** An event with all data of its detail. */
 export type FoundEvent = EventRow & EventContent;
 
-/** An attempt, and what is kept of what it sent and was answered. */
+/** An attempt with its stored request and response. */
 export interface ExchangeRow {
   ordinal: number;
   number: number;
@@ -54,7 +54,7 @@ export interface ExchangeRow {
   exchange: KeptExchange;
 }
 
-/** One delivery of an event, open or settled. */
+/** A delivery of an event, open or settled. */
 export interface DeliveryRow {
   ordinal: number;
   targetId: Id;
@@ -65,7 +65,10 @@ export interface DeliveryRow {
   superseded: boolean;
 }
 
-/** Of what expires on a day, where that is known: one look-up instead of one in each partition, of which a year's retention has sixty. */
+/**
+ * With the expiry day, the lookup needs one partition. Without it, it needs one lookup per partition, of which a
+ * retention of one year has sixty.
+ */
 const find = (isOnDay: boolean): Statement => ({
   name: `events_find${isOnDay ? '_on' : ''}`,
   text: `
@@ -99,7 +102,7 @@ const ATTEMPTS: Statement = {
     order by started_at, ordinal, number`,
 };
 
-/** attempts_pkey of the one partition. */
+/** Index: attempts_pkey of one partition. */
 const EXCHANGES: Statement = {
   name: 'events_exchanges',
   text: `
@@ -108,7 +111,7 @@ const EXCHANGES: Statement = {
     order by started_at desc, ordinal desc, number desc limit $4`,
 };
 
-/** By attempts_pkey, due_deliveries_pkey and deliveries_pkey, for each event of a page. */
+/** Indexes: attempts_pkey, due_deliveries_pkey and deliveries_pkey, for each event of a page. */
 const PROGRESS: Statement = {
   name: 'events_progress',
   text: `
@@ -130,7 +133,7 @@ export class EventsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** The oldest id that one page may look at, which is made of `rows` at most; null when it may look at everything. */
+  /** Returns the oldest id that one page may scan, so that it scans at most `rows` rows; null if there is no limit. */
   async windowEnd(
     tenant: Pick<Tenant, 'environmentId'>,
     filter: EventFilter,
@@ -156,7 +159,7 @@ export class EventsStore {
     return this.database.readPrepared(listStatement(filter), valuesOf(tenant, filter, limit));
   }
 
-  /** Counts up to `max`. */
+  /** Counts matching events, up to `max`. */
   async count(tenant: Tenant, filter: EventFilter, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(
       countStatement(filter),
@@ -165,7 +168,7 @@ export class EventsStore {
     return row?.count ?? 0;
   }
 
-  /** How far the deliveries of these events have come. */
+  /** Returns the delivery progress of these events. */
   progress(tenant: Tenant, events: readonly Pick<EventRow, 'id' | 'expiresOn'>[]): Promise<EventProgress[]> {
     const days = events.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS);
     return this.database.readPrepared(PROGRESS, [
@@ -175,12 +178,12 @@ export class EventsStore {
     ]);
   }
 
-  /** Served by events_pkey, one look-up in each partition. */
+  /** Index: events_pkey, one lookup in each partition. */
   find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND, [tenant.environmentId, id]);
   }
 
-  /** The same in the one partition that holds what expires on that day, counted since the epoch. */
+  /** Works like `find`, but searches only the partition of this expiry day (days since the epoch). */
   findOn(tenant: Tenant, id: Id, expiresOnDay: number): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND_ON, [tenant.environmentId, id, expiresOnDay]);
   }
@@ -211,7 +214,7 @@ export class EventsStore {
     return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  /** What is kept of the exchanges of its latest attempts that failed, the latest first. */
+  /** Returns the stored requests and responses of the event's latest failed attempts, newest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
     const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,

@@ -14,15 +14,15 @@ const ATTEMPTS_SHOWN = 10;
 const eventId = z.string().min(1).max(200).describe('`evt_…` or `msg_…`.');
 
 const FILTERS = {
-  status: z.enum(STATUSES).optional().describe('`failed`: for good. `dlq`: attempts used up.'),
+  status: z.enum(STATUSES).optional().describe('`failed`: a retry cannot help. `dlq`: attempts used up.'),
   endpoint: z.string().max(200).optional().describe('At: `ep_…`.'),
-  destination: z.string().max(2048).optional().describe('To: `dst_…` or a URL.'),
+  destination: z.string().max(2048).optional().describe('Target: `dst_…` or a URL.'),
   application: z.string().max(256).optional().describe('`app_…`, or your own id.'),
   event_type: z.string().max(256).optional().describe('As in `invoice.paid`.'),
   message_id: z.string().max(64).optional().describe('`msg_…`.'),
 };
 
-/** Looking into events, for agents. */
+/** Agent tools to inspect events. */
 @Injectable()
 export class EventTools extends AgentTools {
   constructor(private readonly clock: Clock) {
@@ -43,7 +43,7 @@ export class EventTools extends AgentTools {
       name: 'get_event',
       title: 'Get an event',
       description:
-        'One event: headers, start of its payload (get_payload: more), deliveries, last attempts with excerpts of answers (list_attempts: more).',
+        'One event: headers, start of its payload (get_payload: more), deliveries, last attempts with excerpts of responses (list_attempts: more).',
       input: z.object({ event_id: eventId }),
       example: { event_id: EVENT },
       run: async (api, { event_id: event }) => {
@@ -77,7 +77,7 @@ export class EventTools extends AgentTools {
     readTool({
       name: 'list_attempts',
       title: 'List attempts',
-      description: 'All attempts of an event, oldest first, with an excerpt of the answer.',
+      description: 'All attempts of an event, oldest first, with an excerpt of the response.',
       input: z.object({
         event_id: eventId,
         failed_only: z.boolean().default(false).describe('Only those without a 2xx.'),
@@ -100,7 +100,7 @@ export class EventTools extends AgentTools {
       name: 'wait_for_event',
       title: 'Wait for event',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits; without \`since\` or \`message_id\` a new one. ` +
+        `Waits up to ${WAIT_SECONDS_MAX} s for a matching event; without \`since\` or \`message_id\`, for a new one. ` +
         'Empty `data`: call again with the returned `since`.',
       input: z.object({
         ...FILTERS,
@@ -109,7 +109,7 @@ export class EventTools extends AgentTools {
       }),
       example: { event_type: 'invoice.paid', timeout_seconds: 10 },
       run: async (api, { timeout_seconds: seconds, ...filters }) => {
-        // A known message may have come before: only its state is waited for.
+        // The event of a known message may already exist, so only its state is waited for.
         const from = filters.since ?? (filters.message_id === undefined ? this.clock.now().toISOString() : undefined);
         const found = await api.until(seconds, async () => {
           const page = await api.page(apiPath`/v1/events`, { ...filters, since: from, limit: 5 });

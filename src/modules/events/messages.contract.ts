@@ -12,24 +12,27 @@ export interface SentMessage {
   acceptedAt: Date;
 }
 
-/** A message with what it said. */
+/** A message with its content. */
 export interface MessageContent extends SentMessage {
   applicationId: Id;
   headers: Record<string, string> | null;
-  /** In its very characters; null when it was erased, or is over `PAYLOAD_SHOWN_BYTES_MAX`. */
+  /** The payload, character for character; null if it was erased or is larger than `PAYLOAD_SHOWN_BYTES_MAX`. */
   payload: string | null;
   erasedAt: Date | null;
 }
 
-/** A larger payload is left out where others stand, which says so; it is read by itself. */
+/**
+ * Maximum payload size in bytes that event details include. Larger payloads are marked as truncated and fetched
+ * separately.
+ */
 export const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
 
-/** What was sent to applications. */
+/** Messages that were sent to applications. */
 export abstract class Messages {
-  /** Null when there is none in this environment. */
+  /** Returns a message, or null if there is none in this environment. */
   abstract find(tenant: Tenant, id: Id): Promise<MessageContent | null>;
 
-  /** Of one application, newest first. Throws 400 for a bad cursor. */
+  /** Lists the messages of one application, newest first. Throws 400 for an invalid cursor. */
   abstract page(
     tenant: Tenant,
     applicationId: Id,

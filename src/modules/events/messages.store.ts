@@ -9,10 +9,10 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type MessageContent, Messages, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
-/** Behind every id that there can be. */
+/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
-/** messages_application_id_idx, backwards. */
+/** Index: messages_application_id_idx, in descending order. */
 const PAGE: Statement = {
   name: 'messages_page',
   text: `
@@ -20,7 +20,7 @@ const PAGE: Statement = {
     from messages where environment_id = $1 and application_id = $2 and id < $3 order by id desc limit $4`,
 };
 
-/** messages_pkey, one look-up in each partition. */
+/** Index: messages_pkey, one lookup in each partition. */
 const FIND: Statement = {
   name: 'messages_find',
   text: `

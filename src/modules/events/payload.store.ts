@@ -3,17 +3,20 @@ import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A payload as it is stored: a text, or bytes that are none; neither when it was erased. */
+/** A payload as stored in the database: text, or bytes if it is not text. Both are null after an erasure. */
 export interface PayloadRow {
   isReceived: boolean;
   payload: string | null;
   body: Buffer | null;
-  /** What describes the payload is never sealed. */
+  /** Headers that describe the payload are never sealed. */
   headers: StoredHeaders | null;
   erasedAt: Date | null;
 }
 
-/** events_pkey and messages_pkey, one look-up in each partition. A message of a fan-out has no event, but for one that nobody wanted. */
+/**
+ * Indexes: events_pkey and messages_pkey, one lookup in each partition. The message of a fan-out has no event with the
+ * same id, unless no endpoint subscribed to it.
+ */
 const FIND: Statement = {
   name: 'payload_find',
   text: `
@@ -27,12 +30,12 @@ const FIND: Statement = {
     limit 1`,
 };
 
-/** Reads payloads, however large they are. */
+/** Reads payloads of any size. */
 @Injectable()
 export class PayloadStore {
   constructor(private readonly database: Database) {}
 
-  /** That of an event, or of a message; null when there is neither in this environment. */
+  /** Returns the payload of an event or a message, or null if there is neither in this environment. */
   async find(environmentId: number, id: Id): Promise<PayloadRow | null> {
     const [row] = await this.database.readPrepared<PayloadRow>(FIND, [environmentId, id]);
     return row ?? null;

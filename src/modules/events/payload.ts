@@ -4,22 +4,22 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type PayloadRow, PayloadStore } from './payload.store.js';
 
-/** A payload with the type that it says it is of. */
+/** A payload with its content type. */
 export interface Payload {
   contentType: string;
   bytes: Buffer;
 }
 
-/** RFC 9110, section 8.3.1: a type and a subtype, and parameters of printable characters. */
+/** A media type (RFC 9110, section 8.3.1): type, subtype, and parameters of printable characters. */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[\t ]*;[\t\x20-\x7e]*)?$/;
 const UNKNOWN = 'application/octet-stream';
 
-/** Reads payloads as they are delivered, whatever their size. */
+/** Reads payloads exactly as they are delivered, regardless of their size. */
 @Injectable()
 export class Payloads {
   constructor(private readonly store: PayloadStore) {}
 
-  /** Of an event, or of the message of a fan-out. Throws 404, also for what was erased. */
+  /** Returns the payload of an event, or of the message of a fan-out. Throws 404, also for an erased payload. */
   async find({ environmentId }: Tenant, id: Id): Promise<Payload> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('event');
@@ -33,7 +33,10 @@ export class Payloads {
   }
 }
 
-/** What was sent is JSON. What was received is what its provider says, unless it is encoded besides. */
+/**
+ * Returns the content type. Sent payloads are JSON. For received ones the provider's content type is used, unless the
+ * body also has a content encoding.
+ */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];

@@ -1,25 +1,28 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Which received events to look at: those of one endpoint, from one id to before another. */
+/** Received events of one endpoint, as a range of ids. The end of the range is exclusive. */
 export interface ReceivedRange {
   environmentId: number;
   endpointId: Id;
   beforeId: Id;
   fromId: Id;
-  /** Only events in this state, or any. */
+  /** Only events in this state; null for any state. */
   status: string | null;
 }
 
-/** A received event as a replay looks at it. */
+/** A received event as needed for a replay. */
 export interface ReceivedRow {
   id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
-  /** True for an event that is never sent again: quarantined, parked, dropped by the transform, or without a payload any more. */
+  /**
+   * True if the event is never replayed: it is quarantined or parked, was dropped by the transform, or has no payload
+   * any more.
+   */
   isExcluded: boolean;
-  /** Whether it is in the state that was asked for. */
+  /** True if the event is in the requested state. */
   inStatus: boolean;
-  /** What filters see: the request with the body that the event has (its first 128 KB); null when it was not asked for. */
+  /** The request that filters evaluate, with the event's body (its first 128 KB); null if it was not requested. */
   request: {
     method: string;
     url: string;
@@ -32,17 +35,17 @@ export interface ReceivedRow {
   } | null;
 }
 
-/** Received events, for sending ranges of them again. */
+/** Received events, for replaying ranges of them. */
 export abstract class ReceivedEvents {
-  /** Newest first, whatever their state: each says whether it is in the one that was asked for. */
+  /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
   abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
 
-  /** All of the range, and how many of them are never sent again, as `ReceivedRow.isExcluded` says; counts up to `max`. */
+  /** Counts the events of the range, and those that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
   abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
-  /** How many events of an environment, sent ones too, have this id or a later one, up to `max`. */
+  /** Counts the events of an environment, including sent ones, from this id on, up to `max`. */
   abstract acceptedSince(environmentId: number, id: Id, max: number): Promise<number>;
 
-  /** Deliveries of events between two ids (both included) that wait to be claimed, up to `max`. */
+  /** Counts deliveries that are waiting to be claimed, for events between two ids (both inclusive), up to `max`. */
   abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
 }

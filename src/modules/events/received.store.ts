@@ -9,19 +9,22 @@ import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
-/** What a replay never sends. Only rows that an earlier build stored are looked up in `requests`. */
+/** SQL condition: true for events that are never replayed. Only rows of older builds need a lookup in `requests`. */
 const IS_EXCLUDED = `(e.erased_at is not null or coalesce(e.disposition in ('quarantined', 'parked'), false) or ${isDropped('e')})`;
 const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isExcluded", ${IN_STATUS} as "inStatus"`;
-/** Filters see 128 KB of a body, and whether it is longer. */
+/** Filters evaluate 128 KB of a body. The additional byte shows that the body is longer. */
 const SEEN_BYTES = 131_073;
 
-/** events_target_id_idx, backwards; the status of each row of the page, so that a page is bounded whatever it is. */
+/**
+ * Index: events_target_id_idx, in descending order. The status is computed per row of the page, so the work per page is
+ * bounded for every status.
+ */
 const PAGE: Statement = {
   name: 'received_page',
   text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
 };
 
-/** The same, with requests_pkey for each row of the page. */
+/** Like PAGE, with requests_pkey for each row of the page. */
 const PAGE_WITH_REQUESTS: Statement = {
   name: 'received_page_with_requests',
   text: `
@@ -34,7 +37,10 @@ const PAGE_WITH_REQUESTS: Statement = {
     order by p.id desc`,
 };
 
-/** events_target_id_idx, and requests_pkey for what an earlier build ignored; the limit bounds what a large range costs. */
+/**
+ * Index: events_target_id_idx, and requests_pkey for `ignored` events of older builds. The limit bounds the cost of a
+ * large range.
+ */
 const COUNT: Statement = {
   name: 'received_count',
   text: `
@@ -42,7 +48,7 @@ const COUNT: Statement = {
     from (select ${IS_EXCLUDED} as "isExcluded" from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
 };
 
-/** due_deliveries_pkey: nothing but what is open stands there. */
+/** Index: due_deliveries_pkey. The table contains only open deliveries. */
 const WAITING: Statement = {
   name: 'received_waiting',
   text: `
@@ -52,7 +58,7 @@ const WAITING: Statement = {
     ) waiting`,
 };
 
-/** The end of events_pkey, in each partition. */
+/** Index: the end of events_pkey in each partition. */
 const ACCEPTED_SINCE: Statement = {
   name: 'received_accepted_since',
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
@@ -61,7 +67,7 @@ const ACCEPTED_SINCE: Statement = {
 type PageRow = Omit<ReceivedRow, 'request'> &
   Omit<NonNullable<ReceivedRow['request']>, 'headers'> & { headers: StoredHeader[] };
 
-/** Reads received events, inside the caller's transaction where it has one. */
+/** Reads received events, inside the caller's transaction if there is one. */
 @Injectable()
 export class ReceivedStore extends ReceivedEvents {
   constructor(

@@ -6,20 +6,20 @@ export interface RequestRow {
   id: Id;
   method: string;
   path: string;
-  /** `routed`, or why it goes nowhere; `duplicate` of an earlier one. */
+  /** `routed`; `duplicate` of an earlier request; or the reason why the request was not delivered. */
   status: 'routed' | 'duplicate' | Disposition;
   verification: 'verified' | 'failed' | 'none';
   sizeBytes: number;
   dedupeId: string | null;
   note: string | null;
   replayOf: Id | null;
-  /** The event of the request that this one repeats, which made none of its own. */
+  /** For a duplicate: the event of the request that it repeats. A duplicate creates no event. */
   duplicateOf: Id | null;
-  /** When a repetition of it went where its endpoint's routes lead, after it had been set aside. */
+  /** When a quarantined or parked request was released, that is, processed again and routed. */
   releasedAt: Date | null;
 }
 
-/** Which raw requests a list shows. */
+/** Filters of the request list. */
 export interface RequestFilter {
   fromId: Id;
   beforeId: Id;
@@ -27,27 +27,30 @@ export interface RequestFilter {
   method?: string;
 }
 
-/** A raw request as it came. */
+/** A raw request as it was received. */
 export interface RequestDetail extends RequestRow {
-  /** When it was erased: what is left are the names of its headers. */
+  /** When the request was erased. Only the names of its headers are left. */
   erasedAt: Date | null;
   endpointId: Id;
   url: string;
   query: string;
   headers: [string, string][];
-  /** Names of the headers that authenticated when it came, whatever the endpoint's settings are today. */
+  /**
+   * Names of the headers that authenticated the request when it was received, regardless of the endpoint's current
+   * settings.
+   */
   sealedHeaders: ReadonlySet<string>;
   body: Buffer;
   ip: string;
-  /** What the provider was answered, as receiving keeps it; null when nobody was, or it was not noted. */
+  /** The response that the provider received, in receiving's own format; null if no response was sent or recorded. */
   answer: Record<string, unknown> | null;
 }
 
-/** Raw requests behind received events; a request has the id of its event. */
+/** Raw requests of received events. A request has the same id as its event. */
 export abstract class Requests {
-  /** Of one endpoint, newest first. */
+  /** Lists the requests of one endpoint, newest first. */
   abstract page(environmentId: number, endpointId: Id, filter: RequestFilter, limit: number): Promise<RequestRow[]>;
 
-  /** Null when there is none in this environment. */
+  /** Returns a request, or null if there is none in this environment. */
   abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
 }

@@ -11,7 +11,7 @@ const COLUMNS = `
 const EVENT =
   'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
 
-/** requests_endpoint_id_idx, and events_pkey for each row of the page. */
+/** Index: requests_endpoint_id_idx, and events_pkey for each row of the page. */
 const PAGE: Statement = {
   name: 'requests_page',
   text: `
@@ -20,19 +20,19 @@ const PAGE: Statement = {
     order by r.id desc limit $6`,
 };
 
-/** The same; those that were set aside are passed by. */
+/** Like PAGE, without quarantined, parked and ignored requests. */
 const PAGE_ROUTED: Statement = {
   name: 'requests_page_routed',
   text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by'),
 };
 
-/** requests_duplicates_idx. */
+/** Index: requests_duplicates_idx. */
 const PAGE_DUPLICATES: Statement = {
   name: 'requests_page_duplicates',
   text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by'),
 };
 
-/** events_set_aside_idx, and requests_pkey of the one partition for each row of the page. */
+/** Index: events_set_aside_idx, and requests_pkey of one partition for each row of the page. */
 const PAGE_SET_ASIDE: Statement = {
   name: 'requests_page_set_aside',
   text: `
@@ -41,7 +41,10 @@ const PAGE_SET_ASIDE: Statement = {
       and e.disposition = $7 order by e.id desc limit $6`,
 };
 
-/** requests_pkey, one look-up in each partition. A body that is the event's payload stands there alone; a duplicate without one was erased with its event (events_pkey). */
+/**
+ * Index: requests_pkey, one lookup in each partition. If the body equals the event's payload, only the event stores it.
+ * A duplicate without a body was erased together with its event (events_pkey).
+ */
 const FIND: Statement = {
   name: 'requests_find',
   text: `

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Which events to look at: those that were fanned out to some endpoints, from one id to before another. */
+/** Events that were fanned out to the given endpoints, as a range of ids. The end of the range is exclusive. */
 export interface SentRange {
   environmentId: number;
   endpointIds: readonly Id[];
@@ -8,21 +8,21 @@ export interface SentRange {
   beforeId: Id;
 }
 
-/** An event of a fan-out, for sending it again. */
+/** An event of a fan-out, as needed for a replay. */
 export interface SentRow {
   id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   endpointId: Id;
-  /** True when there is no payload to send any more. */
+  /** True if the payload no longer exists. */
   isGone: boolean;
 }
 
-/** What was sent to endpoints of applications. */
+/** Events that were sent to endpoints of applications. */
 export abstract class SentEvents {
-  /** Newest first. */
+  /** Lists events, newest first. */
   abstract page(range: SentRange, limit: number): Promise<SentRow[]>;
 
-  /** How many there are; counts up to `max`. */
+  /** Counts the events of the range, up to `max`. */
   abstract count(range: SentRange, max: number): Promise<number>;
 }

@@ -3,14 +3,14 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
 import { SentEvents, type SentRange, type SentRow } from './sent.contract.js';
 
-/** Of each endpoint a page: events_target_id_idx, backwards. */
+/** One page per endpoint. Index: events_target_id_idx, in descending order. */
 const SENT = `
   unnest($2::uuid[]) t(endpoint_id) cross join lateral (
     select e.environment_id, e.id, e.expires_on, e.message_id, e.erased_at from events e
     where e.environment_id = $1 and e.target_id = t.endpoint_id and e.id < $3 and e.id >= $4 order by e.id desc limit $5
   ) e`;
 
-/** Of those the newest; messages_pkey of the one partition for each row of the page. */
+/** The newest rows of all those pages. Index: messages_pkey of one partition for each row of the page. */
 const PAGE: Statement = {
   name: 'sent_page',
   text: `
@@ -22,13 +22,13 @@ const PAGE: Statement = {
     order by p.id desc`,
 };
 
-/** events_target_id_idx; the limit bounds what a large range costs. */
+/** Index: events_target_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'sent_count',
   text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted`,
 };
 
-/** Reads what was fanned out. */
+/** Reads the events of fan-outs. */
 @Injectable()
 export class SentStore extends SentEvents {
   constructor(private readonly database: Database) {

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Requests that an endpoint set aside: from one id to before another. */
+/** Quarantined and parked requests of an endpoint, as a range of ids. The end of the range is exclusive. */
 export interface SetAsideRange {
   environmentId: number;
   endpointId: Id;
@@ -9,22 +9,27 @@ export interface SetAsideRange {
   beforeId: Id;
 }
 
-/** What became of a request that was run through its endpoint once more. */
+/** The result of processing a request again at its endpoint. */
 export interface Released {
-  /** False when it was set aside once more. */
+  /** False if the request was quarantined or parked again. */
   isReleased: boolean;
-  /** Deliveries that it made. */
+  /** Number of deliveries created. */
   deliveries: number;
 }
 
-/** What endpoints quarantined and parked, and what was released of it. Repetitions count as the request that they repeat. */
+/**
+ * Requests that endpoints quarantined or parked, and their releases. Duplicates count as the request that they repeat.
+ */
 export abstract class SetAsideRequests {
-  /** Those that are not released yet, oldest first, and whether their bodies were erased. */
+  /** Lists the requests that are not released yet, oldest first, and whether their bodies were erased. */
   abstract page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]>;
 
-  /** How many there are, and how many of them were erased. */
+  /** Counts the requests of the range, and those that were erased. */
   abstract count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
-  /** Notes on a request, and on the one that it repeats, that `madeId` came of it, unless that was set aside too. */
+  /**
+   * Records on a request, and on the one that it repeats, that the event `madeId` was created from it, unless that
+   * event was set aside too.
+   */
   abstract note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released>;
 }

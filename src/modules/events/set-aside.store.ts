@@ -4,7 +4,7 @@ import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import { type Released, type SetAsideRange, SetAsideRequests } from './set-aside.contract.js';
 
-/** events_set_aside_idx, and requests_pkey of the one partition for each of them. */
+/** Index: events_set_aside_idx, and requests_pkey of one partition for each row. */
 const SET_ASIDE = `
   select e.id, e.erased_at is not null as "isErased"
   from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
@@ -13,14 +13,17 @@ const SET_ASIDE = `
 
 const PAGE: Statement = { name: 'set_aside_page', text: `${SET_ASIDE} order by e.id limit $6` };
 
-/** The same; the limit bounds what a large range costs. */
+/** Like the page. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'set_aside_count',
   text: `
     select count(*)::int as scanned, count(*) filter (where "isErased")::int as excluded from (${SET_ASIDE} limit $6) counted`,
 };
 
-/** events_pkey, requests_pkey, due_deliveries_pkey and deliveries_pkey, one look-up in each partition. The first time stays. */
+/**
+ * Indexes: events_pkey, requests_pkey, due_deliveries_pkey and deliveries_pkey, one lookup in each partition. Keeps the
+ * time of the first release.
+ */
 const NOTE: Statement = {
   name: 'set_aside_note',
   text: `
@@ -37,7 +40,7 @@ const NOTE: Statement = {
     from made m`,
 };
 
-/** Statements over what was set aside. */
+/** Statements on quarantined and parked requests. */
 @Injectable()
 export class SetAsideStore extends SetAsideRequests {
   constructor(private readonly database: Database) {

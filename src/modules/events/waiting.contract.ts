@@ -1,16 +1,19 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Deliveries that nobody is making at the moment. */
+/** Deliveries that are waiting, with no attempt in flight. */
 export interface WaitingDeliveries {
   count: number;
-  /** True when there are at least `count`: no more are looked at. */
+  /** True if there may be more than `count`, because counting stopped at a limit. */
   isCapped: boolean;
-  /** When the earliest of those that were tried before is due; null without one. */
+  /** When the earliest delivery that was already attempted is due; null if there is none. */
   nextAttemptAt: Date | null;
 }
 
-/** How much waits. */
+/** Counts of waiting deliveries. */
 export abstract class Waiting {
-  /** For a target: what an endpoint sent there, or (null) what came to it by itself. */
+  /**
+   * Counts a target's waiting deliveries: those that an endpoint routed to it, or, if `endpointId` is null, those that
+   * were sent to it directly.
+   */
   abstract count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries>;
 }

@@ -3,10 +3,10 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Waiting, type WaitingDeliveries } from './waiting.contract.js';
 
-/** Deliveries of each kind that are looked at: more is told as "at least as many". */
+/** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
 const LOOKED_AT_MAX = 10_000;
 
-/** due_deliveries_retries_idx and due_deliveries_parked_idx, the earliest first. What was tried and is parked is in both. */
+/** Indexes: due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Parked retries are in both. */
 const WAITING: Statement = {
   name: 'waiting_of_target',
   text: `
@@ -24,7 +24,7 @@ const WAITING: Statement = {
            (select min(due_at) from own) as "nextAttemptAt"`,
 };
 
-/** Reads how much waits for a target. */
+/** Counts the waiting deliveries of a target. */
 @Injectable()
 export class WaitingStore extends Waiting {
   constructor(private readonly database: Database) {

@@ -38,7 +38,10 @@ const delivered = (eventId: string): DeliveryResult => ({
 });
 const EVENT = '019aa4c0-0000-7000-8000-00000000000e';
 
-/** Accepts and results over one storage, which does what `commit` says of each commit; `lost` are events whose claim is lost. */
+/**
+ * Accepts and results on one storage. `commit` returns the error of each commit, if any; `lost` lists events whose
+ * claim is lost.
+ */
 function arrange(commit: (what: string) => Error | null = () => null, lost: readonly string[] = []) {
   const commits: string[] = [];
   const write = (what: string): void => {
@@ -76,7 +79,7 @@ function arrange(commit: (what: string) => Error | null = () => null, lost: read
 }
 
 describe('accepts and results of one process', () => {
-  it('a result goes along with the next accept, and by itself where none comes', async () => {
+  it('a result is written by the commit of the next accept, or by its own if there is none', async () => {
     const { accepts, results, commits } = arrange();
 
     const first = results.record(delivered(EVENT));
@@ -91,7 +94,7 @@ describe('accepts and results of one process', () => {
     expect([await second, commits]).toEqual([true, ['a with results', 'results']]);
   });
 
-  it('a result whose claim was lost is told so, also when it went along', async () => {
+  it('a result whose claim was lost is reported as lost, also after a shared commit', async () => {
     const { accepts, results, commits } = arrange(() => null, [EVENT]);
 
     const result = results.record(delivered(EVENT));
@@ -100,7 +103,7 @@ describe('accepts and results of one process', () => {
     expect([await result, commits]).toEqual([false, ['a with results']]);
   });
 
-  it('what fails together is written apart, and nothing goes along for a second', async () => {
+  it('after a shared commit failed, both parts are written separately, and nothing is shared for a second', async () => {
     const { accepts, results, commits } = arrange((what) =>
       what.includes('with') && commits.length === 1 ? refusal('55P03') : null,
     );
@@ -121,7 +124,7 @@ describe('accepts and results of one process', () => {
     expect(commits.slice(5)).toEqual(['c with results']);
   });
 
-  it('an accept that is refused is refused alone', async () => {
+  it('a rejected accept does not make others fail', async () => {
     const { accepts, results } = arrange((what) => (what.startsWith('a') ? refusal('22P05') : null));
 
     const result = results.record(delivered(EVENT));
@@ -132,7 +135,7 @@ describe('accepts and results of one process', () => {
     expect(await result).toBe(true);
   });
 
-  it('a result that is refused is refused alone', async () => {
+  it('a rejected result does not make others fail', async () => {
     const { accepts, results } = arrange((what) => (what.includes('results') ? refusal('22P05') : null));
 
     const outcome = expect(results.record(delivered(EVENT))).rejects.toThrow('refused 22P05');
@@ -141,7 +144,7 @@ describe('accepts and results of one process', () => {
     await outcome;
   });
 
-  it('while storage is away accepts are told at once, and results wait for it', async () => {
+  it('while storage is unavailable, accepts fail immediately and results wait', async () => {
     let isAway = true;
     const { accepts, results } = arrange(() => (isAway ? refusal(null) : null));
 
@@ -155,7 +158,7 @@ describe('accepts and results of one process', () => {
     expect(await result).toBe(true);
   });
 
-  it('more results than go along have a commit of their own', async () => {
+  it('more results than can be shared get a commit of their own', async () => {
     const { accepts, results, commits } = arrange();
 
     const recorded = Array.from({ length: 33 }, () => results.record(delivered(EVENT)));

@@ -4,10 +4,10 @@ import { Metrics } from '#kernel/observability/metrics.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2];
 
-/** How a wait ended: there was room, it had lasted long enough, or the one who asked had gone. */
+/** How a wait ended: capacity became available, the time limit was reached, or the client disconnected. */
 export type End = 'room' | 'overdue' | 'gone';
 
-/** Counts what waited before it was accepted. */
+/** Metrics of requests that waited before they were accepted. */
 @Injectable()
 export class AcceptPaceMetrics {
   private readonly waits: Counter<'end'>;
@@ -17,23 +17,23 @@ export class AcceptPaceMetrics {
   constructor(private readonly metrics: Metrics) {
     this.waits = metrics.counter(
       'accept_pace_waits_total',
-      'Requests that waited before they were accepted: until there was room, until they had waited long enough (overdue), or until their client had gone.',
+      'Requests that waited before they were accepted: until there was capacity (room), until the time limit (overdue), or until their client disconnected (gone).',
       ['end'],
     );
     this.seconds = metrics.histogram(
       'accept_pace_wait_seconds',
-      'How long requests waited before they were accepted.',
+      'Time that requests waited before they were accepted.',
       SECONDS,
     );
     this.crowded = metrics.counter(
       'accept_pace_crowded_total',
-      'Requests that would have waited and were accepted at once, since too many waited.',
+      'Requests that were accepted without a wait because too many others were waiting.',
     );
   }
 
-  /** `count`: how many wait now. */
+  /** Registers a gauge of waiting requests. `count` returns their current number. */
   watch(count: () => number): void {
-    this.metrics.gauge('accept_pace_waiting', 'Requests that wait before they are accepted.', [], (gauge) =>
+    this.metrics.gauge('accept_pace_waiting', 'Requests that are waiting before they are accepted.', [], (gauge) =>
       gauge.set(count()),
     );
   }

@@ -6,7 +6,7 @@ import { AcceptPace, type Coming } from './accept-pace.js';
 import { AcceptPaceMetrics } from './accept-pace.metrics.js';
 import type { DeliveryHandoff } from './delivery-handoff.js';
 
-/** Follows the timers of the test. */
+/** A clock that follows the fake timers. */
 class TimersClock extends Clock {
   override now = (): Date => new Date();
   override nowMs = (): number => Date.now();
@@ -16,7 +16,7 @@ class TimersClock extends Clock {
 const NONE = { ready: 0, drainPerSecond: 0 };
 const FULL = { ready: 1_000, drainPerSecond: 1_000 };
 
-/** What presses on the environments is as the test says. */
+/** The test sets the pressure on each environment. */
 function arrange() {
   const pressures = new Map<number, Pressure>();
   const outlet = {
@@ -51,7 +51,7 @@ describe('accepting under pressure', () => {
   afterEach(() => void jest.useRealTimers());
   const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms).then(() => undefined);
 
-  it('is at once while nothing presses, and as long as little is ready', () => {
+  it('does not delay requests while there is no pressure, or while few deliveries are ready', () => {
     const { enter, press, accepted } = arrange();
 
     enter('first');
@@ -62,7 +62,7 @@ describe('accepting under pressure', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('waits until there is room, in the order in which it was asked, and whoever comes meanwhile waits behind', async () => {
+  it('delays requests until there is capacity, in the order of arrival, and newcomers queue behind', async () => {
     const { enter, press, accepted } = arrange();
     press(1, FULL);
     enter('first');
@@ -74,14 +74,14 @@ describe('accepting under pressure', () => {
     enter('third');
     await pass(10);
 
-    // Five would fit: one comes in with its ten, and no further one before they are there.
+    // There is capacity for five deliveries: one request with ten of them enters, and no other until they are ready.
     expect(accepted).toEqual(['first']);
     press(1, NONE);
     await pass(10);
     expect(accepted).toEqual(['first', 'second', 'third']);
   });
 
-  it('counts what was let go on and is not committed yet', async () => {
+  it('counts released requests that are not committed yet', async () => {
     const { enter, press, accepted, commits } = arrange();
     press(1, FULL);
     enter('first', {}, false);
@@ -96,7 +96,7 @@ describe('accepting under pressure', () => {
     expect(accepted).toEqual(['first', 'second']);
   });
 
-  it('waits two seconds at most, and is accepted all the same', async () => {
+  it('delays a request for two seconds at most, and then accepts it', async () => {
     const { enter, press, accepted, refused, figure } = arrange();
     press(1, FULL);
     enter('first');
@@ -110,7 +110,7 @@ describe('accepting under pressure', () => {
     expect(await figure('waiting ')).toEqual(['posthorn_accept_pace_waiting 0']);
   });
 
-  it('does not wait for what another environment has ready', async () => {
+  it('does not delay requests because of another environment', async () => {
     const { enter, press, accepted } = arrange();
     press(1, FULL);
     enter('flood');
@@ -121,7 +121,7 @@ describe('accepting under pressure', () => {
     expect(accepted).toEqual(['quiet']);
   });
 
-  it('does not wait where nobody waits for the answer', () => {
+  it('does not delay a request if no client is waiting', () => {
     const { enter, press, accepted } = arrange();
     press(1, FULL);
 
@@ -130,7 +130,7 @@ describe('accepting under pressure', () => {
     expect(accepted).toEqual(['own']);
   });
 
-  it('ends with the connection of the one who asked: nothing is accepted of him', async () => {
+  it('stops waiting when the client disconnects, and accepts nothing', async () => {
     const { enter, press, accepted, refused } = arrange();
     let isGone = false;
     press(1, FULL);
@@ -147,7 +147,7 @@ describe('accepting under pressure', () => {
     expect(refused).toEqual([['gone', 'The client has gone before there was room. Nothing was accepted.']]);
   });
 
-  it('ends when the process does: what waits is accepted, and nothing waits any more', async () => {
+  it('stops waiting at shutdown: waiting requests are accepted, and later ones are not delayed', async () => {
     const { pace, enter, press, accepted } = arrange();
     press(1, FULL);
     enter('first');
@@ -165,7 +165,7 @@ describe('accepting under pressure', () => {
   it.each([
     ['4,000 requests', 4_000, 1_000],
     ['64 MiB', 64, 1024 * 1024],
-  ])('has %s wait, and no more: what comes then is accepted at once', async (_what, count, bytes) => {
+  ])('lets at most %s wait, and accepts further ones immediately', async (_what, count, bytes) => {
     const { enter, press, accepted, figure } = arrange();
     press(1, FULL);
     for (let i = 0; i < count; i += 1) enter(`waiting ${i}`, { bytes });

@@ -6,13 +6,13 @@ import type { Caller } from './accept.contract.js';
 import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
 
-/** What is about to be accepted. */
+/** A request about to be accepted. */
 export interface Coming {
   environmentId: number;
-  /** How many deliveries it makes. */
+  /** Number of deliveries that it creates. */
   deliveries: number;
   bytes: number;
-  /** Null for what nobody waits for: that is accepted at once. */
+  /** The waiting client. Null if no client is waiting; then the request is accepted immediately. */
   caller: Caller | null;
 }
 
@@ -22,23 +22,28 @@ interface Waiting extends Coming {
   go: (how: End) => void;
 }
 
-/** What of one environment waits, in the order in which it came. */
+/** The waiting requests of one environment, in order of arrival. */
 interface Line {
   waiting: Waiting[];
-  /** Deliveries of what was let go on and is not committed yet. */
+  /** Deliveries of requests that were released and are not committed yet. */
   underWay: number;
 }
 
-/** Who comes to a full room does not wait: what limits accepting otherwise is all that limits him. */
+/**
+ * Limits for waiting requests. Beyond them, a request is accepted without a wait, and only the other limits on
+ * accepting apply.
+ */
 const WAITING_MAX = 4_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
 
 /**
- * Accepting waits while more of the same environment is ready to be sent than this process has time for, two seconds at most, and before
- * anything is stored: what waits holds its own bytes and nothing else. The first to come is the first to go on.
+ * Backpressure on accepting. A request waits, for two seconds at most, while its environment has more ready deliveries
+ * than this process can send. It waits before anything is stored, so it uses only the memory of its body. Requests of
+ * an environment proceed in order of arrival.
  *
- * What waits for receivers presses on nobody, nor does what other environments have waiting, be they of the same organization.
+ * Deliveries that wait for receivers cause no backpressure, nor do those of other environments, even of the same
+ * organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {
@@ -56,7 +61,10 @@ export class AcceptPace implements BeforeApplicationShutdown {
     metrics.watch(() => this.count);
   }
 
-  /** Accepts when there is room, or at once. Throws 400 when the one who asked has gone meanwhile: then nothing is accepted. */
+  /**
+   * Accepts immediately, or once there is capacity. Throws 400 if the client disconnects while waiting; nothing is
+   * accepted then.
+   */
   enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
     const { caller } = coming;
     if (caller === null || this.isOver) return accept();
@@ -72,7 +80,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     return this.enterLater(line, { ...coming, caller }, accept);
   }
 
-  /** The process ends: what waits is accepted, as long as something can be. */
+  /** Ends all waits at shutdown, so that the requests can still be accepted. */
   beforeApplicationShutdown(): void {
     this.isOver = true;
     for (const line of this.lines.values()) for (const each of line.waiting.splice(0)) this.end(line, each, 'room');
@@ -85,7 +93,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
   ): Promise<void> {
     const end = await this.wait(line, coming);
     if (end === 'gone')
-      throw new ApiError('bad_request', 'The client has gone before there was room. Nothing was accepted.');
+      throw new ApiError('bad_request', 'The client disconnected before there was capacity. Nothing was accepted.');
     try {
       await accept();
     } finally {
@@ -119,7 +127,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     for (const each of gone) this.end(line, each, 'gone');
   }
 
-  /** Lets go on who stands in front, as long as there is room. */
+  /** Releases the first waiting requests as long as there is capacity. */
   private move(line: Line, environmentId: number): void {
     const nowMs = this.clock.monotonicMs();
     const pressure = this.outlet.pressure(environmentId);

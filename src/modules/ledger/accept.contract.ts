@@ -3,64 +3,70 @@ import type { StoredHeader } from '#kernel/crypto/sealed-headers.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Who waits for the answer. */
+/** A client that is waiting for the response. */
 export interface Caller {
-  /** Nobody would hear it any more. */
+  /** Returns true if the client has disconnected. */
   isGone(): boolean;
 }
 
-/** What a lane must know of a delivery that is about to be accepted. */
+/** A delivery about to be accepted, as far as the local scheduler needs it. */
 export interface Arrival {
   environmentId: number;
-  /** The message whose payload it shares with others. */
+  /** The message whose payload the delivery shares with others. */
   messageId?: Id;
   targetId: Id;
-  /** The body's very characters, or its bytes where it is no text. */
+  /** The body, character for character, or its bytes if it is not text. */
   payload: string | Buffer;
-  /** True for a target whose deliveries wait to be fetched. */
+  /** True for a pull target, whose deliveries wait to be fetched. */
   pulled: boolean;
-  /** The target's limit over all workers, or null. */
+  /** The target's rate limit across all workers; null for none. */
   ratePerSecond: number | null;
-  /** Most attempts that one worker may have under way at the target at once, or null. */
+  /** Maximum number of attempts that one worker may have in flight at the target; null for no limit. */
   concurrency: number | null;
 }
 
-/** An event that is about to be accepted, with its one delivery. */
+/** A sent event about to be accepted, with its one delivery. */
 export interface NewEvent extends Arrival {
   id: Id;
-  /** The day on which retention ends, in days since the epoch. */
+  /** Last day of retention, in days since the epoch. */
   expiresOnDay: number;
-  /** The address, when the target is not a destination but an ad-hoc URL. */
+  /** The address, if the target is an ad-hoc URL instead of a destination. */
   url: string | null;
   eventType: string;
-  /** Headers to forward, lower-case names. */
+  /** Headers to forward, with names in lower case. */
   headers: Record<string, string> | null;
   traceparent: string | null;
-  /** The payload's very characters. */
+  /** The payload, character for character. */
   payload: string;
   payloadBytes: number;
-  /** The idempotency key of the request, and the answer that is kept for it. */
+  /** The request's idempotency key, and the answer that is stored for it. */
   idempotency: KeptAnswer;
-  /** Accepting may have him wait while this process has no time for more of his organization; left out where nobody waits. */
+  /**
+   * The waiting client. Acceptance may be delayed while this process has no capacity left for the client's
+   * organization. Absent if no client is waiting.
+   */
   caller?: Caller | null;
 }
 
-/** Endpoints that one message goes to, at most. */
+/** Maximum number of endpoints that one message is fanned out to. */
 export const FAN_OUT_MAX = 1_000;
 
 /** One event of a fan-out. */
 export interface FannedOut extends Arrival {
-  /** Behind the message's id, in order and without a gap: see `Ids.block`. */
+  /** The ids follow the message's id without gaps, in order: see `Ids.block`. */
   eventId: Id;
-  /** The application's endpoint that subscribes. */
+  /** The application's endpoint that subscribes to the event. */
   endpointId: Id;
-  /** True for one that is disabled: the event fails at once, where everybody can see it and it can be sent again. */
+  /** True if the endpoint is disabled. The event then fails immediately; it stays visible and can be replayed. */
   refused: boolean;
-  /** True where the endpoint's filter took too long, so that nobody knows whether it is meant: the event fails at once too. */
+  /**
+   * True if the endpoint's filter timed out, so that it is unknown whether the event matches. The event then fails
+   * immediately, too.
+   */
   undecided?: boolean;
 }
 
-/** A message that is about to be accepted for every endpoint that subscribes to it. */
+/** A message about to be accepted for every endpoint that subscribes to it. */
 export interface NewMessage {
   environmentId: number;
   id: Id;
@@ -70,42 +76,45 @@ export interface NewMessage {
   channels: readonly string[];
   headers: Record<string, string> | null;
   traceparent: string | null;
-  /** The payload's very characters, stored once. */
+  /** The payload, character for character. It is stored once. */
   payload: string;
   payloadBytes: number;
-  /** None when nothing subscribes: the message is kept as one event that says so. At most a thousand. */
+  /** At most 1,000 events. If empty, no endpoint subscribes: the message is kept as one event with status `ignored`. */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
-  /** As of an event. */
+  /** The waiting client, as for an event. */
   caller?: Caller | null;
 }
 
-/** The request behind a received event, as it came. */
+/** The request of a received event, as it was received. */
 export interface NewRequest {
   method: string;
-  /** The whole URL, the endpoint's own included. */
+  /** The complete URL, including the endpoint's own path. */
   url: string;
-  /** What came behind the endpoint's path, and the query without its question mark. */
+  /** The path after the endpoint's path, and the query without its question mark. */
   path: string;
   query: string;
-  /** Names in lower case, in their order, repeated ones too; what is a secret of the provider is sealed. */
+  /**
+   * Headers in their original order, including repeated ones, with names in lower case. The provider's secrets are
+   * sealed.
+   */
   headers: readonly StoredHeader[];
-  /** The body as it came; null when the event's payload is the same bytes. */
+  /** The body as it was received; null if the event's payload has the same bytes. */
   body: Buffer | null;
   sizeBytes: number;
   ip: string;
   verification: 'verified' | 'failed' | 'none';
-  /** The provider's own id of its delivery, where it sends one. */
+  /** The provider's own id for its delivery, if it sends one. */
   dedupeId: string | null;
-  /** A sentence on what happened to it, such as a transform that failed open. */
+  /** A sentence about the processing of the request, such as a transform that failed open. */
   note: string | null;
-  /** The request that this one repeats. */
+  /** The request that this one replays. */
   replayOf: Id | null;
-  /** What the provider was answered, as JSON that receiving reads; null when nobody was. */
+  /** The response that the provider received, as JSON in receiving's format; null if no response was sent. */
   answer: string | null;
 }
 
-/** An event that came in through an endpoint and is about to be accepted, with one delivery for each matching route. */
+/** A received event about to be accepted, with one delivery for each matching route. */
 export interface ReceivedEvent {
   environmentId: number;
   id: Id;
@@ -113,37 +122,44 @@ export interface ReceivedEvent {
   endpointId: Id;
   endpointPath: string;
   eventType: string;
-  /** Headers that its deliveries carry, lower-case names, the content type among them. */
+  /** Headers of the deliveries, including the content type, with names in lower case. */
   headers: Record<string, string>;
   traceparent: string | null;
-  /** The body as deliveries send it: text, or bytes where it is none. */
+  /** The body as deliveries send it: text, or bytes if it is not text. */
   payload: string | Buffer;
   payloadBytes: number;
-  /** `dropped` by the endpoint's transform: shown as `ignored`, and never sent again. */
+  /** `dropped` if the endpoint's transform dropped the event. It is shown as `ignored` and never replayed. */
   disposition: Disposition | 'dropped' | null;
-  /** None when there is a disposition. */
+  /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Of the call that made the event, a test or a replay; of what a provider sent to an endpoint that drops repeats, made of the provider's id. */
+  /**
+   * Idempotency key. For a test or a replay, the key of the API call. For a provider's request to an endpoint that
+   * deduplicates, a key made from the provider's id.
+   */
   idempotency: KeptAnswer;
-  /** How long that is kept; null for as long as the keys of calls are. */
+  /** Lifetime of the key in milliseconds; null for the default lifetime of idempotency keys. */
   keyTtlMs: number | null;
 }
 
-/** Accepting: what was let in is committed, and goes its way by itself. */
+/** Accepts events. Accepted events are committed and delivered without any further call. */
 export abstract class Ledger {
   /**
-   * Resolves once the event is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used idempotency key,
-   * and 503 when storage is away, in which case nothing was accepted or the same key repeats the answer.
+   * Accepts a sent event, and resolves once it is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used
+   * idempotency key. Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key
+   * returns the stored answer.
    */
   abstract accept(event: NewEvent): Promise<void>;
 
-  /** Within the caller's transaction, without an idempotency key: accepted if and only if that commits. */
+  /**
+   * Accepts a sent event within the caller's transaction and without an idempotency key. It is accepted if and only if
+   * the transaction commits.
+   */
   abstract acceptWithin(event: NewEvent): Promise<void>;
 
-  /** The same for a fan-out: the message and all its events in one commit, or nothing. */
+  /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */
   abstract fanOut(message: NewMessage): Promise<void>;
 
-  /** The same for what an endpoint received: the event, its request and its deliveries in one commit. */
+  /** Accepts a received event like `accept`: the event, its request and its deliveries in one commit. */
   abstract receive(event: ReceivedEvent): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } fr
 import type { Admission } from './local-scheduler.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
-/** An event with where its delivery goes first. */
+/** An event with the routing decision for its delivery. */
 export interface Admitted {
   event: NewEvent;
   admission: Admission | 'pull';
@@ -32,12 +32,18 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/** Ad-hoc URLs have no metrics of their own, since nobody could ask for them: they count for the environment. */
+/**
+ * Ad-hoc URLs have no metrics of their own, because the API offers no way to query them. They count for the
+ * environment.
+ */
 const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** What `i` holds. A group in which everything is sent is not asked for what is pulled: looking is a good part of what a small one costs. */
+/**
+ * SQL that inserts the rows of `i`. A group without pulled events omits the part for pulled ones, because evaluating it
+ * is a large part of a small group's cost.
+ */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
@@ -56,15 +62,15 @@ const INPUT = `
 const COLUMNS =
   'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission';
 
-/** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
+/** Inserts only: the events and due deliveries of a group in one statement, and therefore in one commit. */
 const accept = (isPulled: boolean): Statement => ({
   name: `ledger_accept${isPulled ? '_pulled' : ''}`,
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
 /**
- * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
- * has not passed, leaves its event out: the statement returns the positions of those. See idempotency-keys.ts.
+ * Like `accept`, for groups with idempotency keys (idempotency_keys_pkey). An event whose key is taken and not expired
+ * is left out. The statement returns the positions of these events. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
@@ -82,7 +88,7 @@ const acceptOnce = (isPulled: boolean): Statement => ({
 const [ACCEPT, ACCEPT_PULLED] = [accept(false), accept(true)];
 const [ACCEPT_ONCE, ACCEPT_ONCE_PULLED] = [acceptOnce(false), acceptOnce(true)];
 
-/** Statements that accept. */
+/** Statements that accept sent events. */
 @Injectable()
 export class AcceptStore {
   constructor(
@@ -90,7 +96,7 @@ export class AcceptStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  /** Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. */
   async insert(
     group: readonly Admitted[],
     claimant: Id | null,
@@ -136,7 +142,7 @@ export class AcceptStore {
     ];
   }
 
-  /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
+  /** Returns the stored answer of a key, or null if it no longer exists. Index: idempotency_keys_pkey. */
   async answerOf({
     environmentId,
     route,

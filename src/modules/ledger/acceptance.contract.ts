@@ -1,41 +1,63 @@
 import type { Tenant } from '#kernel/tenant.js';
 
-/** What is about to be accepted. */
+/** A submission about to be accepted. */
 export interface Submission {
-  /** `send` for `POST /v1/send`, `fan_out` for an event to an application, `receipt` for a request to an endpoint, `email` for each email. */
+  /**
+   * `send` for `POST /v1/send`, `fan_out` for an event to an application, `receipt` for a request to an endpoint,
+   * `email` for each email.
+   */
   kind: 'send' | 'fan_out' | 'receipt' | 'email';
   tenant: Tenant;
-  /** Where it goes, as it was named: `dst_…` or a URL of a send, `app_…` or the caller's own id of a fan-out, `ep_…` of a receipt; of an email its recipients' addresses with commas between them. */
+  /**
+   * The target as the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out;
+   * `ep_…` for a receipt; the recipients' addresses, separated by commas, for an email.
+   */
   to: string;
   eventType: string;
-  /** Those that deliveries will carry, names in lower case; of a receipt, those that the provider sent; of an email, the caller's own. */
+  /**
+   * Headers that deliveries will carry, with names in lower case. For a receipt, the headers from the provider; for an
+   * email, the caller's own headers.
+   */
   headers: Readonly<Record<string, string>>;
-  /** The very characters of a payload, or the bytes of a request as it came; of an email its fields as JSON, files without their bytes. */
+  /**
+   * The payload, character for character, or the bytes of a request as it was received. For an email, its fields as
+   * JSON, without the bytes of attachments.
+   */
   payload: string | Buffer;
 }
 
-/** `null` takes it as it is; headers are added to its deliveries (of an email to the message), in place of what its sender gave them; a refusal says why. */
+/**
+ * A policy's decision. `null` accepts the submission unchanged. `headers` are added to its deliveries (for an email, to
+ * the message) and replace the sender's headers of the same name. `refuse` is the reason of a refusal.
+ */
 export type Ruling = { refuse: string } | { headers: Readonly<Record<string, string>> } | null;
 
 /**
- * Rules on everything before it is accepted: a send, a fan-out (once, whatever its endpoints), an email (a scheduled one when it
- * is accepted, not when it leaves), and what an endpoint receives once its signature holds. Any provider of an extension that extends this is asked, one after the other; the
- * first refusal ends it. What was accepted is not asked about again: not for an attempt, not for a replay of an event.
- * A replay of a raw request, and test events, are new receipts and sends. The service's own system events are not asked about.
+ * Decides on every submission before it is accepted: a send; a fan-out (once, regardless of its endpoints); an email (a
+ * scheduled one when it is accepted, not when it is sent); and a request that an endpoint receives, after its signature
+ * is verified. Any provider of an extension that extends this class is registered. Policies run one after the other;
+ * the first refusal ends the evaluation.
+ *
+ * Policies do not run again for an accepted submission: neither for its attempts, nor for the replay of an event. The
+ * replay of a raw request counts as a new receipt, and a test event as a new send. Posthorn's own system events are not
+ * evaluated.
  */
 export abstract class AcceptancePolicy {
   /**
-   * Within two seconds, of which every sender waits each. A refusal is 422 with `details.check: "policy"`, its sentence is
-   * shown to the sender, and nothing is stored. A policy that throws, answers nonsense or never accepts nothing: 503.
+   * Decides within two seconds. Every sender waits for this call. A refusal is returned as 422 with `details.check:
+   * "policy"` and the given reason, and nothing is stored. If a policy throws, returns an invalid value or does not
+   * finish, nothing is accepted and the sender receives 503.
    */
   abstract rule(submission: Submission): Ruling | Promise<Ruling>;
 }
 
-/** The policies of all extensions together. */
+/** The policies of all extensions combined. */
 export abstract class AcceptancePolicies {
-  /** False where no extension has a policy: then nobody asks. */
+  /** False if no extension has a policy. Callers then skip the evaluation. */
   abstract readonly isRuled: boolean;
 
-  /** The headers to add; null for none. Throws 422 for what a policy refuses, and 503 when one can't decide. */
+  /**
+   * Returns the headers to add, or null for none. Throws 422 if a policy refuses, and 503 if a policy cannot decide.
+   */
   abstract rule(submission: Submission): Promise<Record<string, string> | null>;
 }

@@ -15,7 +15,10 @@ import {
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/** Asks the policies of extensions. One that fails lets nothing through: what it is there to keep out would come in else. */
+/**
+ * Runs the acceptance policies of extensions. If a policy fails, nothing is accepted, because the policy might have
+ * refused it.
+ */
 @Injectable()
 export class RegisteredAcceptancePolicies extends AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -60,24 +63,24 @@ export class RegisteredAcceptancePolicies extends AcceptancePolicies implements 
   }
 }
 
-/** What is wrong with a ruling, whatever its type says; null for one that can be followed. */
+/** Returns what is wrong with a policy's decision, or null if it is valid. The compiler does not check extensions. */
 function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'kind' | 'headers'>): string | null {
   if (ruling === null) return null;
-  if (typeof ruling !== 'object') return 'It ruled neither null, nor { refuse }, nor { headers }.';
+  if (typeof ruling !== 'object') return 'It returned neither null, nor { refuse }, nor { headers }.';
   const { refuse, headers, ...unknown } = ruling as Record<string, unknown>;
   const [stranger] = Object.keys(unknown);
-  if (stranger !== undefined) return `Its ruling has ${stranger}, which is not known.`;
+  if (stranger !== undefined) return `It returned the unknown field ${stranger}.`;
   if (refuse !== undefined)
     return headers === undefined && typeof refuse === 'string' && refuse.trim() !== ''
       ? null
-      : 'A refusal is { refuse: "a sentence" } alone.';
+      : 'A refusal must be { refuse: "a sentence" } and have no other field.';
   const isTexts =
     typeof headers === 'object' &&
     headers !== null &&
     Object.values(headers).every((value) => typeof value === 'string');
-  if (!isTexts) return 'It ruled neither null, nor { refuse }, nor { headers } with texts.';
+  if (!isTexts) return 'It returned neither null, nor { refuse }, nor { headers } with string values.';
   const added = headers as Record<string, string>;
-  // A message's headers have rules of their own, which some of them keep only together.
+  // The headers of an email have additional rules, some of which apply to all headers together.
   const [fault] =
     kind === 'email'
       ? mailHeaderFaults({ ...given, ...normalizeForwardedHeaders(added) })

@@ -10,18 +10,18 @@ import { isOpen } from './open-key.js';
 const STEP = 1_000;
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
 
-/** How far one step came. */
+/** Progress of one step. */
 interface Step {
   picked: number;
   last: Id | null;
-  /** Targets of what is marked and held. */
+  /** Targets of deliveries that are marked and claimed. */
   held: Id[] | null;
 }
 
 /**
- * Ends the picked rows that nobody holds and marks those that a worker holds. In the order of due_deliveries_pkey. With
- * `wait` it waits for a row that somebody is writing, one at a time: whoever waits must hold no other row that the
- * other one may want.
+ * SQL that ends the selected unclaimed rows and marks the claimed ones, in the order of due_deliveries_pkey. With
+ * `wait`, it waits for locked rows and processes one row at a time. A statement that waits for a lock must not hold
+ * another row's lock, or it could deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -36,25 +36,31 @@ const cancel = (which: string, wait: boolean): string => `
   select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** The type by events_pkey of the one partition: a scalar subquery, which is never made a hash of every event. */
+/**
+ * Reads the event type by events_pkey of one partition. A scalar subquery, so that the planner cannot turn it into a
+ * hash of all events.
+ */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
 const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
-/** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered, each row once. */
+/** Rare statements. They scan an environment's open deliveries by due_deliveries_pkey once and filter the rest. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
 const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
 const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
 const EVENTS_LOCKED: Statement = { name: 'cancel_events_locked', text: cancel(OF_EVENTS, true) };
 
-/** due_deliveries_pkey. */
+/** Index: due_deliveries_pkey. */
 const REASON: Statement = {
   name: 'cancel_reason',
   text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
 };
 
-/** The newest event that has an open delivery to the target. due_deliveries_pkey, backwards, the others filtered. */
+/**
+ * Returns the newest event that has an open delivery to the target. Scans due_deliveries_pkey in descending order and
+ * filters the rest.
+ */
 const NEWEST: Statement = {
   name: 'cancel_newest',
   text: `
@@ -62,7 +68,10 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Only after changes may have been missed. due_deliveries_withdrawn_idx, in its words and in its order. */
+/**
+ * Runs only after notifications may have been missed. The condition and the order must match
+ * due_deliveries_withdrawn_idx.
+ */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -71,24 +80,28 @@ const HELD: Statement = {
     group by environment_id, target_id order by environment_id, target_id limit 1000`,
 };
 
-/** Statements that end what waits. */
+/** Statements that end waiting deliveries. */
 @Injectable()
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Of what waits now: nothing that is accepted meanwhile. Returns how many were ended or marked, and the targets of what is marked. */
+  /**
+   * Ends the deliveries that are waiting now, but none accepted during the call. Returns how many were ended or marked,
+   * and the targets of the marked ones.
+   */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
-    // By what is there instead of by a clock: no two nodes agree on the time, and ids of now go on coming.
+    // The bound is the newest existing id instead of the current time: clocks of different nodes differ, and new ids
+    // keep arriving.
     const endId = idAfter(newest.id, 1);
     const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
     const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** The same for what waits of some events, for one target or for any. */
+  /** Ends the waiting deliveries of some events, for one target or for any. Returns the same as `ofTarget`. */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],
@@ -111,7 +124,10 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /** In steps that commit one by one; then what was passed by because somebody was writing it. */
+  /**
+   * Processes the rows in steps that commit separately, and at the end the rows that were skipped because they were
+   * locked.
+   */
   private async all(
     quick: Statement,
     locked: Statement,

@@ -6,7 +6,7 @@ import { CancelStore } from './cancel.store.js';
 import { Cancellations, type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Cancellations over PostgreSQL. Workers are told of every target that they hold something of. */
+/** Cancellations in PostgreSQL. Notifies workers of every target for which they hold marked deliveries. */
 @Injectable()
 export class Cancel extends Cancellations {
   constructor(
@@ -17,7 +17,9 @@ export class Cancel extends Cancellations {
     super();
   }
 
-  /** It commits step by step, so that it holds no lock for long: what the caller has done so far is committed first. */
+  /**
+   * Commits in steps, so that locks are held only briefly. Therefore the caller's changes so far are committed first.
+   */
   override async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');

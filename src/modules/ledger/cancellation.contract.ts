@@ -1,30 +1,32 @@
 import type { Id } from '#kernel/ids.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Why a delivery that waited has to end: its target's owner gave up on it, or its payload is gone. */
+/** Reason that ends a waiting delivery early: it was cancelled through the API, or its payload was erased. */
 export type CancelReason = 'cancelled' | 'erased';
 
-/** Which waiting deliveries of a target to end. */
+/** Selects waiting deliveries of a target to end. */
 export interface WaitingSelection {
   environmentId: number;
   targetId: Id;
-  /** Only those that belong to this endpoint; null for all of the target. */
+  /** Only deliveries that belong to this endpoint; null for all of the target. */
   endpointId: Id | null;
-  /** Only of events of exactly this type, or of any. */
+  /** Only events of exactly this type; null for any type. */
   eventType: string | null;
-  /** Only of events before this id; null for all. What is accepted later than the call is never among them. */
+  /**
+   * Only events before this id; null for all events accepted before the call. Events accepted later are never included.
+   */
   beforeId: Id | null;
 }
 
 /**
- * Ends what waits, before its time. What nobody holds ends at once. What a worker holds is marked, durably: an attempt
- * that is under way ends as it ends and is not retried, anything else ends without one.
+ * Ends waiting deliveries early. Unclaimed deliveries end immediately. Claimed deliveries get a durable mark: an
+ * attempt in flight finishes and is not retried, and all others end without an attempt.
  */
 export abstract class Cancellations {
-  /** Returns how many deliveries were ended or marked. */
+  /** Ends a target's waiting deliveries. Returns how many were ended or marked. */
   abstract ofTarget(selection: WaitingSelection): Promise<number>;
 
-  /** The same for what waits of some events, for one target or for any. */
+  /** Ends the waiting deliveries of some events, for one target or for any. Returns how many were ended or marked. */
   abstract ofEvents(
     environmentId: number,
     eventIds: readonly Id[],
@@ -32,9 +34,11 @@ export abstract class Cancellations {
     targetId?: Id,
   ): Promise<number>;
 
-  /** Why a delivery that a worker holds must not start any more, or null. */
+  /** Returns why a claimed delivery must not start any more, or null. */
   abstract reasonOf(delivery: DeliveryKey): Promise<CancelReason | null>;
 
-  /** Targets of deliveries that are marked and held: at most a thousand that come after the given one, in order. */
+  /**
+   * Returns the targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given one.
+   */
   abstract heldTargets(after: TargetKey | null): Promise<TargetKey[]>;
 }

@@ -1,76 +1,88 @@
 import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Which delivery of which event. */
+/** Identifies one delivery of an event. */
 export interface DeliveryKey {
   environmentId: number;
   eventId: Id;
-  /** Counts an event's deliveries from 0; a replay is a new one. */
+  /** Position among the event's deliveries, starting at 0. A replay creates a new delivery. */
   ordinal: number;
 }
 
-/** Sent through the API, or received from a provider. */
+/** `outbound` for events sent through the API, `inbound` for events received from a provider. */
 export type Direction = 'outbound' | 'inbound';
 
-/** A delivery that a worker holds: all that an attempt needs, and the fence that its result is checked against. */
+/**
+ * A delivery that a worker has claimed: the data that an attempt needs, and the fencing token that the result is
+ * checked against.
+ */
 export interface ClaimedDelivery extends DeliveryKey {
   claimedBy: Id;
   direction: Direction;
-  /** The message of a fan-out that the event belongs to; null for any other event. */
+  /** The message of the fan-out that the event belongs to; null for other events. */
   messageId: Id | null;
   targetId: Id;
-  /** The address, when the target is an ad-hoc URL. */
+  /** The address, if the target is an ad-hoc URL. */
   url: string | null;
   eventType: string;
-  /** Of its message, or of the event; sensitive ones may be sealed. */
+  /** Headers of the message or the event. Sensitive ones may be sealed. */
   headers: StoredHeaders | null;
   traceparent: string | null;
-  /** Null when the event is past its retention, or its payload was erased. */
+  /** Null if the event is past its retention or its payload was erased. */
   payload: string | Buffer | null;
-  /** Why it ends without an attempt: cancelled, or its payload was erased. */
+  /** Why the delivery ends without an attempt: it was cancelled, or its payload was erased. */
   cancelReason?: 'cancelled' | 'erased' | null;
-  /** Attempts made so far, and how many of them count against the retry policy. */
+  /** Number of attempts made so far, and the number that counts against the retry policy. */
   attempts: number;
   attemptsUsed: number;
   firstAttemptAtMs: number | null;
   replayed: boolean;
 }
 
-/** A target of deliveries, and the environment that it is in. */
+/** A target of deliveries, with its environment. */
 export interface TargetKey {
   environmentId: number;
   targetId: Id;
 }
 
-/** Which deliveries are due, and who holds them. A worker may make attempts at what it claimed, and at nothing else. */
+/** Claims on due deliveries. A worker may attempt only the deliveries that it has claimed. */
 export abstract class Claims {
-  /** Calls `isDue` when deliveries are due, and `isParked` when some wait behind a gate: at once as far as this process knows, and within a second. */
+  /**
+   * Calls `isDue` when deliveries are due, and `isParked` when deliveries wait behind a gate. Changes made in this
+   * process are reported immediately, others within a second.
+   */
   abstract attend(isDue: () => void, isParked: () => void): void;
 
-  /** Claims up to `limit` deliveries that are due, oldest first. */
+  /** Claims up to `limit` due deliveries, oldest first. */
   abstract due(claimant: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Claims those of `keys` that are due and held by nobody. */
+  /** Claims those of `keys` that are due and unclaimed. */
   abstract these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]>;
 
-  /** Claims up to `limit` deliveries that wait behind a target's gate, the longest waiting first. */
+  /** Claims up to `limit` deliveries that wait behind a target's gate, longest waiting first. */
   abstract parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Gives claims back unused: due at once, or parked behind their target. Waits out an absent storage. */
+  /**
+   * Releases unused claims. The deliveries are due immediately, or parked behind their target's gate. Retries until
+   * storage is available.
+   */
   abstract release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void>;
 
-  /** Targets with deliveries behind their gate, at most a thousand. */
+  /** Returns the targets with deliveries behind their gate, at most 1,000. */
   abstract parkedTargets(): Promise<TargetKey[]>;
 
-  /** Claims up to `limit` deliveries that are due in other environments than these, oldest first. */
+  /** Claims up to `limit` due deliveries of environments that are not in the list, oldest first. */
   abstract dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Destinations with deliveries that nobody holds, whatever they wait for: at most a thousand that come after the given one, in order. */
+  /**
+   * Returns the destinations with unclaimed deliveries, whatever they are waiting for, in order, at most 1,000 after
+   * the given one.
+   */
   abstract waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }>;
 
-  /** Puts everything that is due for a target behind its gate. */
+  /** Puts all due deliveries of a target behind its gate. */
   abstract park(environmentId: number, targetId: Id): Promise<void>;
 
-  /** Ends every waiting delivery of a target that no retry can help; returns how many. */
+  /** Ends every waiting delivery of a target for which retries cannot help. Returns how many were ended. */
   abstract failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number>;
 }

@@ -4,7 +4,7 @@ import { byteaArray, dateArray, intArray, jsonbArray, textArray, uuidArray } fro
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import type { DuplicateRequest } from './deduplication.contract.js';
 
-/** idempotency_keys_pkey. */
+/** Index: idempotency_keys_pkey. */
 const ANSWER_OF: Statement = {
   name: 'repeats_answer_of',
   text: `
@@ -22,7 +22,7 @@ const KEEP: Statement = {
                          $11::bytea[], $12::int[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])`,
 };
 
-/** Statements over requests that came again. */
+/** Statements on duplicate requests. */
 @Injectable()
 export class DeduplicationStore {
   constructor(private readonly database: Database) {}
@@ -32,7 +32,7 @@ export class DeduplicationStore {
     return row ?? null;
   }
 
-  /** Stores a group. */
+  /** Inserts a group of duplicate requests. */
   async insert(group: readonly DuplicateRequest[]): Promise<void> {
     const requests = group.map(({ request }) => request);
     await this.database.queryPrepared(KEEP, [

@@ -5,7 +5,7 @@ import { Deduplication, type DuplicateRequest } from './deduplication.contract.j
 import { DeduplicationStore } from './deduplication.store.js';
 import { Partitions } from './partitions.js';
 
-/** Repeats over PostgreSQL, in a group commit of their own: they are nobody's neighbours who waits for an event. */
+/** Deduplication in PostgreSQL. Duplicates have their own group commit, so that they do not delay new events. */
 @Injectable()
 export class StoredDeduplication extends Deduplication implements OnApplicationShutdown {
   private readonly group: AcceptGroup<DuplicateRequest>;
@@ -35,7 +35,7 @@ export class StoredDeduplication extends Deduplication implements OnApplicationS
     return this.group.add(repeat);
   }
 
-  /** Waits until everything that was handed in is committed. */
+  /** Waits until all pending duplicates are committed. */
   async onApplicationShutdown(): Promise<void> {
     await this.group.drained();
   }

@@ -8,10 +8,13 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, DeliverySinks, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** What was left waits for the dispatcher, or behind a gate, which may be the first that does. */
+/**
+ * Delay until the due-work poller checks for parked deliveries. A delivery that was just committed may be the first one
+ * behind its gate.
+ */
 const PARKED_MS = 200;
 
-/** The outlet of this process. */
+/** Hands committed deliveries to the worker of this process, or wakes other workers. */
 @Injectable()
 export class DeliveryHandoff extends DeliverySinks {
   private scheduler: Scheduler | null = null;
@@ -29,34 +32,37 @@ export class DeliveryHandoff extends DeliverySinks {
     this.wakeQueue = wakeQueue;
   }
 
-  /** The claim that rows are born with, or null while this process may not claim. */
+  /** Returns the worker id for the claims of new rows, or null while this process may not claim. */
   claimant(): Id | null {
     return this.scheduler?.claimant() ?? null;
   }
 
-  /** Where a delivery goes first; a place is kept for it when the answer is `run`. */
+  /** Returns where a delivery goes. For `run`, a slot is reserved. */
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** What of an environment waits in this process for nothing but time; null when nothing does, and where nothing is delivered. */
+  /**
+   * Returns the environment's deliveries that are ready but waiting for CPU in this process, or null if there are none
+   * or this process does not deliver.
+   */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
 
-  /** These were admitted and not committed: their places are free again. */
+  /** Releases the slots of deliveries that were admitted but not committed. */
   release(arrivals: readonly Arrival[]): void {
     this.scheduler?.releaseSlots(arrivals);
   }
 
-  /** The commit of these failed, or so it seems. */
+  /** Handles a failed commit. If the outcome is unknown, the claim is marked as suspect. */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);
   }
 
-  /** These are committed: what was admitted runs now, what was left is announced. */
+  /** Handles a successful commit: starts the admitted deliveries and announces the others. */
   dispatch(run: ClaimedDelivery[], left: DeliveryKey[]): void {
     this.scheduler?.enqueue(run);
     if (left.length === 0) return;
@@ -64,7 +70,7 @@ export class DeliveryHandoff extends DeliverySinks {
     else this.wakeQueue?.announce(left);
   }
 
-  /** Rows were committed that nobody holds. */
+  /** Reports that unclaimed rows were committed. */
   notifyUnclaimed(): void {
     this.scheduler?.onUnclaimed();
     this.dueWork.schedule(PARKED, PARKED_MS);

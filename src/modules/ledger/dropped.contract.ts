@@ -1,10 +1,13 @@
-/** The note that builds without the column `dropped` stored with the request of a dropped event. Their rows are known by it: it never changes. */
+/**
+ * The note that older builds, which had no column `dropped`, stored with the request of a dropped event. It identifies
+ * their rows, so it must never change.
+ */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
- * SQL: true for an event `e` that the transform of its endpoint dropped. A drop made no body, and what is stored is the body as it was received,
- * so nothing sends such an event. False for an event that no route matched, which is `ignored` too. By requests_pkey of the one
- * partition for an ignored event that an earlier build stored.
+ * SQL expression: true if the endpoint's transform dropped the event `e`, false if no route matched it (such an event
+ * is also `ignored`). A dropped event has no transformed body. The stored body is the received one, so the event must
+ * never be sent. For `ignored` events of older builds, the expression looks up one partition by requests_pkey.
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped

@@ -11,8 +11,9 @@ import { isOpen } from './open-key.js';
 const KEY = 'environment_id, event_id, ordinal';
 
 /**
- * Claims the rows of `picked` and reads what an attempt needs: events_pkey and messages_pkey of the one partition that
- * holds them. The payload of a fan-out comes with its first row only: a thousand of them would be a gigabyte.
+ * SQL that claims the rows of `picked` and reads the data for their attempts. Indexes: events_pkey and messages_pkey of
+ * one partition. The payload of a fan-out is returned only with its first row, because a thousand copies could be a
+ * gigabyte.
  */
 const claim = (picked: string): string => `
   with picked as (${picked}), claimed as (
@@ -31,7 +32,7 @@ const claim = (picked: string): string => `
   left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
   order by c.due_at, c.event_id`;
 
-/** Oldest first from the head of due_deliveries_due_at_idx, past what other workers are claiming. */
+/** Oldest first, from the start of due_deliveries_due_at_idx. Skips rows that other workers are claiming. */
 const CLAIM_DUE: Statement = {
   name: 'due_claim',
   text: claim(`
@@ -39,7 +40,10 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/** The same past the deliveries of some environments: due_deliveries_due_at_idx, over all of theirs. */
+/**
+ * Like CLAIM_DUE, skipping the deliveries of some environments. Scans all of their entries in
+ * due_deliveries_due_at_idx.
+ */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -48,8 +52,8 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * After a start, or when changes may have been missed: a look at every open delivery. What has an address of its own goes to no
- * destination; one event of each target tells (events_pkey).
+ * Runs after a start, or after notifications may have been missed. Scans all open deliveries. A delivery to an ad-hoc
+ * URL has no destination; one event per target is enough to tell (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -66,7 +70,7 @@ const WAITING_DESTINATIONS: Statement = {
 
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
 
-/** By due_deliveries_pkey. */
+/** Index: due_deliveries_pkey. */
 const CLAIM_THESE: Statement = {
   name: 'due_claim_these',
   text: claim(`
@@ -76,15 +80,15 @@ const CLAIM_THESE: Statement = {
     where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
 };
 
-/** What the lookout calls deliveries whose time comes, and those behind a gate. */
+/** Names under which the due-work poller schedules due deliveries and parked ones. */
 export const [DUE, PARKED] = ['due', 'parked'];
-/** The heads of due_deliveries_due_at_idx and of due_deliveries_parked_idx. */
+/** Indexes: the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
 export const DUE_IN_MS = `
   select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked order by due_at limit 1`;
 export const PARKED_IN_MS = `
   select 0 from due_deliveries where claimed_by is null and parked order by environment_id, target_id limit 1`;
 
-/** Longest waiting first, by due_deliveries_parked_idx. */
+/** Longest waiting first. Index: due_deliveries_parked_idx. */
 const CLAIM_PARKED: Statement = {
   name: 'due_claim_parked',
   text: claim(`
@@ -94,7 +98,10 @@ const CLAIM_PARKED: Statement = {
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/** By due_deliveries_pkey, where the claim still holds. What was withdrawn meanwhile ends here. */
+/**
+ * Index: due_deliveries_pkey. Affects only rows whose claim is still valid. Deliveries that were cancelled or erased in
+ * the meantime end here.
+ */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -106,7 +113,7 @@ const RELEASE: Statement = {
     update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
 };
 
-/** A loose scan: one step of due_deliveries_parked_idx per target, however many deliveries wait there. */
+/** Loose index scan: one step of due_deliveries_parked_idx per target, regardless of the number of its deliveries. */
 const PARKED_TARGETS: Statement = {
   name: 'due_parked_targets',
   text: `
@@ -123,7 +130,7 @@ const PARKED_TARGETS: Statement = {
     select environment_id, target_id from t limit 1000`,
 };
 
-/** In steps of 5,000, so that the locks are short; the rows are found through due_deliveries_due_at_idx. */
+/** Steps of 5,000 rows keep the locks short. Index: due_deliveries_due_at_idx. */
 const PARK: Statement = {
   name: 'due_park',
   text: `
@@ -138,7 +145,10 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/** Rare: an environment's due deliveries by due_deliveries_pkey, those of the target filtered, in steps of 1,000. */
+/**
+ * Rare. Scans the environment's due deliveries by due_deliveries_pkey and filters those of the target, in steps of
+ * 1,000.
+ */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -153,8 +163,9 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * The head of due_deliveries_due_at_idx, and the planner's estimate of how many are open: never a count on a request. What dead
- * workers hold is nobody's either; it is looked for only while there is one that nobody has reaped.
+ * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries, because a request
+ * must never cause a full count. Deliveries claimed by dead workers also count; they are searched only while a dead
+ * worker is not reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
@@ -169,7 +180,7 @@ const BACKLOG: Statement = {
            greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass), 0)::float8 as open_estimate`,
 };
 
-/** A backup or a forgotten session that holds an old snapshot makes every claim walk over dead entries. */
+/** An old snapshot, held by a backup or a forgotten session, makes every claim scan dead index entries. */
 const OLDEST_TRANSACTION: Statement = {
   name: 'due_oldest_transaction',
   text: `
@@ -177,11 +188,11 @@ const OLDEST_TRANSACTION: Statement = {
     where datname = current_database() and pid <> pg_backend_pid()`,
 };
 
-/** How much is waiting. */
+/** The amount of waiting work. */
 export interface Backlog {
-  /** Age in milliseconds of the oldest delivery that is due and held by nobody alive; 0 when there is none. */
+  /** Age in milliseconds of the oldest due delivery that no live worker has claimed; 0 if there is none. */
   oldestDueAgeMs: number;
-  /** Open deliveries, as PostgreSQL estimates them. */
+  /** Number of open deliveries, as estimated by PostgreSQL. */
   openEstimate: number;
 }
 
@@ -207,7 +218,7 @@ interface ClaimedRow {
   body: Buffer | null;
 }
 
-/** Statements over what is due. */
+/** Statements on due deliveries. */
 @Injectable()
 export class DueStore {
   constructor(private readonly database: Database) {}
@@ -259,13 +270,13 @@ export class DueStore {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
-  /** Moves one step; returns how many rows it moved. */
+  /** Parks the rows of one step. Returns the number of rows. */
   async park(environmentId: number, targetId: Id): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;
   }
 
-  /** Ends one step; returns how many rows it ended. */
+  /** Ends the rows of one step. Returns the number of rows. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;
@@ -287,7 +298,7 @@ export class DueStore {
   }
 }
 
-/** An event whose partition was dropped leaves no payload behind; the attempt ends such a delivery. */
+/** If the event's partition was dropped, there is no payload. The attempt then ends the delivery. */
 function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
   if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {

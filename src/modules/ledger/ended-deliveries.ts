@@ -1,6 +1,9 @@
 import { FAILED_INCREMENT, metricIncrements } from './metric-increments.js';
 
-/** Settles the rows of `gone`, which were taken out of due_deliveries, as failed without an attempt; `reason` is an expression over them. */
+/**
+ * SQL that settles the rows of `gone`, which were deleted from due_deliveries, as failed without an attempt. `reason`
+ * is an SQL expression on these rows.
+ */
 export const endedDeliveries = (reason: string): string => `
   settled as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,

@@ -9,15 +9,18 @@ import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery
 const RANGE =
   'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
-/** One state, newest first: deliveries_target_id_idx, backwards. */
+/** SQL for failed deliveries in one state, newest first. Index: deliveries_target_id_idx, in descending order. */
 const ofStatus = (status: 'failed' | 'dlq'): string => `
   (select d.environment_id, d.event_id, d.expires_on, d.target_id, d.endpoint_id, d.reason from deliveries d
    where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;
 
-/** Of each target. */
+/** Failed deliveries of each target. */
 const FAILED = `unnest($2::uuid[]) t(target_id) cross join lateral (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed`;
 
-/** Of each target and state a page, and of those the newest; events_pkey and messages_pkey of the one partition for each row of the page. */
+/**
+ * The newest rows of one page per target and state. Indexes: events_pkey and messages_pkey of one partition for each
+ * row of the page.
+ */
 const PAGE: Statement = {
   name: 'failed_page',
   text: `
@@ -33,7 +36,7 @@ const PAGE: Statement = {
     order by p.event_id desc`,
 };
 
-/** deliveries_target_id_idx; the limit bounds what a large range costs. */
+/** Index: deliveries_target_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'failed_count',
   text: `
@@ -41,7 +44,7 @@ const COUNT: Statement = {
     from (select failed.* from ${FAILED} limit $6) counted`,
 };
 
-/** Reads what failed. */
+/** Reads failed deliveries. */
 @Injectable()
 export class FailedStore extends FailedDeliveries {
   constructor(

@@ -16,7 +16,7 @@ import {
   receivedIncrement,
 } from './metric-increments.js';
 
-/** A message with where each of its events' deliveries goes first. */
+/** A message with the routing decision for the delivery of each of its events. */
 export interface AdmittedMessage {
   message: NewMessage;
   admissions: readonly (Admission | 'pull' | 'refuse' | 'undecided')[];
@@ -56,9 +56,9 @@ const REFUSED_INCREMENTS = `
     select ${FAILED_INCREMENT} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission in ('refuse', 'undecided')) r`;
 
 /**
- * Inserts what `m` (messages) and `d` (their events) hold. An event's payload stands in its message; a message that
- * matched nothing is an event of its own. What an endpoint counts by itself it counts idempotency: its own destination has its id.
- * A group in which everything is sent is not asked for what is pulled, refused or unmatched.
+ * SQL that inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. A
+ * message without a matching endpoint becomes an event of its own. An endpoint's own destination has the endpoint's id,
+ * so its metrics are counted only once. A group without pulled, refused or unmatched events omits the parts for them.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
@@ -79,7 +79,7 @@ const due = (claimant: string): string => `
          case when admission = 'run' then ${claimant}::uuid end, admission = 'park', 0, 0, null, false, false
   from d where admission not in ('pull', 'refuse', 'undecided')`;
 
-/** Messages, their events and deliveries of one group in one statement and so in one commit. */
+/** The messages, events and deliveries of a group in one statement, and therefore in one commit. */
 const fanOut = (isPlain: boolean): Statement => ({
   name: `ledger_fan_out${isPlain ? '_plain' : ''}`,
   text: `
@@ -89,8 +89,8 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * The same for groups in which idempotency keys stand: see `ledger_accept_once`. The events of a message that is left out
- * are left out by a hashed sub-select, which `is true` keeps from becoming a join.
+ * Like FAN_OUT, for groups with idempotency keys: see `ledger_accept_once`. The events of a message that is left out
+ * are excluded by a hashed subselect. `is true` keeps the planner from turning it into a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',
@@ -107,7 +107,7 @@ const FAN_OUT_ONCE: Statement = {
     ${leftOut('m')}`,
 };
 
-/** The statement that accepts fan-outs. */
+/** Statements that accept fan-outs. */
 @Injectable()
 export class FanOutStore {
   constructor(
@@ -115,7 +115,7 @@ export class FanOutStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  /** Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. */
   async insert(
     group: readonly AdmittedMessage[],
     claimant: Id | null,
@@ -160,7 +160,7 @@ function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal
   ];
 }
 
-/** `n` is the position of the message, from 1. */
+/** Returns one row per event. `n` is the position of its message, starting at 1. */
 function eventValues(group: readonly AdmittedMessage[]): Buffer[] {
   const rows = group.flatMap(({ message, admissions }, i) =>
     message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })),

@@ -12,10 +12,10 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
 
-/** What an event of a fan-out costs a group besides the payload: so that about two thousand of them are one. */
+/** Weight of an event of a fan-out in a group, in addition to the payload. It limits a group to about 2,000 events. */
 const EVENT_WEIGHT_BYTES = 2_048;
 
-/** Accepts fan-outs: a message and all its events go in together, or not at all. */
+/** Accepts fan-outs: a message and all its events are stored together, or not at all. */
 @Injectable()
 export class FanOut {
   private readonly group: AcceptGroup<NewMessage>;
@@ -39,7 +39,7 @@ export class FanOut {
     });
   }
 
-  /** As `Ledger.fanOut`. */
+  /** See `Ledger.fanOut`. */
   fanOut(message: NewMessage): Promise<void> {
     const { environmentId, payloadBytes: bytes, events, caller = null } = message;
     const deliveries = events.reduce((sum, { pulled, refused }) => (pulled || refused ? sum : sum + 1), 0);

@@ -1,14 +1,16 @@
 import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
-/** Columns that the rows of `input` have for their idempotency keys, in the order of `keyValues`. */
+/** Columns of the rows of `input` for their idempotency keys, in the order of `keyValues`. */
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
- * Takes the keys of `input` (idempotency_keys_pkey): one that is taken, and whose time has not passed, is not among those
- * that are returned. One that the edge has reserved for this very request is settled: it has its answer from this commit
- * on, which is not given to others while the request runs, as it may end with more to say. They are inserted in their order, so that two groups with the same keys wait for each other instead
- * of deadlocking. `ttl` is their time to live in milliseconds: a parameter, or a column of `input`.
+ * SQL that takes the keys of `input` (idempotency_keys_pkey). A key that is already taken and has not expired is not
+ * returned. A key that the HTTP layer reserved for this request is settled: this commit stores its answer. The answer
+ * is not given to other requests while this request is running, because the final answer may contain more.
+ *
+ * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking. `ttl`
+ * is the lifetime in milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
@@ -20,14 +22,17 @@ export const takeKeys = (ttl: string): string => `
     where known.expires_at <= now() or (known.status is null and known.locked_until = excluded.locked_until)
   returning environment_id, route, key`;
 
-/** Which rows of `input` go in: those without a key, and those whose key was taken now (`k`). */
+/** SQL condition for the rows of `input` to store: those without a key, and those whose key was just taken (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** Positions of `input` that are not in `stored`: hardly ever any, where a row for each that is would have to be sent and read. */
+/**
+ * SQL that returns the positions of `input` that are not in `stored`. There are rarely any, whereas returning the
+ * stored positions would transfer a row for each of them.
+ */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** What of a group of `length` went in, by the rows of `leftOut`. */
+/** Returns which items of a group of `length` were stored, computed from the rows of `leftOut`. */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';
   const stored = new Set(Array(length).keys());
@@ -35,7 +40,7 @@ export function storedBut(rows: readonly { n: number }[], length: number): Set<n
   return stored;
 }
 
-/** The parameters of `KEY_COLUMNS`. */
+/** Returns the parameters for `KEY_COLUMNS`. */
 export function keyValues(items: readonly Pick<NewEvent, 'idempotency'>[]): Buffer[] {
   return [
     textArray(items.map(({ idempotency }) => idempotency?.request.route ?? null)),

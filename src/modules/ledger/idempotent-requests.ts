@@ -5,32 +5,39 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** Requests with idempotency keys that accept: the first one of a key runs, the later ones are told why they don't. */
+/**
+ * Accepting requests with idempotency keys. The first request with a key runs; later ones get the reason why they do
+ * not.
+ */
 @Injectable()
 export class IdempotentRequests {
-  /** Keys whose first request is in this process right now. */
+  /** Keys whose first request is in flight in this process. */
   private readonly inFlight = new Set<string>();
 
   constructor(private readonly store: AcceptStore) {}
 
-  /** Runs `work` unless a request with the same key runs here: that rejects with 409. */
+  /** Runs `work`. Rejects with 409 if a request with the same key is already in flight in this process. */
   hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
     return request === null ? work() : this.alone(request, work);
   }
 
-  /** With as few promises as do: every request with a key comes by. */
+  /** Uses as few promises as possible, because every request with a key takes this path. */
   private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());
     const done = work();
-    // Not before: what throws at once is not in flight. Nobody else comes between.
+    // Added only here, because a request that fails synchronously is not in flight. No other request can run in
+    // between.
     this.inFlight.add(scope);
     const over = (): void => void this.inFlight.delete(scope);
     done.then(over, over);
     return done;
   }
 
-  /** What each of a group is told when those at the positions `stored` went in: nothing, or what the first request with its key was. */
+  /**
+   * Returns the result of each item of a group of which the positions `stored` were stored: nothing, or the error for a
+   * repeated key.
+   */
   async outcomes(
     items: readonly Pick<NewEvent, 'idempotency'>[],
     stored: Set<number> | 'all',
@@ -43,7 +50,10 @@ export class IdempotentRequests {
     );
   }
 
-  /** What the second request with a key is told. Never throws: those that were stored with it must hear that they were. */
+  /**
+   * Returns the error for a repeated key. Never throws, because the stored items of the group must still get their
+   * result.
+   */
   private async answered(request: IdempotentRequest): Promise<Error> {
     try {
       return await this.known(request);

@@ -1,8 +1,8 @@
-/** The days that the tables with a retention have partitions of. */
+/** The daily partitions of the tables that have a retention. */
 export abstract class KeptDays {
   /**
-   * Makes what is missing for what is accepted now, committed by itself: for whoever was refused a row (23514) because a retention
-   * was changed a moment ago.
+   * Creates the missing partitions for rows inserted now, in a transaction of its own. Call it after an insert failed
+   * with 23514 because a retention setting has just changed.
    */
   abstract ensure(): Promise<void>;
 }

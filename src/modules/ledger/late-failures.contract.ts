@@ -1,10 +1,10 @@
 import type { Id } from '#kernel/ids.js';
 
-/** What was delivered, and turned out later not to have arrived: a bounce after the relay took an email. */
+/** Deliveries that failed after they were recorded as delivered, such as a bounce after the relay accepted an email. */
 export abstract class LateFailures {
   /**
-   * Turns the delivered deliveries of an event that stand for its status into failed ones with this reason, inside the
-   * caller's transaction. Its attempts and metrics stay: they happened. Safe to repeat.
+   * Marks an event's delivered deliveries, of those that determine its status, as failed with this reason, inside the
+   * caller's transaction. Attempts and metrics stay unchanged, because the attempts took place. Safe to repeat.
    */
   abstract fail(environmentId: number, event: { id: Id; expiresOn: string }, reason: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { LateFailures } from './late-failures.contract.js';
 
-/** deliveries_pkey of the one partition. */
+/** Index: deliveries_pkey of one partition. */
 const FAIL: Statement = {
   name: 'late_failures_fail',
   text: `
@@ -11,7 +11,7 @@ const FAIL: Statement = {
     where environment_id = $1 and event_id = $2 and expires_on = $3::date and status = 'delivered' and not superseded`,
 };
 
-/** Statements on what failed after it was delivered. */
+/** Statements on deliveries that failed after they were recorded as delivered. */
 @Injectable()
 export class LateFailuresStore extends LateFailures {
   constructor(private readonly database: Database) {

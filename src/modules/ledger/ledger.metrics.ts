@@ -8,7 +8,7 @@ import type { DeliveryResult } from './record.contract.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Counts what the ledger commits. */
+/** Metrics of the ledger's commits. */
 @Injectable()
 export class LedgerMetrics {
   private readonly accepted: Counter;
@@ -28,16 +28,19 @@ export class LedgerMetrics {
     this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
     this.expiredOpen = metrics.counter(
       'deliveries_expired_total',
-      'Deliveries that ended because their retention did.',
+      'Deliveries that ended because their retention ended.',
     );
-    this.sharedResults = metrics.counter('results_shared_total', 'Results that went along with a commit of accepts.');
+    this.sharedResults = metrics.counter(
+      'results_shared_total',
+      'Results that were written by the commit of a group of accepts.',
+    );
     this.lostClaims = metrics.counter(
       'claims_lost_total',
-      'Results not written because another worker held the delivery.',
+      'Results that were not written because another worker had claimed the delivery.',
     );
   }
 
-  /** Deliveries that were still open when their retention ended. */
+  /** Counts deliveries that were still open when their retention ended. */
   expired(count: number): void {
     this.expiredOpen.inc(count);
     this.attempts.inc({ outcome: 'failed' }, count);
@@ -47,12 +50,12 @@ export class LedgerMetrics {
     this.accepted.inc(count);
   }
 
-  /** Results that went along with a commit of accepts; counted as recorded, too. */
+  /** Counts results that were written by the commit of a group of accepts. They also count as recorded. */
   sharedGroup(count: number): void {
     this.sharedResults.inc(count);
   }
 
-  /** `held`: whether each result's claim held, in their order. */
+  /** Counts a group of recorded results. `held` says for each result, in order, whether its claim was still valid. */
   recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
     const counts: Partial<Record<DeliveryResult['status'], number>> = {};
     let lost = 0;
@@ -69,7 +72,7 @@ export class LedgerMetrics {
   }
 }
 
-/** What operators watch of storage; read when it is scraped, and whether it answers at all. */
+/** Metrics and readiness checks of storage. They query storage each time they are scraped. */
 @Injectable()
 export class StorageGauges {
   constructor(metrics: Metrics, database: Database, due: DueStore, readiness: Readiness) {
@@ -82,12 +85,12 @@ export class StorageGauges {
       [
         {
           name: 'oldest_due_age_seconds',
-          help: 'Age of the oldest delivery that is due and held by nobody alive.',
+          help: 'Age of the oldest due delivery that no live worker has claimed.',
           of: ({ oldestDueAgeMs }) => oldestDueAgeMs / 1000,
         },
         {
           name: 'deliveries_open_estimate',
-          help: 'Open deliveries, as PostgreSQL estimates them.',
+          help: 'Open deliveries, as estimated by PostgreSQL.',
           of: ({ openEstimate }) => openEstimate,
         },
       ],

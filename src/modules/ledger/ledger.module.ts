@@ -42,7 +42,7 @@ import { Retention } from './retention.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 import { WorkerRegistryStore } from './worker-registry.store.js';
 
-/** The middle of everything: what was accepted, what is due, who holds it, what came of it. It has no routes. */
+/** The core: accepted events, due deliveries, claims and results. It has no routes. */
 @Module({
   imports: [AuthModule, DiscoveryModule],
   providers: [

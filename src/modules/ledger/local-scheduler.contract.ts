@@ -3,37 +3,50 @@ import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 
-/** Where a new delivery goes first: to this process at once, behind its target's gate, or to whoever claims it. */
+/**
+ * Routes a new delivery: `run` in this process immediately, `park` behind its target's gate, or `leave` for any worker
+ * to claim.
+ */
 export type Admission = 'run' | 'park' | 'leave';
 
-/** The worker in this process, as far as accepting knows it: it may take what was accepted without a hop. */
+/** The worker in this process, as the accepting side sees it. It can take accepted deliveries without a queue. */
 export interface Scheduler {
-  /** The claim that rows are born with, or null while this process may not claim. */
+  /** Returns the claim id for new rows, or null while this process may not claim. */
   claimant(): Id | null;
-  /** Decides for one delivery, and keeps a place for it when the answer is `run`. */
+  /** Decides where a delivery goes, and reserves a slot for it if the decision is `run`. */
   reserve(arrival: Arrival): Admission;
-  /** The commit is through: these run now. */
+  /** Starts the deliveries after their commit succeeded. */
   enqueue(deliveries: ClaimedDelivery[]): void;
-  /** The commit failed: the places are free again. */
+  /** Releases the reserved slots after the commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** Nobody knows whether a commit under this claim failed: there may be rows of it that this worker has never heard of. */
+  /**
+   * Marks a claim id as uncertain: it is unknown whether a commit under it succeeded, so rows may exist that this
+   * worker does not know.
+   */
   suspectClaim(claimant: Id): void;
-  /** Rows were committed that nobody holds. */
+  /** Reports that unclaimed rows were committed. */
   onUnclaimed(): void;
-  /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
+  /**
+   * Returns the environment's deliveries that are ready but waiting for CPU in this process, or null if there are none.
+   */
   pressure(environmentId: number): Pressure | null;
 }
 
-/** Tells workers elsewhere that deliveries are due. A wake-up only: losing it delays nothing by more than a sweep. */
+/**
+ * Wakes workers in other processes when deliveries are due. If a wake-up is lost, the next sweep finds the deliveries.
+ */
 export interface WakeQueue {
   announce(deliveries: DeliveryKey[]): void;
 }
 
-/** Where accepted deliveries go: into the lane of this process, or to whoever claims them. Connected by the delivery context. */
+/**
+ * Targets for accepted deliveries: the local scheduler of this process, or the queue that wakes other workers. The
+ * delivery context registers both.
+ */
 export abstract class DeliverySinks {
-  /** Connects the worker of this process. */
+  /** Registers the worker of this process. */
   abstract attachScheduler(scheduler: Scheduler): void;
 
-  /** Connects the queue that wakes workers elsewhere. */
+  /** Registers the queue that wakes workers in other processes. */
   abstract attachWakeQueue(wakeQueue: WakeQueue): void;
 }

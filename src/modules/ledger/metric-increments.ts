@@ -1,42 +1,47 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
 /**
- * Fragments of the ledger's statements that feed metrics and pull consumers: both are written by the commit that they
- * tell of, so neither can miss it or tell of one that never was.
+ * SQL fragments that write metrics and pull items. They are part of the commit that they describe, so they can neither
+ * miss it nor report a commit that never happened.
  */
 
-/** Puts the rows of `source` where their targets' consumers fetch them, in the order of this transaction. */
+/** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
 export const pullItems = (source: string): string => `
   insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
   select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on, endpoint_id, replayed
   from ${source}`;
 
-/** What an entry of a part says, as bits; one with a duration was an attempt besides. */
+/** Bits of a metric entry. An entry with a duration also counts as an attempt. */
 export const RECEIVED = 1;
 export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/** What another entry of the same commit says for the whole environment: an endpoint received it, or counts its delivery. */
+/**
+ * Marks an entry whose event or delivery is already counted for the environment by another entry of the same commit.
+ */
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * What happened, for the metrics: one row per environment and commit, with an entry for each of the rows of (environment_id,
- * key_id, other_id, at, what, ms). Either id may be null; without a time it happened now.
+ * SQL that inserts metric increments: one row per environment and commit, with an entry for each row of
+ * (environment_id, key_id, other_id, at, what, ms). Either id may be null. `at` is null for the current time.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
   select environment_id, array_agg(key_id), array_agg(other_id), array_agg(at), array_agg(what), array_agg(ms)
   from (${rows}) part group by environment_id`;
 
-/** A row of what was received for one key and perhaps another one. */
+/** SQL columns of an increment for a received event, for one key and optionally a second one. */
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
-/** `what` of a result in columns (status, duration_ms); one without an attempt was no retry. */
+/**
+ * SQL expression: `what` for a result with the columns (status, duration_ms). A retrying result without an attempt does
+ * not count as a retry.
+ */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
    when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;
 
-/** A row of what failed without an attempt. */
+/** SQL columns of an increment for a delivery that failed without an attempt. */
 export const FAILED_INCREMENT = `environment_id, target_id as key_id, endpoint_id as other_id, null::timestamptz as at, ${FAILED}::smallint as what, null::int as ms`;

@@ -1,14 +1,17 @@
 /**
- * That `d`, a row of due_deliveries, has the key that `k` names: by due_deliveries_pkey, a look-up for each row of `k`.
+ * SQL condition: `d`, a row of due_deliveries, has the key of `k`. It forces one lookup in due_deliveries_pkey for each
+ * row of `k`.
  *
- * The table is a queue, which autovacuum finds empty on any quiet day. A plan that was made then, and is kept by its
- * connection, walks the whole index for every statement instead, since one page costs what a look-up does; behind 50,000
- * waiting deliveries that is 50,000 rows for every group of results. An index is walked from end to end only where its
- * order could serve a merge, and `= any (array[…])` is no order: what is left is the look-up (PostgreSQL's
- * `pathkeys_useful_for_merging`; `test/architecture/plans-of-a-queue`).
+ * The table is a queue, and autovacuum finds it empty on a quiet day. A plan made at that time and cached by its
+ * connection scans the whole index for every statement, because a single page costs the same as a lookup. With 50,000
+ * waiting deliveries, that is 50,000 rows for every group of results.
+ *
+ * PostgreSQL scans a complete index only if its order could serve a merge join, and `= any (array[…])` provides no
+ * order. The lookup is then the only option (PostgreSQL's `pathkeys_useful_for_merging`;
+ * `test/architecture/plans-of-a-queue`).
  */
 export const isOpen = (k: string): string => `${isOpenEvent(k)} and d.ordinal = ${k}.ordinal`;
 
-/** The same of all open deliveries of the event that `k` names. */
+/** Like `isOpen`, for all open deliveries of the event that `k` names. */
 export const isOpenEvent = (k: string): string =>
   `d.environment_id = any (array[${k}.environment_id]) and d.event_id = ${k}.event_id`;

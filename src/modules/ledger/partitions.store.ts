@@ -17,13 +17,13 @@ const TABLES = [
   'inbox_messages',
 ] as const;
 /**
- * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
- * every page that is read for the first time goes to the WAL whole) beside the accepts, for nothing: its statements
- * are planned for keys and do not depend on statistics.
+ * A partition is written once and dropped. A vacuum or analyze after its inserts would rewrite its pages while events
+ * are being accepted (with checksums, the first read of each page writes it completely to the WAL). This has no
+ * benefit, because the statements use keys and do not depend on statistics.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
-/** The day that it is, in days since the epoch: by PostgreSQL's clock and by nobody else's. */
+/** Returns the current day in days since the epoch, by PostgreSQL's clock only. */
 const TODAY: Statement = {
   name: 'partitions_today',
   text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day`,
@@ -32,8 +32,8 @@ const TODAY: Statement = {
 const STEP = 1_000;
 
 /**
- * Ends what is still open of days that have passed, while there is a partition to record it in; held by nobody, since a
- * worker that makes its last attempt records it by itself. A look at every open delivery, each time that retention runs.
+ * Ends open deliveries of past days while there is still a partition to record them in. Claimed deliveries are left
+ * out, because their worker records the last attempt itself. Scans all open deliveries on every retention run.
  */
 const EXPIRE: Statement = {
   name: 'partitions_expire',
@@ -48,7 +48,7 @@ const EXPIRE: Statement = {
     select count(*)::int as count from settled`,
 };
 
-/** Days that have passed, and that something is still open of. */
+/** Returns the past days that still have open deliveries. */
 const OPEN_DAYS: Statement = {
   name: 'partitions_open_days',
   text: `
@@ -61,37 +61,37 @@ const DROPPING: Statement = {
   text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free`,
 };
 
-/** What waits behind a lock that nobody gets holds up every accept, so it waits for a moment only. */
+/** A statement that waits for a table lock blocks every accept behind it, so it may wait only briefly. */
 const LOCK_TIMEOUT_MS = 50;
-/** Between two that are dropped: whoever writes to their tables plans its statements anew. */
+/** Pause between two dropped partitions, because dropping one forces new plans for all statements on its table. */
 const DROP_REST_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Whether partitions of passed days are left because somebody held them. */
+/** The dropped partitions, and whether some remain because their tables were locked. */
 export interface Dropped {
   names: string[];
   isHeldUp: boolean;
 }
 
 /**
- * Partitions by the day on which rows expire. A new one is made aside and attached, which does not block readers and
- * writers. Dropping a passed one locks its parent for a moment: it is given up at once while a long transaction (a
- * backup, say) is in the way, which the next run finds gone.
+ * Partitions by expiry day. A new partition is created separately and then attached, which blocks neither readers nor
+ * writers. Dropping a past one locks its parent briefly. If a long transaction, such as a backup, is in the way, the
+ * drop is abandoned immediately and repeated by the next run.
  */
 @Injectable()
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Makes the partitions that are missing for what is made until `daysAhead` days on and kept for one of these retentions,
-   * whatever becomes of the caller's transaction.
+   * Creates the missing partitions for events accepted up to `daysAhead` days from now and kept for one of these
+   * retentions. Independent of the caller's transaction.
    */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.run(MAKING);
         for (const [day, tables] of await this.missing(retentions, daysAhead)) {
-          // One round trip a day: at the first start there are hundreds of partitions to make.
+          // One round trip per day, because the first start creates hundreds of partitions.
           await this.run(tables.map((table) => making(table, day)).join(';'));
         }
       }),
@@ -99,8 +99,8 @@ export class PartitionsStore {
   }
 
   /**
-   * Makes one of them, and returns whether there was one to make: for nobody who waits, so that neither locks nor a core are
-   * held for more than moments. False, too, when somebody holds its table.
+   * Creates one missing partition in the background, so that locks and CPU are used only briefly. Returns false if none
+   * is missing or if the table is locked.
    */
   async makeNext(retentions: readonly number[], daysAhead: number): Promise<boolean> {
     return this.atOnce(async () => {
@@ -111,7 +111,7 @@ export class PartitionsStore {
     });
   }
 
-  /** Tables by the day that they have no partition of. */
+  /** Returns the tables that lack a partition, by day. */
   private async missing(retentions: readonly number[], daysAhead: number): Promise<[day: number, tables: string[]][]> {
     const existing = new Set((await this.names()).map(({ name }) => name));
     return neededDays(await this.today(), retentions, daysAhead)
@@ -119,24 +119,27 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** Whether there are partitions of days that have passed. What is open of such a day keeps its partitions, so where there are none nothing is. */
+  /**
+   * Returns true if there are partitions of past days. A day with open deliveries keeps its partitions, so without such
+   * partitions there are no open deliveries of past days either.
+   */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));
   }
 
-  /** Days that have passed of which something is still open, in days since the epoch. Looks at every open delivery. */
+  /** Returns the past days with open deliveries, in days since the epoch. Scans all open deliveries. */
   async openDays(): Promise<number[]> {
     return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
   }
 
-  /** Ends one step of what is open of days that have passed, as `failed` with reason `expired`; returns how many. */
+  /** Ends one step of the open deliveries of past days, as `failed` with reason `expired`. Returns their number. */
   async expire(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(EXPIRE);
     return row?.count ?? 0;
   }
 
-  /** Drops the partitions of the days that have passed, but for those of `keptDays`. One process at a time. */
+  /** Drops the partitions of past days, except those of `keptDays`. Only one process at a time does this. */
   async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
     const today = await this.today();
     const kept = new Set(keptDays.map(compact));
@@ -152,7 +155,7 @@ export class PartitionsStore {
     return { names, isHeldUp: false };
   }
 
-  /** False when somebody holds the table, or another process is at it. */
+  /** Returns false if the table is locked or another process is dropping partitions. */
   private async drop(name: string): Promise<boolean> {
     return this.atOnce(async () => {
       const [lock] = await this.database.query<{ free: boolean }>(DROPPING);
@@ -161,7 +164,7 @@ export class PartitionsStore {
     });
   }
 
-  /** In a transaction that waits for no lock; false when it would have to. */
+  /** Runs `step` in a transaction that waits only briefly for locks. Returns false if it would have to wait longer. */
   private async atOnce(step: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.database.transaction(async () => {
@@ -176,7 +179,7 @@ export class PartitionsStore {
 
   private async today(): Promise<number> {
     const [row] = await this.database.query<{ day: number }>(TODAY);
-    if (row === undefined) throw new Error('PostgreSQL did not say what day it is.');
+    if (row === undefined) throw new Error('PostgreSQL did not return the current day.');
     return row.day;
   }
 
@@ -195,8 +198,9 @@ export class PartitionsStore {
 }
 
 /**
- * In days since the epoch, each once, those that come first at first. Of retentions whose days are partitions of their own all from today on:
- * a shorter one finds them there. Of the others those on which something expires that is made from yesterday on.
+ * Returns the needed days in days since the epoch, without duplicates, earliest first. For retentions with daily
+ * partitions, these are all days from today on, which also covers shorter retentions. For the others, these are the
+ * expiry days of events accepted from yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);
@@ -207,7 +211,7 @@ function neededDays(today: number, retentions: readonly number[], daysAhead: num
 }
 
 const compact = (day: number): string => dateOf(day).replaceAll('-', '');
-/** Of the name of a partition. */
+/** Reads the day from a partition's name. */
 const isBefore = (name: string, day: number): boolean => name.slice(-8) < compact(day);
 const partitionName = (table: string, day: number): string => `${table}_p${compact(day)}`;
 

@@ -4,10 +4,10 @@ import { KeptDays } from './kept-days.contract.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { PartitionsStore } from './partitions.store.js';
 
-/** Partitions are made this many days ahead of need, so that a missed run refuses nothing. */
+/** Number of days for which partitions are created in advance, so that a missed run does not cause rejected events. */
 const DAYS_AHEAD = 4;
 
-/** The days of which the ledger has partitions. */
+/** The daily partitions of the ledger. */
 @Injectable()
 export class Partitions extends KeptDays {
   private readonly logger = new Logger(Partitions.name);
@@ -20,23 +20,26 @@ export class Partitions extends KeptDays {
     super();
   }
 
-  /** Makes those that are missing for what is accepted today and in the days to come. */
+  /** Creates the missing partitions for today and the coming days. */
   override async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** Makes one of them, in a moment. False when there is none to make, or somebody was in the way: there are days left. */
+  /**
+   * Creates one missing partition. Returns false if none is missing, or if a lock was in the way; there are days left
+   * to try again.
+   */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
-   * Ends what is still open of days that have passed, and drops the partitions of the days before: those of which
-   * something was open stay until the next run, so that what became of it can be seen. Returns true when some could not be
-   * dropped now.
+   * Ends open deliveries of past days and drops the partitions of past days. The partitions of days that still had open
+   * deliveries are kept until the next run, so that the results stay visible. Returns true if some partitions could not
+   * be dropped now.
    */
   async dropPassed(): Promise<boolean> {
-    // Once a day: what comes next looks at every open delivery.
+    // Checked first, because the next step scans all open deliveries. With this check, that happens once a day.
     if (!(await this.store.hasPassed())) return false;
     const openDays = await this.store.openDays();
     await this.expire(openDays);
@@ -44,7 +47,7 @@ export class Partitions extends KeptDays {
     if (names.length > 0) this.logger.log(`Retention dropped ${names.join(', ')}`);
     if (isHeldUp)
       this.logger.warn(
-        'Partitions of passed days are held by a long transaction, or another process drops them; tried again, in minutes at the latest.',
+        'Partitions of past days are held by a long transaction, or another process drops them; the drop is retried within minutes.',
       );
     return isHeldUp;
   }
@@ -56,7 +59,6 @@ export class Partitions extends KeptDays {
       count = await this.store.expire();
       this.metrics.expired(count);
     }
-    if (expired > 0)
-      this.logger.warn(`Retention ended ${expired} deliveries as expired that had not reached their targets.`);
+    if (expired > 0) this.logger.warn(`Retention ended ${expired} undelivered deliveries as expired.`);
   }
 }

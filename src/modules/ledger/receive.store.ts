@@ -25,7 +25,7 @@ import {
   receivedIncrement,
 } from './metric-increments.js';
 
-/** A received event with where each of its deliveries goes first. */
+/** A received event with the routing decision for each of its deliveries. */
 export interface Received {
   event: ReceivedEvent;
   admissions: readonly (Admission | 'pull')[];
@@ -42,7 +42,7 @@ const DELIVERIES = `
   select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
     as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)`;
 
-/** What is pulled counts as delivered the moment that it is there. */
+/** Pulled deliveries count as delivered as soon as they are available to pull. */
 const SETTLED_AT_ONCE = `
   p as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
@@ -56,8 +56,8 @@ const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
 /**
- * Inserts what `i` (events with their requests) and `d` (their deliveries) hold. A group in which everything is sent is not asked for
- * what is pulled: looking is a good part of what a small one costs.
+ * SQL that inserts the rows of `i` (events with their requests) and `d` (their deliveries). A group without pulled
+ * deliveries omits the part for them, because evaluating it is a large part of a small group's cost.
  */
 const inserts = (isPulled: boolean): string => `
   e as (
@@ -84,13 +84,16 @@ const due = (isPulled: boolean): string => `
          admission = 'park', 0, 0, null, false, false
   from d ${isPulled ? `where admission <> 'pull'` : ''}`;
 
-/** Events, their requests, and their deliveries, of one group in one statement and so in one commit. Inserts only. */
+/** The events, requests and deliveries of a group in one statement, and therefore in one commit. Inserts only. */
 const receive = (isPulled: boolean): Statement => ({
   name: `ledger_receive${isPulled ? '_pulled' : ''}`,
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
-/** The same for groups in which idempotency keys stand: see `ledger_accept_once` and, for the sub-select, `ledger_fan_out_once`. */
+/**
+ * Like `receive`, for groups with idempotency keys: see `ledger_accept_once` and, for the subselect,
+ * `ledger_fan_out_once`.
+ */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
@@ -109,7 +112,7 @@ const receiveOnce = (isPulled: boolean): Statement => ({
 const [RECEIVE, RECEIVE_PULLED] = [receive(false), receive(true)];
 const [RECEIVE_ONCE, RECEIVE_ONCE_PULLED] = [receiveOnce(false), receiveOnce(true)];
 
-/** The statement that accepts what endpoints receive. */
+/** Statements that accept received events. */
 @Injectable()
 export class ReceiveStore {
   constructor(
@@ -117,7 +120,10 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. `keyTtlMs` is for keys that do not say how long they are kept. */
+  /**
+   * Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. `keyTtlMs`
+   * is the lifetime of keys that do not specify their own.
+   */
   async insert(
     group: readonly Received[],
     claimant: Id | null,

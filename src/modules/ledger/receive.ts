@@ -12,7 +12,9 @@ import { Partitions } from './partitions.js';
 import { type Received, ReceiveStore } from './receive.store.js';
 import { RecordResults } from './record.js';
 
-/** Accepts what endpoints receive: like what is sent, but an event has a raw request and any number of deliveries. */
+/**
+ * Accepts received events. In contrast to a sent event, a received one has a raw request and any number of deliveries.
+ */
 @Injectable()
 export class Receive {
   private readonly group: AcceptGroup<ReceivedEvent>;
@@ -36,7 +38,7 @@ export class Receive {
     });
   }
 
-  /** As `Ledger.receive`. */
+  /** See `Ledger.receive`. */
   receive(event: ReceivedEvent): Promise<void> {
     return this.idempotent.hold(event.idempotency?.request ?? null, () =>
       this.database.isAccompanied() ? this.group.within(event) : this.group.add(event),

@@ -1,17 +1,20 @@
 import type { Id } from '#kernel/ids.js';
 import type { DeliveryKey } from './claims.contract.js';
 
-/** What an attempt came to, or what was decided without one (`attempt` is null). */
+/** The result of an attempt, or a decision made without one (`attempt` is null). */
 export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /** In how many milliseconds from the commit the next attempt is due; for `retrying`. By PostgreSQL's clock, whatever the worker's shows. */
+  /**
+   * For `retrying`: milliseconds from the commit to the next attempt, measured by PostgreSQL's clock so that the
+   * worker's clock does not matter.
+   */
   dueInMs: number | null;
-  /** True when the delivery waits for its target rather than for a time. */
+  /** True if the delivery waits behind its target's gate instead of for a time. */
   parked: boolean;
   attemptsUsed: number;
-  /** True when it was put where its target's consumer fetches it. */
+  /** True if the delivery was made available for the target's consumer to pull. */
   pulled: boolean;
   /** False for an ad-hoc URL, which has no metrics. */
   counted: boolean;
@@ -22,13 +25,16 @@ export interface DeliveryResult extends DeliveryKey {
     httpStatus: number | null;
     error: string | null;
     excerpt: string | null;
-    /** What was sent and answered, as JSON; left out where nothing is kept of it. */
+    /** Request and response as JSON; absent if they are not stored. */
     exchange?: string | null;
   } | null;
 }
 
-/** What came of deliveries. */
+/** Results of deliveries. */
 export abstract class Results {
-  /** Resolves to false when the claim was lost and the result was not written. Waits out an absent storage. */
+  /**
+   * Stores a result. Resolves to false if the claim was lost, so that nothing was written. Retries until storage is
+   * available.
+   */
   abstract record(result: DeliveryResult): Promise<boolean>;
 }

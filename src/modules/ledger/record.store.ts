@@ -39,14 +39,17 @@ const waiting = (result: string): string => `
     returning ${ROW}, ${result}
   ),`;
 
-/** Every row of a group, whatever became of it. */
+/** SQL for all rows of a group, regardless of their result. */
 const rows = (columns: string, isRetrying: boolean): string =>
   `select ${columns} from ended${isRetrying ? ` union all select ${columns} from waiting` : ''}`;
 
 /**
- * Writes a group of results where their claims still hold (due_deliveries_pkey): attempts, and either the settled
- * delivery in place of the due one, or the time of the next attempt. A superseded or withdrawn delivery is not retried.
- * A group without retries, without what is pulled, or without exchanges, is not asked for them: looking is most of the cost of a healthy one.
+ * Returns the statement that writes a group of results whose claims are still valid (due_deliveries_pkey): the
+ * attempts, and either a settled delivery that replaces the due one, or the time of the next attempt. A superseded,
+ * cancelled or erased delivery is not retried.
+ *
+ * A group without retries, pulled deliveries or exchanges omits the parts for them, because evaluating these is most of
+ * the cost of a healthy group.
  */
 function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
@@ -73,7 +76,7 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   return { name, text };
 }
 
-/** What a group of results has. */
+/** The kinds of results in a group. */
 interface Shape {
   isRetrying: boolean;
   isPulled: boolean;
@@ -101,18 +104,18 @@ function statementFor(results: readonly DeliveryResult[]): { statement: Statemen
   };
 }
 
-/** Statements that record. */
+/** Statements that record results. */
 @Injectable()
 export class RecordStore {
   constructor(private readonly database: Database) {}
 
-  /** Writes the results; returns which of them held their claim, as `eventId/ordinal`. */
+  /** Writes the results. Returns those whose claim was still valid, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
     const { statement, values } = this.statement(results);
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** The same for who takes it along: its rows are for `heldOf`. */
+  /** Returns the statement for a caller that runs it together with its own. Pass its rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, isTold } = statementFor(results);
     const values = [
@@ -139,12 +142,12 @@ export class RecordStore {
   }
 }
 
-/** A result whose claim held. */
+/** A result whose claim was still valid. */
 export interface HeldRow {
   event_id: string;
   ordinal: number;
 }
 
-/** As `eventId/ordinal`. */
+/** Returns the results as `eventId/ordinal`. */
 export const heldOf = (rows: readonly HeldRow[]): Set<string> =>
   new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));

@@ -8,26 +8,32 @@ import { type DeliveryResult, Results } from './record.contract.js';
 import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
-/** One group is written at a time. With 256 a fan-out as fast as it goes outran them, filled the lane with what was sent already, and what came then waited in the table for seconds. */
+/**
+ * Only one group is written at a time. With 256 items per group, a fast fan-out outran the groups: the local scheduler
+ * was full of deliveries that were already sent, and new ones waited in the table for seconds.
+ */
 const GROUP_ITEMS_MAX = 1_024;
-/** Nobody waits for a recorded attempt, so it may wait for company. */
+/** Linger in milliseconds. No client waits for a recorded attempt, so a delay is acceptable. */
 const LINGER_MS = 20;
-/** Results that go along with a commit of accepts: more of them are worth one of their own. */
+/**
+ * Maximum number of results that may share the commit of a group of accepts. A larger number justifies a commit of its
+ * own.
+ */
 const RIDING_MAX = 32;
-/** After a ride that failed, results keep away from accepts for so long: what made it fail may not have passed. */
+/** After a shared commit failed, results are not added to accepts for this time, because the cause may persist. */
 const APART_MS = 1_000;
-/** Nor for the next one, which is seconds away. */
+/** Linger of retrying results. It can be longer, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
-/** Results on their way into a commit of somebody else's. */
+/** Results that are added to the commit of another group. */
 export interface ResultsRide extends PiggybackStatement {
-  /** The ride is over; nothing happens where they arrived. */
+  /** Ends the sharing. Has no effect on results that were already committed. */
   over(isFailed: boolean): void;
 }
 
 /**
- * The group commit of what came of deliveries. What is tried again is written in groups of its own: a few failures a second would
- * otherwise have every group of healthy deliveries pay for the dearer statement.
+ * Group commit of delivery results. Results that are retried have separate groups. Otherwise, a few failures per second
+ * would make every group of successful deliveries use the more expensive statement.
  */
 @Injectable()
 export class RecordResults extends Results implements OnApplicationShutdown {
@@ -51,8 +57,8 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   }
 
   /**
-   * Results that wait, for a commit that is made anyway; null where there are none, or more than go along. Whoever takes them says
-   * when his is over, whichever way: what has not arrived by then is written as ever.
+   * Returns waiting results to add to a commit that takes place anyway, or null if there are none or too many. The
+   * caller must call `over` in every case. Results that were not committed by then are written as usual.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)
@@ -72,7 +78,7 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     };
   }
 
-  /** Waits until everything that was handed in is committed. */
+  /** Waits until all pending results are committed. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.ending.drained(), this.retrying.drained()]);
   }
@@ -106,7 +112,7 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     return isHeld;
   }
 
-  /** One result that PostgreSQL refuses must not fail those that travelled with it. */
+  /** Writes the results one by one, so that a result that PostgreSQL rejects does not make the others fail. */
   private async oneByOne(results: DeliveryResult[], error: unknown): Promise<(boolean | Error)[]> {
     if (results.length === 1) return [error as Error];
     const written: (boolean | Error)[] = [];

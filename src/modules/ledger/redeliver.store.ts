@@ -14,14 +14,14 @@ import type {
   Whereabouts,
 } from './redelivery.contract.js';
 
-/** Dead letters that one statement sends again. */
+/** Maximum number of dead letters that one statement sends again. */
 export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Makes a new delivery for each picked (environment, event, target), numbered behind the event's others. What was
- * there for that target is superseded: it no longer counts for the event's status; an open one ends here, or with the
- * attempt that it is in.
+ * SQL that creates a new delivery for each picked (environment, event, target), numbered after the event's existing
+ * ones. Existing deliveries to that target are superseded: they no longer count for the event's status, and open ones
+ * end now, or with their attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -61,33 +61,36 @@ const renew = (picked: string): string => `
   )
   select count(*)::int as count from made`;
 
-/** A delivery that can be sent again, and where to go on behind it. */
+/** A delivery that can be sent again, with its position for the next step. */
 export interface Sendable extends Redelivered, Addressee {
   endpointId: Id | null;
-  /** The application's endpoint that shares the target; `endpointId` may also be what received the event. */
+  /**
+   * The application's endpoint that shares the target. In contrast, `endpointId` may also be the endpoint that received
+   * the event.
+   */
   applicationEndpointId: Id | null;
   ordinal: number;
 }
 
-/** A dead letter, and whether a transform dropped its event: an earlier build replayed such events. */
+/** A dead letter, and whether a transform dropped its event. Older builds replayed such events. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
-/** A step's place: dead letters behind this one. */
+/** Start of a step: dead letters after this one. */
 export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
 
-/** What `Sendable` has of the event `e` and of the delivery `d`. */
+/** SQL columns of `Sendable`, from the event `e` and the delivery `d`. */
 const SENDABLE = `
   d.event_id as "eventId", d.expires_on::text as "expiresOn", d.target_id as "targetId", d.endpoint_id as "endpointId", d.ordinal,
   case when e.direction = 'outbound' then d.endpoint_id end as "applicationEndpointId",
   e.direction = 'outbound' and e.url is not null as "isAdHoc"`;
 
-/** events_pkey of the one partition. */
+/** Index: events_pkey of one partition. */
 const ADMIT: Statement = {
   name: 'redeliver_admit',
   text: `update events set disposition = null where environment_id = $1 and id = $2 and expires_on = $3::date and disposition = 'quarantined'`,
 };
 
-/** Wherever it went: by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** All targets that the event went to. Indexes: events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const OF_EVENT: Statement = {
   name: 'redeliver_of_event',
   text: `
@@ -102,7 +105,10 @@ const OF_EVENT: Statement = {
     where e.environment_id = $1 and e.id = $2 and not ${isDropped('e')}`,
 };
 
-/** Where some events went, or only where they ended undelivered: by events_pkey, messages_pkey, due_deliveries_pkey and deliveries_pkey of each. */
+/**
+ * All targets that the events went to, or only those where they were not delivered. Indexes for each event:
+ * events_pkey, messages_pkey, due_deliveries_pkey and deliveries_pkey.
+ */
 const OF_EVENTS: Statement = {
   name: 'redeliver_of_events',
   text: `
@@ -122,7 +128,7 @@ const OF_EVENTS: Statement = {
     order by p.position`,
 };
 
-/** To the given targets, due in the given order. */
+/** Sends events to the given targets, due in the given order. */
 const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`
@@ -131,8 +137,9 @@ const TO: Statement = {
 };
 
 /**
- * Two replays of one event at the same moment would take the same number: they stand in line. What follows is a few keys
- * in tables of any size, and the connection is an ordinary one: until its end the transaction is planned for that.
+ * Serializes the replays of an environment, because two concurrent replays of one event would use the same number. Also
+ * sets planner options for the rest of the transaction: the following statements look up a few keys in tables of any
+ * size, over a connection with default options.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',
@@ -142,7 +149,7 @@ const LOCK: Statement = {
            set_config('enable_bitmapscan', 'off', true)`,
 };
 
-/** By deliveries_status_idx, oldest first, a step at a time; events_pkey of the one partition for each of them. */
+/** Oldest first, in steps. Indexes: deliveries_status_idx, and events_pkey of one partition for each row. */
 const DEAD_LETTERS: Statement = {
   name: 'redeliver_dead_letters',
   text: `
@@ -156,23 +163,23 @@ const DEAD_LETTERS: Statement = {
     order by d.event_id, d.ordinal`,
 };
 
-/** Statements that send again. */
+/** Statements that send events again. */
 @Injectable()
 export class RedeliverStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs `work` in a transaction; inside the caller's unit of work it is part of that. */
+  /** Runs `work` in a transaction, or as part of the caller's unit of work. */
   transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.database.transaction(work);
   }
 
-  /** Where an event went, inside the caller's transaction. */
+  /** Returns the targets that an event went to. Runs inside the caller's transaction. */
   async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
     await this.standInLine(tenant.environmentId);
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
   }
 
-  /** Where some events went, in their order, inside the caller's transaction. */
+  /** Returns the targets that the events went to, in the order of the events. Runs inside the caller's transaction. */
   async whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
@@ -190,7 +197,9 @@ export class RedeliverStore {
     ]);
   }
 
-  /** The next dead letters of a selection, at most `DEAD_LETTERS_STEP`, inside the caller's transaction. */
+  /**
+   * Returns the next dead letters of a selection, at most `DEAD_LETTERS_STEP`. Runs inside the caller's transaction.
+   */
   async deadLetters(
     tenant: Tenant,
     { sinceMs = 0, targetId, endpointId }: Redelivery,
@@ -207,12 +216,12 @@ export class RedeliverStore {
     ]);
   }
 
-  /** Inside the caller's transaction. */
+  /** Runs inside the caller's transaction. */
   async admit(environmentId: number, { id, expiresOn }: StoredEvent): Promise<void> {
     await this.database.query(ADMIT, [environmentId, id, expiresOn]);
   }
 
-  /** Inside the caller's transaction. */
+  /** Runs inside the caller's transaction. */
   async to(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     await this.standInLine(environmentId);
     const [row] = await this.database.query<{ count: number }>(TO, [
@@ -225,12 +234,12 @@ export class RedeliverStore {
     return row?.count ?? 0;
   }
 
-  /** Runs `work` once what was made is committed. */
+  /** Runs `work` after the commit. */
   afterCommit(work: () => void): void {
     this.database.afterCommit(work);
   }
 
-  /** Until the end of the caller's transaction no other replay of the environment makes deliveries. */
+  /** Blocks other replays of the environment until the caller's transaction ends. */
   async standInLine(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [`redeliver ${environmentId}`]);
   }

@@ -15,7 +15,7 @@ import {
   type Whereabouts,
 } from './redelivery.contract.js';
 
-/** Sends again, and wakes the dispatcher of this process once that is committed. */
+/** Sends events again, and wakes the dispatcher of this process after the commit. */
 @Injectable()
 export class Redeliver extends Redeliveries {
   constructor(
@@ -69,7 +69,7 @@ export class Redeliver extends Redeliveries {
 
   override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
-    // Outside of the caller's unit of work, which the dispatcher's loop would otherwise go on in.
+    // Outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
     if (count > 0) this.store.afterCommit(() => this.outlet.notifyUnclaimed());
     return count;
   }
@@ -90,7 +90,10 @@ export class Redeliver extends Redeliveries {
     };
   }
 
-  /** What an addressee does not take stays what it is: a new delivery would fail at once, and the dead letter be gone. */
+  /**
+   * Skips addressees that accept no deliveries. A new delivery would fail immediately, and the dead letter would be
+   * lost.
+   */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],
@@ -112,7 +115,7 @@ export class Redeliver extends Redeliveries {
   }
 }
 
-/** Asks once about each addressee. */
+/** Caches the result for each addressee. */
 function once(obstacleOf: FindObstacle): FindObstacle {
   const known = new Map<string, Promise<string | null>>();
   return (addressee) => {

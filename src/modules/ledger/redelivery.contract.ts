@@ -1,78 +1,84 @@
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** Which dead letters to send again. */
+/** Selects dead letters to send again. */
 export interface Redelivery {
-  /** Dead letters of one target, or of all. */
+  /** Only dead letters of this target. */
   targetId?: Id;
-  /** Dead letters of what one endpoint received. */
+  /** Only dead letters of events that this endpoint received. */
   endpointId?: Id;
-  /** Dead letters of events received at or after this time, in milliseconds since the epoch. */
+  /** Only dead letters of events accepted at or after this time, in milliseconds since the epoch. */
   sinceMs?: number;
 }
 
-/** An event and a target that it is sent to again. */
+/** An event, and a target to send it to again. */
 export interface Redelivered {
   eventId: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   targetId: Id;
   endpointId: Id | null;
 }
 
-/** Where deliveries went. */
+/** The addressee of a delivery. */
 export interface Addressee {
   targetId: Id;
-  /** The application's endpoint that shares the target with others; null without one. */
+  /** The application's endpoint that shares the target with other endpoints; null if there is none. */
   endpointId: Id | null;
-  /** True for a URL that is no stored destination. */
+  /** True for an ad-hoc URL, which is not a stored destination. */
   isAdHoc: boolean;
 }
 
-/** Why an addressee takes no deliveries now, in a sentence; null while it does. */
+/** Returns a sentence that says why an addressee accepts no deliveries at present, or null if it accepts them. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
-/** Picks some of the places where an event went. Throws where none should be sent to. */
+/** Picks some of the addressees of an event. Throws if none should be used. */
 export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
 
-/** An event, and where it is stored. */
+/** An event and its partition. */
 export interface StoredEvent {
   id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
 }
 
-/** Which deliveries of events are meant. */
+/** Filter for the deliveries of events. */
 export interface Whereabouts {
-  /** Only those that ended `failed` or `dlq`; all otherwise. */
+  /** Only deliveries that ended as `failed` or `dlq`; otherwise all. */
   isUndelivered: boolean;
-  /** Of those also the ones that were cancelled. */
+  /** With `isUndelivered`: also include cancelled deliveries. */
   includesCancelled: boolean;
-  /** Only those to this target; null for any. */
+  /** Only deliveries to this target; null for any target. */
   targetId: Id | null;
 }
 
 /** A delivery of an event that can be sent again. */
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** The application's endpoint that shares the target; `endpointId` may also be what received the event. */
+  /**
+   * The application's endpoint that shares the target. In contrast, `endpointId` may also be the endpoint that received
+   * the event.
+   */
   applicationEndpointId: Id | null;
-  /** True when there is no payload to send: it was erased, or a transform dropped the event. */
+  /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
 }
 
-/** What became of sending again. */
+/** The result of sending events again. */
 export interface Resent {
-  /** How many deliveries were made. */
+  /** Number of deliveries created. */
   made: number;
-  /** How many were left where they are, since their addressee takes nothing, or a transform dropped the event. */
+  /** Number of deliveries skipped, because their addressee accepts none or a transform dropped the event. */
   left: number;
-  /** Why the first addressee takes nothing; null when all take deliveries. */
+  /** Why the first such addressee accepts no deliveries; null if all accept them. */
   obstacle: string | null;
 }
 
-/** Sending again: the same event makes a new delivery. */
+/** Sends events again. Each time, the event gets a new delivery. */
 export abstract class Redeliveries {
-  /** Sends an event again to what `choose` picks of where it went, whatever became of it. An event that went nowhere offers no choice. */
+  /**
+   * Sends an event again to those of its earlier addressees that `choose` picks, regardless of the earlier results. For
+   * an event without deliveries there are no addressees to choose from.
+   */
   abstract redeliverEvent(
     tenant: Tenant,
     eventId: Id,
@@ -80,12 +86,15 @@ export abstract class Redeliveries {
     choose: ChooseAddressees,
   ): Promise<Resent>;
 
-  /** Sends dead letters again: inside the caller's unit of work all of them or none, otherwise in steps that commit one by one. */
+  /**
+   * Sends dead letters again. Inside the caller's unit of work, all of them or none; otherwise in steps that commit
+   * separately.
+   */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
 
   /**
-   * Where events went, in their order. Inside the caller's transaction, until whose end no other replay of the environment makes
-   * deliveries.
+   * Returns the addressees of the given events, in the order of the events. Runs inside the caller's transaction and
+   * blocks other replays of the environment until the transaction ends.
    */
   abstract whereabouts(
     environmentId: number,
@@ -93,40 +102,48 @@ export abstract class Redeliveries {
     which: Whereabouts,
   ): Promise<SendableRow[]>;
 
-  /** Clears the disposition of a quarantined event, inside the caller's transaction, so that its status is that of its deliveries from now on. */
+  /**
+   * Clears the disposition of a quarantined event inside the caller's transaction. From then on, the event's status is
+   * derived from its deliveries.
+   */
   abstract admit(environmentId: number, event: StoredEvent): Promise<void>;
 
-  /** Sends events again to the given targets, inside the caller's transaction; returns how many deliveries were made. */
+  /**
+   * Sends events again to the given targets inside the caller's transaction. Returns the number of deliveries created.
+   */
   abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
 }
 
-/** Which failed deliveries to look at: those of some targets, of events from one id to before another. */
+/** Failed deliveries at some targets, for a range of event ids. The end of the range is exclusive. */
 export interface FailedRange {
   environmentId: number;
   targetIds: readonly Id[];
   beforeId: Id;
   fromId: Id;
-  /** Only those in this state; null for both. */
+  /** Only deliveries in this state; null for both states. */
   status: string | null;
 }
 
-/** A delivery that ended without being delivered, and that no later one stands for. */
+/** A delivery that ended without success and was not superseded by a later one. */
 export interface FailedRow {
   eventId: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   targetId: Id;
   endpointId: Id | null;
   reason: string | null;
-  /** True when there is no payload to send: it was erased, or a transform dropped the event. */
+  /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
 }
 
-/** What failed at targets, for sending it again. */
+/** Failed deliveries of targets, as needed to send them again. */
 export abstract class FailedDeliveries {
-  /** Newest first. Inside the caller's transaction, until whose end no other replay of the environment makes deliveries. */
+  /**
+   * Lists failed deliveries, newest first. Runs inside the caller's transaction and blocks other replays of the
+   * environment until the transaction ends.
+   */
   abstract page(range: FailedRange, limit: number): Promise<FailedRow[]>;
 
-  /** How many there are, of one endpoint or of any; counts up to `max`. */
+  /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */
   abstract count(range: FailedRange, endpointId: Id | null, max: number): Promise<number>;
 }

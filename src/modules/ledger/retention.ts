@@ -7,12 +7,15 @@ import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
-/** Between two partitions that are made. Each has whoever writes to its table plan its statements anew. */
+/** Pause between two created partitions. Each forces new plans for all statements on its table. */
 const STEP_REST_MS = 200;
-/** What holds a partition is mostly gone at once (another process that starts, a vacuum): only a backup takes long. */
+/**
+ * Pauses before a retry. Most locks on a partition are brief (another process that starts, a vacuum); only a backup
+ * takes long.
+ */
 const AGAIN_MS = { first: 2_000, max: 300_000 };
 
-/** Keeps the ledger's partitions: those that are needed exist, those whose day has passed are dropped. */
+/** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -4,8 +4,8 @@ import { isStorageAway } from '#kernel/database/database.js';
 const BACKOFF_MS_MAX = 2_000;
 
 /**
- * Repeats `work` for as long as storage is away: for what has happened already, and must be written down whenever that is
- * possible again. `what` is for the log. Throws what `work` throws for another reason.
+ * Repeats `work` while storage is unavailable. For facts that have already happened and must be recorded as soon as
+ * possible. `what` is a name for the log. Rethrows other errors of `work`.
  */
 export async function untilStored<R>(logger: Logger, what: string, work: () => Promise<R>): Promise<R> {
   for (let failures = 0; ; failures += 1) {

@@ -1,13 +1,16 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Who is alive. A claim by anyone else is no claim. */
+/** Registry of live workers. A claim is valid only while its worker is registered. */
 export abstract class WorkerRegistry {
-  /** Registers or renews all of these names of one worker; returns those that live. Any other was declared dead, and is to be replaced. */
+  /**
+   * Registers or renews all ids of one worker. Returns the ids that are alive. All others were declared dead and must
+   * be replaced.
+   */
   abstract beat(worker: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>>;
 
-  /** Frees the claims of workers whose lease has ended; returns how many deliveries that freed. */
+  /** Frees the claims of workers whose lease has expired. Returns the number of freed deliveries. */
   abstract reap(): Promise<number>;
 
-  /** Leaves: frees what this worker still holds. */
+  /** Unregisters a worker id and frees its remaining claims. */
   abstract remove(id: Id): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** A beat that takes longer is no better than none: the next one comes in two seconds, the lease lasts ten. */
+/** A slower heartbeat is useless: the next one follows after two seconds, and the lease lasts ten. */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {
@@ -21,8 +21,8 @@ const RENEW: Statement = {
 };
 
 /**
- * Frees what is claimed by nobody who is alive, also by claimants that are in no table at all: rows that a worker
- * committed after it was declared dead. A look at every open delivery; a few milliseconds at 100,000 of them.
+ * Frees claims whose worker is not alive. This includes claims under ids that are not in the table: rows that a worker
+ * committed after it was declared dead. Scans all open deliveries, which takes a few milliseconds for 100,000 of them.
  */
 const REAP: Statement = {
   name: 'presence_reap',
@@ -43,7 +43,7 @@ const LEAVE: Statement = {
     update due_deliveries set claimed_by = null where claimed_by = $1`,
 };
 
-/** The table of workers. */
+/** Statements on the table of workers. */
 @Injectable()
 export class WorkerRegistryStore extends WorkerRegistry {
   private readonly registered = new Set<Id>();

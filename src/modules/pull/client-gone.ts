@@ -1,7 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-/** A signal that aborts when the client goes away before it is answered. After the answer it aborts too, which means nothing. */
+/**
+ * An AbortSignal that aborts if the client disconnects before the response. It also aborts after the response, which
+ * has no effect.
+ */
 export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal => {
   const gone = new AbortController();
   context

@@ -15,7 +15,7 @@ const TYPES = new Map([
 ]);
 const ENDPOINT = lowestIdAt(20);
 
-/** Feeds where one endpoint in environment 1 has routes to these destinations. */
+/** Feeds, where one endpoint in environment 1 has routes to these destinations. */
 function feedsWith(...routes: Id[]): Feeds {
   const targets = {
     ofDestination: async (environmentId: number, id: Id) =>
@@ -37,7 +37,7 @@ const refusal = (feeds: Feeds, text: string, tenant = TENANT): Promise<unknown> 
     .catch((error: unknown) => (error instanceof ApiError ? `${error.type}: ${error.message}` : error));
 
 describe('Feeds', () => {
-  it('finds everything of a pull destination, a disabled one too', async () => {
+  it('finds all items of a pull destination, also of a disabled one', async () => {
     expect(await feedsWith().find(TENANT, showId('dst', PULL))).toEqual({
       environmentId: 1,
       keyId: PULL,
@@ -51,8 +51,8 @@ describe('Feeds', () => {
     ['only there', [PULL]],
     ['beside others', [HTTPS, PULL]],
     ['twice, by two filters', [PULL, HTTPS, PULL]],
-    ['and to one that was deleted', [DELETED, PULL]],
-  ])('finds what an endpoint received that is routed to a pull destination %s', async (_how, routes) => {
+    ['and to a deleted one', [DELETED, PULL]],
+  ])('finds the items of an endpoint that is routed to a pull destination %s', async (_how, routes) => {
     expect(await feedsWith(...routes).find(TENANT, showId('ep', ENDPOINT))).toEqual({
       environmentId: 1,
       keyId: ENDPOINT,
@@ -68,7 +68,7 @@ describe('Feeds', () => {
     ['an unknown destination', showId('dst', DELETED)],
     ['an unknown endpoint', showId('ep', PULL)],
     ['a destination as an endpoint', showId('ep', PULL)],
-    ['an id with rubbish behind it', `${showId('dst', PULL)}x`],
+    ['an id followed by other text', `${showId('dst', PULL)}x`],
   ])('not_found: %s', async (_what, text) => {
     expect(await refusal(feedsWith(PULL), text)).toMatch(/^not_found: /);
   });
@@ -80,7 +80,7 @@ describe('Feeds', () => {
   });
 
   it.each([
-    ['a destination that is sent to', showId('dst', HTTPS), [], /is not of type pull/],
+    ['a destination that is not pulled', showId('dst', HTTPS), [], /is not of type pull/],
     ['an endpoint without routes', showId('ep', ENDPOINT), [], /no route to a destination of type pull/],
     [
       'an endpoint without a pull destination',

@@ -7,19 +7,22 @@ import { type Target, Targets } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/receiving/contract.js';
 import type { PullPosition } from './place.js';
 
-/** What a consumer reads: everything of a pull destination, or of it what one endpoint received. */
+/** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** The destination or the endpoint that the caller named: each has its own committed position. */
+  /** The destination or endpoint that the caller named. Each has its own committed position. */
   keyId: Id;
   targetId: Id;
-  /** Only what this endpoint received; null for all. */
+  /** Only items that this endpoint received; null for all. */
   endpointId: Id | null;
-  /** Names in lower case of the destination's static headers: what strangers sent under them is not shown. */
+  /**
+   * The destination's static headers, with names in lower case. Headers of the same name in received requests are
+   * hidden.
+   */
   staticHeaders: Readonly<Record<string, string>>;
 }
 
-/** Finds the feed that an id in the path stands for, and speaks its cursors. */
+/** Resolves an id in the path to a feed, and encodes and decodes the feed's cursors. */
 @Injectable()
 export class Feeds {
   constructor(
@@ -28,7 +31,7 @@ export class Feeds {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 404 for what is neither, and 409 for what cannot be pulled from. */
+  /** Throws 404 if there is no such destination or endpoint, and 409 if it cannot be pulled. */
   async find({ environmentId }: Tenant, text: string): Promise<Feed> {
     const destinationId = parseId('dst', text);
     if (destinationId !== null) return this.ofDestination(environmentId, destinationId);
@@ -37,15 +40,15 @@ export class Feeds {
     throw notFound('endpoint or destination');
   }
 
-  /** A cursor of this feed alone. */
+  /** Issues a cursor that is valid for this feed only. */
   cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: PullPosition): string {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
-  /** Throws 400 for a cursor that is malformed, altered, expired or of another feed. */
+  /** Parses a cursor. Throws 400 if it is malformed, altered, expired, or belongs to another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
-    // One of a version that gave out positions alone is of the epoch that it is in.
+    // Cursors of older builds contain only a position, whose first part is the epoch.
     return { position: parts.slice(0, 4).join('.'), epoch: Number(parts[4] ?? parts[0]) };
   }
 
@@ -71,13 +74,15 @@ export class Feeds {
     return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 
-  /** A disabled one can be emptied. */
+  /** A disabled destination is accepted, so that it can be emptied. */
   private isPulled({ type }: Target): boolean {
     return this.targets.adapter(type).pulled;
   }
 }
 
-/** The target too: an endpoint's cursor means nothing at another destination that it is routed to later. */
+/**
+ * Includes the target, because an endpoint's cursor is invalid if the endpoint is routed to another destination later.
+ */
 function cursorQuery({ keyId, targetId }: Feed): CursorQuery {
   return { list: 'pull', filters: { keyId, targetId } };
 }

@@ -1,19 +1,21 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A place in a feed, `epoch.xid.event.ordinal`: right behind that item. Only PostgreSQL compares them. */
+/**
+ * A position in a feed, `epoch.xid.event.ordinal`: directly after that item. Positions are compared only in PostgreSQL.
+ */
 export type Position = string;
 
-/** A position, and the epoch of the database that gave it out. */
+/** A position, and the epoch of the database that issued it. */
 export interface PullPosition {
   position: Position;
   epoch: number;
 }
 
-/** What a place is to the database of now: `ahead` of it, or given out `before` it became another one. */
+/** A position compared with the current database: `ahead` of it, or issued `before` the database's epoch changed. */
 export type Standing = 'current' | 'ahead' | 'before';
 
-/** Before the first item. */
+/** The position before the first item. */
 export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';
 
-/** The event that a position is right behind. */
+/** Returns the event directly before a position. */
 export const eventAt = (position: Position): Id => position.split('.')[2] as Id;

@@ -2,37 +2,40 @@ import { ApiProperty } from '@nestjs/swagger';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { PositionRow } from './positions.store.js';
 
-/** Which page of the list of positions. */
+/** Page of the position list. */
 export class PullPositionsQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of positions to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** What waits to be pulled. */
+/** Items that are waiting to be pulled. */
 export class PullBacklogItem {
-  /** How many items are behind the position. */
+  /** Number of items after the position. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 42 })
   count: number;
 
-  /** True when there are more than were counted: 1,000, or for an endpoint what is its own among the next 5,000 of the destination. */
+  /**
+   * `true` if there may be more items than `count`. Counting stops at 1,000 items. For an endpoint, it also stops after
+   * the destination's next 5,000 items, of which only the endpoint's own are counted.
+   */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** The event that a consumer gets next; null when nothing was found. */
+  /** The event that the consumer gets next; `null` if none was found. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   oldest_event: string | null;
 
-  /** When that one was accepted. */
+  /** When the oldest waiting event was accepted; `null` if there is none. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
   oldest_at: string | null;
 }
 
-/** How far one consumer of a pull destination has come. */
+/** The position of one consumer in a pull destination. */
 export class PullPositionItem {
   /** The pull destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -42,23 +45,29 @@ export class PullPositionItem {
   @ApiProperty({ example: 'Warehouse' })
   name: string;
 
-  /** The destination's status; what a disabled one has can still be pulled. */
+  /** The destination's status. The items of a disabled destination can still be pulled. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 
-  /** The inbound endpoint whose events are pulled by its `ep_` id; null for who pulls everything of the destination. */
+  /**
+   * The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all items of the
+   * destination.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
-  /** The last event that is acknowledged; null while nothing is. */
+  /** The last acknowledged event; `null` if nothing has been acknowledged. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   committed_through: string | null;
 
-  /** When a pull or an ack moved the position last; null while nothing did. A pull that finds nothing new does not move it. */
+  /**
+   * When a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new does not
+   * move it.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
   committed_at: string | null;
 
-  /** What is not acknowledged. */
+  /** Items that are not acknowledged yet. */
   @ApiProperty({ type: PullBacklogItem })
   backlog: PullBacklogItem;
 }
@@ -69,12 +78,12 @@ export class PullPositionPage {
   @ApiProperty({ type: [PullPositionItem] })
   data: PullPositionItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` for the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** A page as the API shows it. */
+/** Returns the API representation of a page. */
 export function presentPositions({
   rows,
   nextCursor,

@@ -4,26 +4,29 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Items behind a position that are counted: of a destination, and of an endpoint among those of others. */
+/**
+ * Maximum number of items counted after a position, and, for an endpoint, maximum number of the destination's items
+ * scanned.
+ */
 export const COUNTED_MAX = 1_000;
 const LOOKED_MAX = 5_000;
 
-/** A place in the list: behind a destination's own row, or behind one of its endpoints. */
+/** Position in the list: after a destination's own row, or after one of its endpoints. */
 export interface ListPlace {
   targetId: Id;
   keyId: Id;
 }
 
-/** Who reads a pull destination, and how far. */
+/** A consumer of a pull destination, and its position. */
 export interface PositionRow extends ListPlace {
   name: string;
   status: 'active' | 'disabled';
-  /** Null where nothing was ever committed. */
+  /** Null if nothing was ever committed. */
   committedThrough: Id | null;
   committedAt: Date | null;
-  /** Items behind the position, as far as they were counted. */
+  /** Number of items after the position, as far as they were counted. */
   waiting: number;
-  /** True when there are more than were counted. */
+  /** True if there may be more. */
   isCapped: boolean;
   oldest: Id | null;
 }
@@ -31,9 +34,9 @@ export interface PositionRow extends ListPlace {
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * destinations_listed_idx for the destinations, pull_positions_pkey for what each committed itself and
- * pull_positions_target_id_idx for the endpoints that read it: of each one more than a page. What waits by pull_items_pkey in
- * its order, at most as many as are counted.
+ * Indexes: destinations_listed_idx for destinations, pull_positions_pkey for their own positions, and
+ * pull_positions_target_id_idx for their endpoints, each one row more than a page. Waiting items are read by
+ * pull_items_pkey in order, up to the maximum count.
  */
 const LIST: Statement = {
   name: 'pull_positions_list',
@@ -73,15 +76,15 @@ const LIST: Statement = {
     order by r.target_id desc, r.key_id <> r.target_id, r.key_id desc`,
 };
 
-/** Behind which nothing lies: the list begins there. */
+/** Greater than every id. The list begins here. */
 const LAST: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Reads how far the consumers of an environment have come. */
+/** Reads the positions of an environment's consumers. */
 @Injectable()
 export class PositionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Newest destination first, each with the endpoints that read it behind it. */
+  /** Newest destination first, each followed by the endpoints that are pulled from it. */
   list(
     environmentId: number,
     types: readonly string[],

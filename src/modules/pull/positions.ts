@@ -7,7 +7,7 @@ import { type PositionRow, PositionsStore } from './positions.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'pull positions', filters: {} };
 
-/** Lists how far the consumers of an environment have come. */
+/** Lists the positions of an environment's consumers. */
 @Injectable()
 export class Positions {
   constructor(
@@ -16,7 +16,7 @@ export class Positions {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Newest destination first. Throws 400 for a cursor of something else. */
+  /** Newest destination first. Throws 400 for a cursor of another list. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,

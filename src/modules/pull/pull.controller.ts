@@ -14,16 +14,16 @@ import { PullService } from './pull.service.js';
 const NAMED = {
   name: 'endpoint',
   description:
-    'The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received.',
+    'The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received.',
   example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const NOT_PULLED = {
-  description: 'The destination is not of type pull, or the endpoint has none or several of that type.',
+  description: 'The destination is not of type pull, or the endpoint routes to no pull destination or to several.',
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** Batches for consumers that no delivery can reach. Reading is free to every key; what moves the position needs scope write. */
-@Section('Pull', 'Batches for consumers behind a firewall: they come and fetch.')
+/** Batches for consumers that Posthorn cannot reach. Every key may read; moving the position requires scope write. */
+@Section('Pull', 'Batches for consumers behind a firewall, which fetch events themselves.')
 @Controller('v1/pull')
 export class PullController {
   constructor(
@@ -36,7 +36,7 @@ export class PullController {
   @ApiOperation({
     summary: 'List pull positions',
     description:
-      'How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id.',
+      'The positions of consumers, newest destination first: every pull destination, even if it was never pulled, followed by each inbound endpoint that was pulled by its own id.',
   })
   @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
   async listPullPositions(
@@ -52,11 +52,11 @@ export class PullController {
   @ApiOperation({
     summary: 'Pull a batch',
     description:
-      'In the order of acceptance, at least once. Without a cursor it starts at the committed position; a `cursor` commits ' +
-      'what came before it and goes on behind it. With a key of scope `read` nothing is committed.',
+      'Events in the order of acceptance, at least once. Without a cursor, the batch starts at the committed position. A `cursor` commits ' +
+      'everything before it and continues after it. With a key of scope `read`, nothing is committed.',
   })
   @ApiParam(NAMED)
-  @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty when there is nothing.' })
+  @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty if none are available.' })
   @ApiConflictResponse(NOT_PULLED)
   async pullEvents(
     @CurrentTenant() tenant: Tenant,
@@ -77,7 +77,7 @@ export class PullController {
   @Scope('write')
   @ApiOperation({
     summary: 'Acknowledge a batch',
-    description: 'Commits everything before the cursor without reading on. Never moves back.',
+    description: 'Commits everything before the cursor without reading further. The position never moves back.',
   })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: Acknowledged, description: 'Committed.' })

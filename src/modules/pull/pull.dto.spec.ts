@@ -24,7 +24,7 @@ const present = (...items: ItemRow[]): string =>
   presentBatch({ items, nextCursor: 'next', consumedAtMs: EDGE_MS + 120 }, { scope: 'write' });
 
 describe('presentBatch', () => {
-  it('shows an event that was sent', () => {
+  it('shows a sent event', () => {
     const id = lowestIdAt(EDGE_MS);
 
     expect(JSON.parse(present(row({ headers: { 'x-tenant': '42' } })))).toEqual({
@@ -48,7 +48,7 @@ describe('presentBatch', () => {
     });
   });
 
-  it('shows an event that was received with its endpoint, and its own id as the webhook-id', () => {
+  it('shows a received event with its endpoint, and with its own id as the webhook-id', () => {
     const {
       data: [item],
     } = JSON.parse(present(row({ direction: 'inbound', url: 'org/stripe' })));
@@ -61,7 +61,7 @@ describe('presentBatch', () => {
     ['spaces and escapes', 'outbound', '{ "a" : "\\u00e9\\/" }'],
     ['a scalar', 'outbound', 'null'],
     ['JSON that was received', 'inbound', '[1e400]'],
-  ] as const)('keeps the very characters of %s', (_what, direction, payload) => {
+  ] as const)('keeps every character of %s', (_what, direction, payload) => {
     const text = present(row({ direction, payload }), row());
 
     expect(text).toContain(`"payload_encoding":"json","payload":${payload}}`);
@@ -69,10 +69,10 @@ describe('presentBatch', () => {
   });
 
   it.each([
-    ['text that is no JSON', { payload: 'a=1&b="2"' }, 'text', 'a=1&b="2"'],
+    ['text that is not JSON', { payload: 'a=1&b="2"' }, 'text', 'a=1&b="2"'],
     ['an empty body', { payload: '' }, 'text', ''],
     ['bytes', { payload: null, body: Buffer.from([0xff, 0, 1]) }, 'base64', '/wAB'],
-  ])('shows %s that was received as a string', (_what, fields, encoding, payload) => {
+  ])('shows a received body of %s as a string', (_what, fields, encoding, payload) => {
     const {
       data: [item],
     } = JSON.parse(present(row({ direction: 'inbound', ...fields })));
@@ -106,7 +106,7 @@ describe('presentBatch', () => {
     },
   );
 
-  it('tells a replay by when it was put here, and not by when the event was stored', () => {
+  it('shows the time at which a replay became available instead of the time at which its event was stored', () => {
     const {
       data: [item],
     } = JSON.parse(present(row({ replayed: true, settledAt: new Date(EDGE_MS + 100) })));
@@ -120,7 +120,7 @@ describe('presentBatch', () => {
   it.each([
     ['behind', EDGE_MS - 5_000, [EDGE_MS, EDGE_MS, EDGE_MS, EDGE_MS + 120]],
     ['ahead', EDGE_MS + 5_000, [EDGE_MS, EDGE_MS + 5_000, EDGE_MS + 5_000, EDGE_MS + 5_000]],
-  ])("shows no stage before the one in front of it when the database's clock is %s", (_what, settledMs, expected) => {
+  ])("shows the stages in ascending order if the database's clock is %s", (_what, settledMs, expected) => {
     const {
       data: [item],
     } = JSON.parse(present(row({ settledAt: new Date(settledMs) })));
@@ -128,7 +128,7 @@ describe('presentBatch', () => {
     expect(Object.values(item.timings)).toEqual(expected);
   });
 
-  it('is valid with nothing in it', () => {
+  it('is valid for an empty batch', () => {
     expect(JSON.parse(presentBatch({ items: [], nextCursor: null, consumedAtMs: 0 }, { scope: 'read' }))).toEqual({
       data: [],
       next_cursor: null,

@@ -5,96 +5,102 @@ import type { Caller } from '#kernel/tenant.js';
 import type { Batch } from './pull.service.js';
 import type { ItemRow } from './pull.store.js';
 
-/** Any JSON: the type of a received body is its provider's business. */
+/** Any JSON value. A received body may have any type that its provider sends. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
   type === 'array' ? { type, items: {} } : { type },
 );
 
-/** How to read on. */
+/** Position and size of the batch to pull. */
 export class PullQuery {
-  /** The `next_cursor` of an earlier answer: commits everything before it and goes on behind it. */
+  /** The `next_cursor` of an earlier response. The pull commits everything before it and continues after it. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return at most; fewer when their payloads come to more than 4 MB. */
+  /** Maximum number of events to return. Fewer are returned if their payloads exceed 4 MB in total. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 
-  /** Seconds to wait for something to arrive when there is nothing. */
+  /** Seconds to wait for events if none are available (long polling). */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 20, default: 0, example: 20 })
   wait?: number;
 }
 
-/** When an event passed each stage, in milliseconds since the epoch. */
+/** Times at which an event passed each stage, in milliseconds since the epoch. */
 export class PullTimings {
-  /** When it came in. */
+  /** When Posthorn received the event. */
   @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_000 })
   edge_at: number;
 
-  /** When it was stored. */
+  /** When the event was stored. */
   @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_004 })
   stored_at: number;
 
-  /** When it was put where it can be pulled; later than `stored_at` for a replay. */
+  /** When the event became available to pull. Later than `stored_at` for a replay. */
   @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_004 })
   processed_at: number;
 
-  /** When this answer was made. */
+  /** When this response was created. */
   @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_120 })
   consumed_at: number;
 }
 
-/** An event as its consumer pulls it. */
+/** An event as a consumer pulls it. */
 export class PullItem {
   /** The event's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What to dedupe on: the same every time that the event comes. */
+  /** Id to deduplicate on. It is the same each time the event is delivered. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   webhook_id: string;
 
-  /** The type that it was sent with, or that its endpoint gave it. */
+  /** The event type given by the sender, or by the endpoint that received the event. */
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** The path of the inbound endpoint that received it; null for an event that was sent. */
+  /** The path of the inbound endpoint that received the event; `null` for a sent event. */
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
-  /** Of this delivery: what can be pulled is `delivered`. */
+  /** Status of this delivery. Every event that can be pulled is `delivered`. */
   @ApiProperty({ enum: ['delivered'], example: 'delivered' })
   status: string;
 
-  /** When it was accepted. */
+  /** When the event was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
-  /** When its payload was erased: `payload` is null then. Absent while it is there. */
+  /** When the payload was erased; `payload` is then `null`. Absent if it was not erased. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 
-  /** Headers that are forwarded with it, lower-case names; a key of scope read is shown `(hidden)` for those that authenticate. */
+  /**
+   * Headers that are forwarded with the event, with names in lower case. For keys of scope read, headers that
+   * authenticate appear as `(hidden)`.
+   */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
-  /** True when it comes by a replay. */
+  /** `true` if this delivery is a replay. */
   @ApiProperty({ example: false })
   replayed: boolean;
 
-  /** When it passed each stage. */
+  /** When the event passed each stage. */
   @ApiProperty({ type: PullTimings })
   timings: PullTimings;
 
-  /** Empty: what waits to be pulled is never tried. */
+  /** Always empty: Posthorn makes no attempts for deliveries that are pulled. */
   @ApiProperty({ type: 'array', items: { type: 'object' }, maxItems: 0, example: [] })
   attempts: never[];
 
-  /** How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text. */
+  /**
+   * Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
+   * not text.
+   */
   @ApiProperty({ enum: ['json', 'text', 'base64'], example: 'json' })
   payload_encoding: string;
 
-  /** The payload, JSON in the very characters that it came in. */
+  /** The payload. JSON is returned character for character as it was accepted. */
   @ApiProperty({ nullable: true, oneOf: ANYTHING, example: { amount: 4200 } })
   payload: unknown;
 }
@@ -105,26 +111,28 @@ export class PullPage {
   @ApiProperty({ type: [PullItem] })
   data: PullItem[];
 
-  /** Pass it as `cursor` once this batch is done with; null only while nothing was ever there. */
+  /** Pass it as `cursor` after this batch is processed. `null` only if no event has ever been available. */
   @ApiProperty({ type: String, nullable: true, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
   next_cursor: string | null;
 }
 
-/** What to commit. */
+/** The cursor to commit. */
 export class AckBody {
-  /** The `next_cursor` of the batch that is done with. */
+  /** The `next_cursor` of the batch that was processed. */
   @ApiProperty({ maxLength: 1024, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
   cursor: string;
 }
 
-/** What an ack answers. */
+/** Response to an ack. */
 export class Acknowledged {
-  /** The last event that is committed now. Later than the cursor's when another consumer committed more. */
+  /**
+   * The last event that is committed now. It is later than the cursor's event if another consumer has committed more.
+   */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   committed_through: string;
 }
 
-/** The batch as JSON text: each payload goes in as the characters that it came in, large integers and all. */
+/** Returns the batch as JSON text. Payloads are inserted verbatim, so large integers keep their digits. */
 export function presentBatch({ items, nextCursor, consumedAtMs }: Batch, caller: Pick<Caller, 'scope'>): string {
   const data = items.map((row) => presentItem(row, consumedAtMs, caller)).join(',');
   return `{"data":[${data}],"next_cursor":${JSON.stringify(nextCursor)}}`;
@@ -150,20 +158,23 @@ function presentItem(row: ItemRow, consumedAtMs: number, caller: Pick<Caller, 's
   return `${JSON.stringify(item).slice(0, -1)},"payload":${json}}`;
 }
 
-/** PostgreSQL's clock may be behind this machine's: no stage is shown before the one in front of it. */
+/**
+ * Returns the times of an event's stages in ascending order. PostgreSQL's clock may be behind this machine's, so each
+ * time is at least that of the stage before.
+ */
 function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: number): PullTimings {
   const edgeAtMs = idTimeMs(eventId);
   const processedAtMs = Math.max(edgeAtMs, settledAt?.getTime() ?? 0);
   return {
     edge_at: edgeAtMs,
-    // It was stored by the commit that put it here, unless that was a replay, long after.
+    // The same commit stored the event and made it available, except for a replay, which happens later.
     stored_at: replayed ? edgeAtMs : processedAtMs,
     processed_at: processedAtMs,
     consumed_at: Math.max(processedAtMs, consumedAtMs),
   };
 }
 
-/** The payload as JSON text. What was sent is JSON; what was received may be anything. */
+/** Returns the payload as JSON text. Sent payloads are JSON; received ones may be anything. */
 function shownPayload({ direction, payload, body, erasedAt }: ItemRow): {
   encoding: 'json' | 'text' | 'base64';
   json: string;

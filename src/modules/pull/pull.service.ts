@@ -12,30 +12,36 @@ import { eventAt, ORIGIN, type Position, type PullPosition, type Standing } from
 import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
-/** How a consumer reads on. */
+/** Options of a read. */
 export interface ReadOn {
-  /** The `next_cursor` of an earlier page: what came before it is committed. */
+  /** The `next_cursor` of an earlier page. Everything before it is committed. */
   cursor?: string;
   limit?: number;
-  /** Seconds. */
+  /** Maximum wait in seconds. */
   wait?: number;
-  /** Whether the cursor commits; a key that may not write only reads. */
+  /** True if the cursor commits. A key that may not write only reads. */
   commits: boolean;
 }
 
-/** A batch, in the order of acceptance. */
+/** A batch in the order of acceptance. */
 export interface Batch {
   items: ItemRow[];
-  /** Null only while nothing was ever there. */
+  /** Null only if no item has ever been available. */
   nextCursor: string | null;
   consumedAtMs: number;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Looks of one request for an endpoint's first item among those of others; the next request goes on from there. */
+/**
+ * Maximum number of reads per request in the search for an endpoint's first item among those of other endpoints. The
+ * next request continues from there.
+ */
 const LOOKS_MAX = 20;
 
-/** At least once, in order: a batch comes again until a consumer passes it by its cursor. */
+/**
+ * Delivers items in order and at least once: a batch is returned again until the consumer acknowledges it by its
+ * cursor.
+ */
 @Injectable()
 export class PullService {
   private readonly itemsRead: Counter;
@@ -48,10 +54,13 @@ export class PullService {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, those read again included.');
+    this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /** Commits up to the cursor, and reads what is behind it or, without one, behind the committed position. */
+  /**
+   * Commits up to the cursor, and returns the items after it. Without a cursor, returns the items after the committed
+   * position.
+   */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -71,20 +80,21 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // Nothing of this feed was passed: whoever comes without a cursor need not look there again.
+    // The scanned items belong to other feeds. Committing this position saves the next read without a cursor from
+    // scanning them again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
     return { items: items.map((row) => shownTo(feed, row)), nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
-  /** Commits up to the cursor; returns the last event that is committed now, which may be a later one. */
+  /** Commits up to the cursor. Returns the last committed event, which may be later than the cursor's. */
   async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
     const feed = await this.feeds.find(tenant, feedId);
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
-  /** Returns the cursor's own position, behind which it goes on, whatever others have committed. */
+  /** Returns the cursor's own position to continue from, regardless of what others have committed. */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const place = this.feeds.placeOf(tenant, feed, cursor);
     if (commits) await this.commit(feed, place);
@@ -98,12 +108,15 @@ export class PullService {
     return through;
   }
 
-  /** A consumer with a cursor of what was lost must not read on: it would never know what it has seen of it. Throws 400. */
+  /**
+   * Rejects a cursor from before a failover or restore. The consumer could not know which items it had already seen.
+   * Throws 400.
+   */
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();
     throw badRequest(
-      'The cursor is of before a failover or a restore of the storage, which may have lost what it has passed. Start again without it.',
+      'The cursor was issued before a failover or a restore of the storage, which may have lost events that the cursor has passed. Start again without it.',
     );
   }
 
@@ -116,7 +129,10 @@ export class PullService {
   }
 }
 
-/** A consumer may trust a header that the destination names: a received request cannot bring it. */
+/**
+ * Removes headers with the names of the destination's static headers from received requests, because consumers may
+ * trust these headers.
+ */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
   return row.direction === 'inbound' && row.headers !== null
     ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }

@@ -9,55 +9,56 @@ import type { Id } from '#kernel/ids.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Position, type PullPosition, type Standing } from './place.js';
 
-/** An item as it is stored, with its event. */
+/** An item as stored in the database, with its event. */
 export interface ItemRow {
   position: Position;
   eventId: Id;
   replayed: boolean;
   direction: 'outbound' | 'inbound';
-  /** The path of the endpoint that received it. */
+  /** The path of the endpoint that received the event. */
   url: string | null;
   eventType: string;
   headers: Record<string, string> | null;
   payload: string | null;
-  /** In place of a payload that is no text. */
+  /** Used instead of `payload` if the payload is not text. */
   body: Buffer | null;
-  /** The message of a fan-out that it belongs to. */
+  /** The message of the fan-out that the event belongs to. */
   messageId: Id | null;
   /** When the payload was erased. */
   erasedAt: Date | null;
-  /** When it was put here. */
+  /** When the item became available to pull. */
   settledAt: Date | null;
 }
 
-/** What one look into a feed found. */
+/** The result of one read of a feed. */
 export interface PullLook {
   items: ItemRow[];
-  /** How far it went: nothing of this feed lies between its start and here but the items. */
+  /** Position up to which the read went. Between its start and here, the feed contains only `items`. */
   through: Position;
-  /** Of the database that was looked at. */
+  /** Epoch of the database that was read. */
   epoch: number;
-  /** True when there is nothing behind `through`. */
+  /** True if there is nothing after `through`. */
   isEnd: boolean;
 }
 
-/** Rows that one look passes: an endpoint that shares a busy destination may own few of them. */
+/** Maximum number of rows scanned per read. An endpoint may own few of a busy destination's items. */
 const ROWS_MAX = 5_000;
-/** Payloads of one page, unless the first is larger by itself. */
+/** Maximum payload bytes of one page, unless the first item alone is larger. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Nothing at or above the oldest running transaction of this database is shown, since that one may still commit something that belongs
- * in front of it: this is what makes a position mean that everything before it was seen.
+ * Hides items at or above the oldest running transaction of this database, because that transaction may still commit
+ * items before them. Therefore, a position guarantees that everything before it was seen.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
- * Each partition in the order of pull_items_pkey, merged: the key of the partitions is not asked for, since a replayed
- * item stands where its event does. The events by events_pkey, those of a fan-out with messages_pkey, when they were offered by deliveries_pkey, of this page
- * only. The payloads are not touched until the page is cut.
+ * Reads each partition in the order of pull_items_pkey and merges them. It does not use the partition key, because a
+ * replayed item is in the partition of its event. For the rows of the page only: events by events_pkey, messages of
+ * fan-outs by messages_pkey, and the time of availability by deliveries_pkey. Payloads are read only after the page is
+ * cut.
  */
 const LOOK: Statement = {
   name: 'pull_look',
@@ -86,7 +87,7 @@ const LOOK: Statement = {
     order by page.n`,
 };
 
-/** The same for many places at once, and only whether there is anything. */
+/** Like LOOK for many positions at once; returns only whether there are items. */
 const PEEK: Statement = {
   name: 'pull_peek',
   text: `
@@ -101,7 +102,7 @@ const PEEK: Statement = {
     ) found`,
 };
 
-/** By the key. */
+/** Index: the primary key. */
 const COMMITTED: Statement = {
   name: 'pull_committed',
   text: `
@@ -109,14 +110,20 @@ const COMMITTED: Statement = {
     where environment_id = $1 and key_id = $2 and target_id = $3`,
 };
 
-/** A position that this database cannot have given out yet is one of before it was set back: it would skip what is accepted from here to there. */
+/**
+ * A position that this database cannot have issued yet comes from before a restore to an earlier state. Using it would
+ * skip the events accepted until the database reaches it again.
+ */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH} then 'before' else 'current' end as standing
   from (select $1::int as epoch, $2::bigint as xid, $3::uuid as event_id, $4::smallint as ordinal, $5::int as given_in) p`;
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Moves a position forward, never back; what is there already writes nothing, and neither does one of another database. */
+/**
+ * Moves a position forward, never back. Writes nothing if the position is already reached, or if it belongs to another
+ * database.
+ */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -136,7 +143,7 @@ const COMMIT: Statement = {
     order by epoch desc, xid desc, event_id desc, ordinal desc limit 1`,
 };
 
-/** Statements over what waits to be pulled. */
+/** Statements on items that wait to be pulled. */
 @Injectable()
 export class PullStore {
   constructor(
@@ -144,7 +151,9 @@ export class PullStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Items behind `from`, at most `limit` and about 4 MB of payload, but one if there is one. */
+  /**
+   * Returns the items after `from`: at most `limit` items and about 4 MB of payload, but at least one if there is one.
+   */
   async look(feed: Feed, from: Position, limit: number): Promise<PullLook> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
     const { environmentId, targetId, endpointId } = feed;
@@ -166,7 +175,7 @@ export class PullStore {
     const [first] = rows;
     const { epoch = 0, passed = null, last = from } = first ?? {};
     if (passed === null) return { items: [], through: from, epoch, isEnd: true };
-    // An item whose event has just passed its retention is gone, and passed.
+    // Skip an item whose event no longer exists because its retention has just ended.
     const stored = rows.filter(
       (row): row is Row & { position: Position } => row.position !== null && row.direction !== null,
     );
@@ -182,7 +191,7 @@ export class PullStore {
     };
   }
 
-  /** Of those who stand somewhere, by their indexes: behind whom there is something. */
+  /** Returns the indexes of those consumers that have new items. */
   async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
     const keys = spots.map(({ position }) => position.split('.'));
     const column = (n: number): string[] => keys.map((key) => key[n] as string);
@@ -197,19 +206,22 @@ export class PullStore {
     return rows.map(({ index }) => index);
   }
 
-  /** Up to where a feed was committed; the origin before the first time. */
+  /** Returns the committed position of a feed, or the origin if nothing was committed. */
   async committed({ environmentId, keyId, targetId }: Feed): Promise<Position> {
     const [row] = await this.database.query<{ position: Position }>(COMMITTED, [environmentId, keyId, targetId]);
     return row?.position ?? ORIGIN;
   }
 
-  /** What a place is to the database of now. */
+  /** Compares a position with the current database. */
   async standing({ position, epoch }: PullPosition): Promise<Standing> {
     const [row] = await this.database.query<{ standing: Standing }>(STANDING, [...position.split('.'), epoch]);
     return row?.standing ?? 'before';
   }
 
-  /** Commits everything up to a place of this database; returns up to where it is committed now, and otherwise what the place is. */
+  /**
+   * Commits everything up to a position of this database and returns the committed position. For another position,
+   * returns how it compares with the database.
+   */
   async commit(
     { environmentId, keyId, targetId }: Feed,
     { position, epoch }: PullPosition,

@@ -25,7 +25,7 @@ const feed = (environmentId = 1, targetId = 'a'): Feed => ({
 });
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-/** Waiters over a store in which something has arrived at the named targets; each poll takes `tookMs`. */
+/** Waiters on a store. `arrived` lists the targets with new items, and each poll takes `tookMs`. */
 function arrange() {
   const arrived = new Set<string>();
   const seen = { polls: [] as number[], tookMs: 0, isAway: false };
@@ -41,7 +41,7 @@ function arrange() {
   const waiters = new Waiters(store as PullStore, new SystemClock(), metrics);
   const gauge = async (): Promise<number | undefined> =>
     (await metrics.registry.getSingleMetric('posthorn_pull_waiters')?.get())?.values[0]?.value;
-  /** Starts to wait; `answers` fills as waits end. */
+  /** Starts a wait. `answers` collects the results of ended waits. */
   const answers: string[] = [];
   const wait = (who: string, { of = feed(), waitMs = 20_000, gone = new AbortController().signal } = {}): void => {
     void waiters.wait(of, '1.1.x.0', waitMs, gone).then((has) => answers.push(`${who} ${has}`));
@@ -50,7 +50,7 @@ function arrange() {
 }
 
 describe('Waiters', () => {
-  it('ends the wait of those behind whom something arrived, within one poll, and of nobody else', async () => {
+  it('ends, within one poll, only the waits of consumers with new items', async () => {
     const { arrived, answers, wait, gauge } = arrange();
     wait('a', { of: feed(1, 'a') });
     wait('b', { of: feed(1, 'b') });
@@ -63,7 +63,7 @@ describe('Waiters', () => {
     expect([answers, await gauge()]).toEqual([['b true'], 1]);
   });
 
-  it('asks one question for all who wait, and none while nobody does', async () => {
+  it('polls once for all waiting consumers, and not at all while there are none', async () => {
     const { seen, wait, answers } = arrange();
     await pass(5_000);
     expect(seen.polls).toEqual([]);
@@ -78,7 +78,7 @@ describe('Waiters', () => {
     expect(answers).toEqual(['a false', 'b false', 'c false', 'd false']);
   });
 
-  it('rests at least twice as long as a poll took', async () => {
+  it('pauses at least twice as long as a poll took', async () => {
     const { seen, wait } = arrange();
     seen.tookMs = 1_000;
 
@@ -88,7 +88,7 @@ describe('Waiters', () => {
     expect(seen.polls).toHaveLength(4);
   });
 
-  it('ends at its time also when storage is away or does not answer, and goes on when it is back', async () => {
+  it('ends on time even if storage is unavailable or does not respond, and continues when it is back', async () => {
     const { seen, arrived, wait, answers } = arrange();
     seen.isAway = true;
     wait('short', { waitMs: 300 });
@@ -104,7 +104,7 @@ describe('Waiters', () => {
     expect(answers).toEqual(['short false', 'long true']);
   });
 
-  it('forgets a client that has gone, before and during the wait', async () => {
+  it('ends the wait of a client that disconnects before or during it', async () => {
     const { wait, answers, gauge } = arrange();
     const during = new AbortController();
     wait('before', { gone: AbortSignal.abort() });
@@ -118,7 +118,7 @@ describe('Waiters', () => {
     expect([answers, await gauge()]).toEqual([['before false', 'during false'], 0]);
   });
 
-  it('does not wait for no time', async () => {
+  it('does not wait if the wait is zero or negative', async () => {
     const { seen, wait, answers } = arrange();
 
     wait('none', { waitMs: 0 });
@@ -128,7 +128,7 @@ describe('Waiters', () => {
     expect([answers, seen.polls]).toEqual([['none false', 'over false'], []]);
   });
 
-  it('answers everyone when the process drains, and at once from then on', async () => {
+  it('ends all waits when the process drains, and does not wait afterwards', async () => {
     const { waiters, wait, seen, answers } = arrange();
     wait('a');
     wait('b', { of: feed(2) });
@@ -144,7 +144,7 @@ describe('Waiters', () => {
     expect(seen.polls).toHaveLength(polls);
   });
 
-  it('answers at once when one environment, or the process, has no room; a place that is left is taken again', async () => {
+  it('does not wait if the environment or the process has no room; a free slot is used again', async () => {
     const { wait, answers, gauge } = arrange();
     for (let i = 0; i < WAITERS_PER_ENVIRONMENT_MAX; i += 1) wait('first', { waitMs: 1_000 });
     wait('one too many');

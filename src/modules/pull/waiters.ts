@@ -14,15 +14,18 @@ interface Waiter {
 }
 
 const POLL_MS = 100;
-/** A poll rests at least twice as long as it took: waiting never takes more than a third of one connection. */
+/**
+ * The pause after a poll is at least twice the duration of the poll, so waiting never uses more than a third of one
+ * connection.
+ */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
-/** One environment leaves room for the others. */
+/** Leaves room for other environments. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
 /**
- * Everyone in this process who waits for something to arrive. No waiter holds a connection: one statement asks for
- * all of them, ten times a second, and nothing is asked while nobody waits.
+ * All pull requests of this process that wait for items. No request holds a connection: one statement polls for all of
+ * them, ten times a second, and there are no polls while none waits.
  */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
@@ -40,14 +43,15 @@ export class Waiters implements OnModuleDestroy {
       () => this.turn(),
       () => clock.nowMs(),
     );
-    metrics.gauge('pull_waiters', 'Pull requests that wait for something to arrive.', [], (gauge) =>
+    metrics.gauge('pull_waiters', 'Pull requests that are waiting for items.', [], (gauge) =>
       gauge.set(this.waiting.size),
     );
   }
 
   /**
-   * Resolves to true once something lies behind the position, to false after `waitMs`, when the client is gone, when this
-   * process drains, and at once when too many wait already. While storage is away it just waits.
+   * Resolves to true once there are items after the position. Resolves to false after `waitMs`, when the client
+   * disconnects, when this process drains, and immediately if too many requests are waiting. While storage is
+   * unavailable, it keeps waiting.
    */
   wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);
@@ -70,7 +74,7 @@ export class Waiters implements OnModuleDestroy {
     });
   }
 
-  /** The drain waits for open requests, so this comes before it: everyone who waits is answered now. */
+  /** Ends all waits before the drain, because the drain waits for open requests. */
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     for (const waiter of this.waiting) waiter.end(false);

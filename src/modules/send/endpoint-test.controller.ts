@@ -10,7 +10,7 @@ import { ApplicationEndpointTestBody } from './endpoint-test.dto.js';
 import { EndpointTestService } from './endpoint-test.service.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
 
-/** Tries a customer's endpoint with an event made for it. */
+/** Sends test events to an application's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/test')
 export class EndpointTestController {
@@ -25,12 +25,12 @@ export class EndpointTestController {
   @ApiOperation({
     summary: 'Send a test event to an endpoint',
     description:
-      'To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled.',
+      'Sends a test event to this endpoint only, regardless of its subscriptions, through the normal delivery path. Responds with the first attempt. 409 if the endpoint is disabled.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiBody({ type: ApplicationEndpointTestBody, required: false })
-  @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
+  @ApiOkResponse({ type: TestSent, description: 'The result of the first attempt.' })
   async testApplicationEndpoint(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 
-/** What to try an endpoint with. */
+/** The test event to send to an endpoint. */
 @Examples({
-  typed: { summary: 'An event of a type that it subscribes to', value: { event_type: 'invoice.paid' } },
+  typed: { summary: 'An event of a type that the endpoint subscribes to', value: { event_type: 'invoice.paid' } },
 })
 export class ApplicationEndpointTestBody {
   /** The type of the test event. */

@@ -13,20 +13,20 @@ import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.j
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
-/** What a caller wants tried: `application` and `endpoint` by their ids or uids. */
+/** A test of an endpoint. `application` and `endpoint` are ids or uids. */
 export interface EndpointTest {
   application: string;
   endpoint: string;
   eventType?: string;
 }
 
-/** The key of the call, and what is kept for it from the commit of the event on. */
+/** The call's idempotency key, and the answer that is stored for it in the commit of the event. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
 }
 
-/** Which endpoint, and whether it takes anything. */
+/** Finds endpoints to test, and checks that they accept deliveries. */
 @Injectable()
 export class TestedEndpoints {
   constructor(
@@ -35,7 +35,7 @@ export class TestedEndpoints {
     private readonly targets: Targets,
   ) {}
 
-  /** Throws 404, and 409 for an endpoint that takes nothing now. */
+  /** Throws 404, and 409 if the endpoint accepts no deliveries at present. */
   async find(
     environmentId: number,
     { application, endpoint }: EndpointTest,
@@ -57,7 +57,10 @@ export class TestedEndpoints {
   }
 }
 
-/** Sends a test event to one endpoint of an application, whatever it subscribes to, and waits for its first attempt. */
+/**
+ * Sends a test event to one endpoint of an application, regardless of its subscriptions, and waits for the first
+ * attempt.
+ */
 @Injectable()
 export class EndpointTestService {
   constructor(
@@ -71,7 +74,7 @@ export class EndpointTestService {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404, and 409 for an endpoint that takes nothing now. */
+  /** Throws 404, and 409 if the endpoint accepts no deliveries at present. */
   async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;
     const { eventType = TEST_TYPE, idempotency, answer } = test;
@@ -97,7 +100,7 @@ export class EndpointTestService {
         { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
       ],
     });
-    // Workers see the event from here on.
+    // Commit now, so that workers can see the event.
     await this.database.commitEarly();
     span.end('accepted');
     return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };

@@ -9,7 +9,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { EmitBody, EventAccepted } from './fan-out.dto.js';
 import { FanOutService } from './fan-out.service.js';
 
-/** One event for many endpoints. */
+/** Fan-out of an event to the endpoints of an application. */
 @ApiTags('Send')
 @Controller('v1/app/:app/event')
 export class FanOutController {
@@ -23,14 +23,14 @@ export class FanOutController {
   @ApiOperation({
     summary: 'Emit an event to an application',
     description:
-      'Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application.',
+      'Accepts one payload for every endpoint of the application that subscribes to it: for all of them, or for none. An unknown uid creates the application.',
   })
   @ApiParam({
     name: 'app',
-    description: 'The application: its `app_` id, or your own id of it.',
+    description: 'The application, given by its `app_` id or by your own id for it.',
     example: 'customer-42',
   })
-  @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every endpoint that it goes to.' })
+  @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every subscribed endpoint.' })
   async emitEvent(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

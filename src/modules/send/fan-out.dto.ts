@@ -2,18 +2,20 @@ import { ApiProperty } from '@nestjs/swagger';
 import { FORWARDED_HEADERS_RULE } from '#engine/headers.js';
 import { Verbatim } from '#http/schemas.js';
 
-/** One event for an application's subscribed endpoints. */
+/** An event for the subscribed endpoints of an application. */
 export class EmitBody {
-  /** What happened: up to 256 letters, digits and `. _ - : /`. */
+  /** The event type: up to 256 letters, digits and `. _ - : /`. */
   @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })
   event_type: string;
 
-  /** The body of the webhooks, up to 1 MB. It is delivered in the very characters of this request. */
+  /** The body of the webhooks, up to 1 MB. It is delivered character for character as in this request. */
   @Verbatim()
   @ApiProperty({ type: 'object', additionalProperties: true, example: { id: 'in_1', amount: 4200 } })
   payload: Record<string, unknown>;
 
-  /** What it also belongs to: endpoints with channels of their own get it only when one of them is named here. */
+  /**
+   * Channels of the event. An endpoint that has channels receives the event only if one of its channels is listed here.
+   */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -23,9 +25,9 @@ export class EmitBody {
   })
   channels?: string[];
 
-  /** Headers to forward with the deliveries; they win over the destination's own. */
+  /** Headers to forward with the deliveries. They take precedence over the destination's own headers. */
   @ApiProperty({
-    description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
+    description: `Headers to forward with the deliveries. They take precedence over the destination's own headers. ${FORWARDED_HEADERS_RULE}`,
     selfRequired: false,
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -34,13 +36,16 @@ export class EmitBody {
   headers?: Record<string, string>;
 }
 
-/** What an accepted event answers. */
+/** Response to an accepted event. */
 export class EventAccepted {
-  /** Id of the message, which is the `webhook-id` of every delivery. */
+  /** The message's id. It is also the `webhook-id` of every delivery. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string;
 
-  /** How many endpoints it goes to. With 0 nothing subscribes to it: it is kept as one event that is `ignored`. */
+  /**
+   * Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is kept as
+   * one event with status `ignored`.
+   */
   @ApiProperty({ type: 'integer', example: 3 })
   fanout: number;
 }

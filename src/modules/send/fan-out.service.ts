@@ -14,14 +14,14 @@ import { type Caller, type FannedOut, Ledger } from '#modules/ledger/accept.cont
 import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { type MessageContent, messageContent } from './message.js';
 
-/** A fan-out as the edge hands it over. */
+/** A validated fan-out request. */
 export interface FanOutRequest {
   /** An `app_` id, or the caller's uid. */
   application: string;
   eventType: string;
   channels: readonly string[];
   headers: Record<string, string> | undefined;
-  /** The same payload as in `bodyText`, parsed: what an enforced schema is held against. */
+  /** The parsed payload of `bodyText`, which an enforced schema is checked against. */
   payload: Record<string, unknown>;
   bodyText: string;
   idempotency: IdempotentRequest | null;
@@ -31,7 +31,10 @@ export interface FanOutRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts a message for every endpoint of an application that subscribes to it: all of them in one commit, or none. */
+/**
+ * Accepts a message for every endpoint of an application that subscribes to it: for all of them in one commit, or for
+ * none.
+ */
 @Injectable()
 export class FanOutService {
   constructor(
@@ -45,7 +48,10 @@ export class FanOutService {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /** Returns the message's id, and the answer's text. Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB, and 422, also for a payload that breaks its type's enforced schema. */
+  /**
+   * Returns the message's id and the response text. Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB,
+   * and 422 for invalid input, including a payload that violates the enforced schema of its type.
+   */
   async emit(tenant: Tenant, request: FanOutRequest): Promise<{ id: Id; body: string }> {
     const { environmentId } = tenant;
     const { eventType, channels, idempotency } = request;
@@ -95,7 +101,9 @@ export class FanOutService {
     return { id, body };
   }
 
-  /** Before it is matched: filters see the headers that a policy adds. */
+  /**
+   * Runs the acceptance policies before the endpoints are matched, because filters see the headers that a policy adds.
+   */
   private async ruled(
     tenant: Tenant,
     { application, eventType }: FanOutRequest,
@@ -113,7 +121,7 @@ export class FanOutService {
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
-  /** A target that can't be loaded right now keeps no event back: its attempt finds out. */
+  /** If the target cannot be loaded now, the event is accepted anyway, and its attempt handles the problem. */
   private towards(
     environmentId: number,
     { id, destinationId, isActive, isDecided }: Subscriber,
@@ -132,12 +140,12 @@ export class FanOutService {
   }
 }
 
-/** The answer, as text: an idempotency key repeats it byte for byte. */
+/** Returns the response as text, because an idempotency key repeats it byte for byte. */
 function emittedBody(id: Id, fanout: number): string {
   return `{"message_id":"${showId('msg', id)}","fanout":${fanout}}`;
 }
 
-/** The payload and headers as filters look at them; made once, for however many endpoints. */
+/** Returns a function that parses payload and headers for filters. The result is cached for all endpoints. */
 function viewOf({ payload, headers }: MessageContent): () => RequestView {
   let view: RequestView | null = null;
   const request = { method: 'POST', path: '', query: '', url: '', ip: '' };

@@ -5,14 +5,17 @@ import { ApiError, invalid } from '#kernel/errors.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 
-/** What a message carries: the payload's very characters, and its headers in lower case. */
+/** The content of a message: the payload, character for character, and headers with names in lower case. */
 export interface MessageContent {
   payload: string;
   payloadBytes: number;
   headers: Record<string, string> | null;
 }
 
-/** The content of a request to send. Throws 413 for a payload over 1 MB, and 422 for one that is missing and for headers that can't be forwarded. */
+/**
+ * Extracts the content of a send request. Throws 413 for a payload over 1 MB, and 422 if the payload is missing or if
+ * headers cannot be forwarded.
+ */
 export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
   const span = findMemberRange(bodyText, 'payload');
   if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);

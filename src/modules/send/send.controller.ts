@@ -10,8 +10,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
 import { acceptedBody, SendService } from './send.service.js';
 
-/** The main job. */
-@Section('Send', 'The main job: one payload to one target.')
+/** Accepts a payload for one target. */
+@Section('Send', 'Send one payload to one target.')
 @Controller('v1/send')
 export class SendController {
   constructor(private readonly sending: SendService) {}
@@ -24,11 +24,11 @@ export class SendController {
   @ApiOperation({
     summary: 'Send a webhook',
     description:
-      'Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once.',
+      'Accepts one payload for one target. The response is sent after the message is stored durably; delivery starts immediately.',
   })
   @ApiAcceptedResponse({
     type: SendAccepted,
-    description: 'Accepted: it will be delivered, or end as a dead letter that can be replayed.',
+    description: 'Accepted: the message will be delivered, or end as a dead letter that can be replayed.',
   })
   async sendWebhook(
     @CurrentTenant() tenant: Tenant,

@@ -11,7 +11,7 @@ const TESTED_STATUS = 200;
 /** One payload for one target. */
 @Examples({
   destination: {
-    summary: 'To a destination: the last one that was created here',
+    summary: 'To the destination that was created last on this page',
     value: {
       destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       event_type: 'invoice.paid',
@@ -28,22 +28,22 @@ const TESTED_STATUS = 200;
   },
 })
 export class SendBody {
-  /** Where to send: the id of a destination, or an HTTPS URL. */
+  /** The target: a destination's id, or an HTTPS URL. */
   @ApiProperty({ minLength: 1, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** What happened: up to 256 letters, digits and `. _ - : /`. */
+  /** The event type: up to 256 letters, digits and `. _ - : /`. */
   @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })
   event_type: string;
 
-  /** The body of the webhook, up to 1 MB. It is delivered in the very characters of this request. */
+  /** The body of the webhook, up to 1 MB. It is delivered character for character as in this request. */
   @Verbatim()
   @ApiProperty({ type: 'object', additionalProperties: true, example: { id: 'in_1', amount: 4200 } })
   payload: Record<string, unknown>;
 
-  /** Headers to forward with the deliveries; they win over the destination's own. */
+  /** Headers to forward with the deliveries. They take precedence over the destination's own headers. */
   @ApiProperty({
-    description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
+    description: `Headers to forward with the deliveries. They take precedence over the destination's own headers. ${FORWARDED_HEADERS_RULE}`,
     selfRequired: false,
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -52,52 +52,54 @@ export class SendBody {
   headers?: Record<string, string>;
 }
 
-/** What an accepted send answers. */
+/** Response to an accepted send. */
 export class SendAccepted {
-  /** Id of the message, which is also its `webhook-id`. */
+  /** The message's id. It is also the delivery's `webhook-id`. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string;
 }
 
-/** One try of a delivery. */
+/** One attempt of a delivery. */
 export class TestAttempt {
-  /** Counts the tries from 1. */
+  /** Attempt number, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status of the response; `null` if there was no response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 200 })
   status: number | null;
 
-  /** How long it took, in milliseconds. */
+  /** Duration of the attempt in milliseconds. */
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When it started. */
+  /** When the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** The first 1 KB of the answer, or what went wrong. */
+  /** First 1 KB of the response body, or an error message. */
   @ApiProperty({ type: String, nullable: true, example: 'ok' })
   response_excerpt: string | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter. */
+  /** Why there was no response: timeout, dns, connection, tls, blocked, protocol or adapter. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 }
 
-/** What a test of a destination answers. */
+/** Response to a test of a destination. */
 export class TestSent {
   /** Id of the test message. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string;
 
-  /** The first attempt; null when none was made within 20 seconds, because the circuit is open or a rate limit holds it. */
+  /**
+   * The first attempt; `null` if none was made within 20 seconds because the circuit is open or a rate limit delays it.
+   */
   @ApiProperty({ type: TestAttempt, nullable: true })
   attempt: TestAttempt | null;
 }
 
-/** What is kept for the key of a test from its commit on: all that is known then. */
+/** Returns the answer that is stored for the test's idempotency key at commit, before the first attempt. */
 export function unattempted(id: Id): StoredAnswer {
   return { status: TESTED_STATUS, body: JSON.stringify(presentTest(id, null)) };
 }

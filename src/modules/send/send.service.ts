@@ -11,25 +11,25 @@ import { type Caller, Ledger, type NewEvent } from '#modules/ledger/accept.contr
 import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { type MessageContent, messageContent } from './message.js';
 
-/** A send as the edge hands it over: validated fields, and the request's text for the payload's characters. */
+/** A validated send request, with the request's text to extract the payload verbatim. */
 export interface SendRequest {
   destination: string;
   eventType: string;
   headers: Record<string, string> | undefined;
-  /** The payload as it was parsed, for the schema of its type; undefined for one of ours, which has none. */
+  /** The parsed payload, for the schema of its type; undefined for Posthorn's own events, which have no schema. */
   payload?: unknown;
   bodyText: string;
   idempotency: IdempotentRequest | null;
-  /** What is kept for the key; the answer of a send when left out. */
+  /** Returns the answer to store for the idempotency key. Defaults to the response of a send. */
   answer?: (id: Id) => StoredAnswer;
   traceparent: string | undefined;
-  /** Left out where nobody is made to wait. */
+  /** Absent if no client is waiting. */
   caller?: Caller;
 }
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts messages: one payload for one target, committed before it is answered. */
+/** Accepts messages: one payload for one target, committed before the response. */
 @Injectable()
 export class SendService {
   constructor(
@@ -43,12 +43,12 @@ export class SendService {
   ) {}
 
   /**
-   * Returns the accepted event's id. Throws 413 for a payload over 1 MB and 422 for a target or header that can't be, and for a payload
-   * that breaks the schema of its type where that is enforced, or that a policy of an extension refuses.
+   * Returns the accepted event's id. Throws 413 for a payload over 1 MB. Throws 422 for an invalid target or header,
+   * for a payload that violates the enforced schema of its type, and for a refusal by an extension's policy.
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
-    // A wait only where something has to be loaded first: every other send would pay for it.
+    // Await only if something must be loaded. An unconditional await would slow down every send.
     const checked =
       request.payload === undefined
         ? undefined
@@ -100,7 +100,7 @@ export class SendService {
     return added === null ? headers : { ...headers, ...added };
   }
 
-  /** A destination of another environment is one that does not exist. */
+  /** A destination of another environment is treated as nonexistent. */
   private target(tenant: Tenant, destination: string): Target | Promise<Target> {
     if (!destination.startsWith('dst_')) return this.targets.ofUrl(tenant.environmentId, destination);
     const id = parseId('dst', destination);
@@ -122,7 +122,7 @@ function sendable(target: Target | null): Target {
 
 const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });
 
-/** The answer of a send, as text: an idempotency key repeats it byte for byte. */
+/** Returns the response as text, because an idempotency key repeats it byte for byte. */
 export function acceptedBody(id: Id): string {
   return `{"message_id":"${showId('msg', id)}"}`;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AgentTools, apiPath, writeTool } from '#modules/agents/contract.js';
 import { id, idempotencyKey } from '#modules/agents/tool-arguments.contract.js';
 
-/** Sending webhooks, for agents. */
+/** Agent tools to send webhooks. */
 @Injectable()
 export class SendTools extends AgentTools {
   override readonly tools = [
@@ -15,7 +15,7 @@ export class SendTools extends AgentTools {
       input: z.object({
         destination: z.string().min(1).max(2048).describe('`dst_…`, or an HTTPS URL.'),
         event_type: z.string().min(1).max(256).describe('As in `invoice.paid`.'),
-        payload: z.record(z.string(), z.unknown()).describe('A JSON object, not a text.'),
+        payload: z.record(z.string(), z.unknown()).describe('A JSON object, not a string.'),
         headers: z.record(z.string(), z.string()).optional().describe('To send along.'),
         idempotency_key: idempotencyKey,
       }),
@@ -30,7 +30,7 @@ export class SendTools extends AgentTools {
       name: 'test_destination',
       title: 'Test a destination',
       description:
-        'Sends a `posthorn.test` event and returns its attempt: null when a circuit or rate limit held it for 20 s.',
+        'Sends a `posthorn.test` event and returns its attempt: null if an open circuit or a rate limit delayed it by 20 s.',
       input: z.object({ destination_id: id('dst'), idempotency_key: idempotencyKey }),
       example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,

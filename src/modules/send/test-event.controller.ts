@@ -8,7 +8,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
 import { TestEventService } from './test-event.service.js';
 
-/** Tries a destination with an event made for it. */
+/** Sends test events to a destination. */
 @ApiTags('Destinations')
 @Controller('v1/destinations/:id/test')
 export class TestEventController {
@@ -21,10 +21,11 @@ export class TestEventController {
   @Idempotent()
   @ApiOperation({
     summary: 'Send a test event',
-    description: 'Sends an event of type `posthorn.test` through the real path and answers with its first attempt.',
+    description:
+      'Sends an event of type `posthorn.test` through the normal delivery path and responds with its first attempt.',
   })
   @ApiParam({ name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
+  @ApiOkResponse({ type: TestSent, description: 'The result of the first attempt.' })
   @ApiUnprocessableEntityResponse({ description: 'The destination is disabled.' })
   async testDestination(
     @CurrentTenant() tenant: Tenant,

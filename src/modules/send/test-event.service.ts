@@ -9,7 +9,7 @@ import { Targets } from '#modules/destinations/contract.js';
 import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { SendService } from './send.service.js';
 
-/** An attempt may take 15 seconds; a little more for the queue before and the record behind it. */
+/** An attempt may take 15 seconds. The rest is for queueing and recording. */
 export const TEST_WAIT_MS = 20_000;
 
 export const TEST_TYPE = 'posthorn.test';
@@ -26,8 +26,9 @@ export class TestEventService {
   ) {}
 
   /**
-   * Throws 404 for a destination that is not in this environment and 422 for a disabled one. `answer` says what is kept
-   * for the key from the commit of the event on: whoever repeats a test whose process died gets that, and no second event.
+   * Sends a test event. Throws 404 for a destination that is not in this environment, and 422 for a disabled one.
+   * `answer` is stored for the idempotency key in the commit of the event. If the process dies, a repeated request
+   * returns it and sends no second event.
    */
   async run(
     tenant: Tenant,
@@ -48,14 +49,14 @@ export class TestEventService {
       answer,
       traceparent: undefined,
     });
-    // Workers see the event from here on.
+    // Commit now, so that workers can see the event.
     await this.database.commitEarly();
     const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
     return { eventId, attempt: await this.attempts.first(tenant, eventId, waitMs) };
   }
 }
 
-/** What a test event says to whoever reads it. */
+/** Returns the payload of a test event, with a message for the person who reads it. */
 export function testPayload(
   type: string,
   at: Date,

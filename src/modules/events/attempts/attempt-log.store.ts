@@ -4,14 +4,14 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
-/** A place among a target's attempts: behind this attempt of this delivery of this event. */
+/** Position in a target's attempt list: after this attempt of this delivery of this event. */
 export interface AttemptPosition {
   eventId: Id;
   ordinal: number;
   number: number;
 }
 
-/** Which attempts: those of a target's events from one id to a position, both bounds of the work. */
+/** Range of a target's attempts: from an event id to a position. Both bounds limit the work of the query. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -21,7 +21,7 @@ export interface AttemptRange {
   eventType: string | null;
 }
 
-/** events_target_id_idx alone. */
+/** Index: events_target_id_idx only. */
 const FLOOR: Statement = {
   name: 'attempts_floor',
   text: `
@@ -30,8 +30,8 @@ const FLOOR: Statement = {
 };
 
 /**
- * Events from events_target_id_idx, each event's attempts from attempts_pkey, and what is open of a delivery from
- * due_deliveries_pkey, or what is settled from deliveries_pkey.
+ * Indexes: events_target_id_idx for the events, attempts_pkey for the attempts of each event, and due_deliveries_pkey
+ * or deliveries_pkey for an open or settled delivery.
  */
 const PAGE: Statement = {
   name: 'attempts_of_target',
@@ -60,7 +60,7 @@ const PAGE: Statement = {
     order by p."eventId" desc, p.ordinal desc, p.number desc`,
 };
 
-/** By attempts_pkey. */
+/** Index: attempts_pkey. */
 const FIRST: Statement = {
   name: 'attempt_log_first',
   text: `
@@ -68,12 +68,12 @@ const FIRST: Statement = {
     from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
 };
 
-/** Reads the attempts of one target, however many there are of others. */
+/** Reads the attempts at one target. The cost does not depend on other targets. */
 @Injectable()
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** The last of the `events` first events of a range, or null when there are fewer. */
+  /** Returns the id of the last of the range's first `events` events, or null if there are fewer. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,
@@ -102,7 +102,7 @@ export class AttemptLogStore {
     ]);
   }
 
-  /** The first attempt that was made of an event, or null. */
+  /** Returns the first attempt of an event, or null. */
   async first({ environmentId }: Tenant, eventId: Id): Promise<AttemptRow | null> {
     const [row] = await this.database.query<AttemptRow>(FIRST, [environmentId, eventId]);
     return row ?? null;

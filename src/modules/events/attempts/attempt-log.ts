@@ -9,11 +9,11 @@ import { EventsStore } from '../events.store.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
 
 const LIMIT_DEFAULT = 50;
-/** Events that one page looks at: what is behind them is for the next one, whatever it is filtered by. */
+/** Maximum number of events that one page scans, regardless of its filters. The next page continues after them. */
 const EVENTS_MAX = 500;
 const POLL_MS = 40;
 
-/** The attempts of one target, in pages of bounded work. */
+/** The attempts at one target, in pages with bounded work. */
 @Injectable()
 export class PagedAttemptLog extends AttemptLog {
   constructor(

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { DeadLetters } from '../dead-letters.contract.js';
 
-/** deliveries_target_id_idx of each partition, backwards, for each target. */
+/** Index: deliveries_target_id_idx of each partition in descending order, for each target. */
 const LATEST: Statement = {
   name: 'dead_letters_latest',
   text: `

@@ -7,20 +7,28 @@ import type { EventExchanges } from './exchanges.js';
 
 const HEADERS = { type: 'object', additionalProperties: { type: 'string' } } as const;
 
-/** What an attempt sent. */
+/** The request that an attempt sent. */
 export class SentRequestItem {
-  /** The method. */
+  /** HTTP method. */
   @ApiProperty({ example: 'POST' })
   method: string;
 
-  /** Where to, without user and password, up to 2,048 characters. Of a mirror destination what was received comes behind it. */
+  /**
+   * Target URL without user and password, up to 2,048 characters. For a mirror destination, Posthorn appended the path
+   * and query of the received request, which are not shown here.
+   */
   @ApiProperty({ example: 'https://example.com/hook' })
   url: string;
 
   /**
-   * The headers less those of the connection (`host`, `content-length`), names in lower case, up to 4 KB, in which signatures are shown as they were sent. Values that
-   * authenticate, and those with a named secret in them, were never stored: `(hidden)`; the event's own ones that do are for keys that may write. Values of the event's own
-   * headers are empty once it was erased. Of a mirror destination without those of the received request, which has them.
+   * Request headers with names in lower case, up to 4 KB, without those of the connection (`host`, `content-length`).
+   * Signatures are shown as they were sent.
+   *
+   * Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials among the
+   * event's own headers are shown only to keys that may write. The values of the event's own headers are empty after
+   * the event is erased.
+   *
+   * For a mirror destination, the headers of the received request are left out. They are stored with that request.
    */
   @ApiProperty({
     ...HEADERS,
@@ -33,20 +41,23 @@ export class SentRequestItem {
   headers: Record<string, string>;
 }
 
-/** How it was answered. */
+/** The response that the target returned. */
 export class AnswerItem {
   /** HTTP status. */
   @ApiProperty({ type: 'integer', example: 503 })
   status: number;
 
-  /** The headers, names in lower case, repeated ones joined, up to 4 KB; `(hidden)` in place of cookies and tokens. */
+  /**
+   * Response headers with names in lower case, repeated ones joined, up to 4 KB. Cookies and tokens appear as
+   * `(hidden)`.
+   */
   @ApiProperty({ ...HEADERS, example: { 'content-type': 'text/html', 'retry-after': '120', 'set-cookie': '(hidden)' } })
   headers: Record<string, string>;
 }
 
-/** What one attempt sent and was answered, as it was recorded then. */
+/** The request and response of one attempt, as recorded at the time of the attempt. */
 export class ExchangeItem {
-  /** The delivery that it belongs to: an `id` of the event's `deliveries`. */
+  /** The delivery that the attempt belongs to: the `id` of an entry of the event's `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
@@ -54,22 +65,28 @@ export class ExchangeItem {
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** When it started. */
+  /** When the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** What was sent, or was to be sent where there was no connection. The body is that of the event. */
+  /**
+   * The request that was sent, or that would have been sent if the connection had succeeded. Its body is the event's
+   * payload.
+   */
   @ApiProperty({ type: SentRequestItem })
   request: SentRequestItem;
 
-  /** What was answered, less the body, whose first 1 KB is the attempt's `response_excerpt`; null without an answer. */
+  /**
+   * The response without its body; the first 1 KB of the body is the attempt's `response_excerpt`. `null` if there was
+   * no response.
+   */
   @ApiProperty({ type: AnswerItem, nullable: true })
   response: AnswerItem | null;
 }
 
-/** What attempts of an event sent and were answered. */
+/** Requests and responses of an event's failed attempts. */
 export class ExchangeList {
-  /** Of the latest 50 attempts that failed, the latest first. */
+  /** The latest 50 failed attempts, newest first. */
   @ApiProperty({ type: [ExchangeItem] })
   data: ExchangeItem[];
 }

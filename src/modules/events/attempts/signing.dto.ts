@@ -1,31 +1,34 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { SignedDelivery } from './signing.js';
 
-/** Receivers that follow Standard Webhooks 1.0.0 refuse a timestamp that is older. */
+/** Time until a signature expires: receivers that follow Standard Webhooks 1.0.0 refuse an older timestamp. */
 const VALID_MS = 300_000;
 
-/** Which delivery to sign. */
+/** The delivery to sign. */
 export class SignBody {
-  /** The delivery of the event, by its id; the latest when left out. */
+  /** The id of one of the event's deliveries. Defaults to the latest delivery. */
   @ApiProperty({ required: false, maxLength: 64, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery?: string;
 }
 
-/** A stored delivery as an attempt would send it now: with its payload it is the whole request. */
+/** A stored delivery as an attempt would send it now. Together with the payload it is the complete request. */
 export class SignedRequestItem {
-  /** The delivery. */
+  /** The delivery's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
-  /** The method. */
+  /** HTTP method. */
   @ApiProperty({ example: 'POST' })
   method: string;
 
-  /** Where it goes. */
+  /** Target URL. */
   @ApiProperty({ example: 'https://example.com/webhooks' })
   url: string;
 
-  /** The headers with the signature, lower-case names. `(hidden)` stands for one that a named secret is part of. */
+  /**
+   * The headers including the signature, with names in lower case. A value that contains a named secret appears as
+   * `(hidden)`.
+   */
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -37,16 +40,16 @@ export class SignedRequestItem {
   })
   headers: Record<string, string>;
 
-  /** When it was signed. */
+  /** When the request was signed. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   signed_at: string;
 
-  /** From when on receivers refuse it. */
+  /** When receivers start to refuse the signature. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:35:00.000Z' })
   expires_at: string;
 }
 
-/** A signed delivery as the API shows it. */
+/** Returns the API representation of a signed delivery. */
 export function presentSigned({ delivery, request, atMs }: SignedDelivery): SignedRequestItem {
   const {
     method,

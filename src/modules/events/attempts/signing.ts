@@ -11,14 +11,14 @@ import { EventLookup } from '../event-lookup.js';
 import type { EventRow } from '../event-rows.js';
 import { type DeliveryRow, type EventContent, EventsStore } from '../events.store.js';
 
-/** A stored delivery as it would be sent right now. */
+/** A stored delivery as an attempt would send it now. */
 export interface SignedDelivery {
   delivery: string;
   request: SignedRequest;
   atMs: number;
 }
 
-/** Signs stored deliveries for whoever wants to send one by hand. */
+/** Signs stored deliveries, so that users can send them by hand. */
 @Injectable()
 export class Signing {
   constructor(
@@ -29,8 +29,8 @@ export class Signing {
   ) {}
 
   /**
-   * The delivery that is named, or the latest. What a named secret is part of stays hidden. Throws 404, also for what was erased,
-   * and 409 where nothing signs.
+   * Signs the named delivery, or the latest one. Values that contain a named secret stay hidden. Throws 404, also for
+   * an erased payload, and 409 if the destination's type has no signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);
@@ -50,10 +50,10 @@ export class Signing {
       targetId: delivery.targetId,
       url: event.direction === 'outbound' ? event.url : null,
     });
-    if (target === null) throw conflict('Where the delivery went is gone, or may not be sent to any more.');
+    if (target === null) throw conflict('The destination of this delivery no longer exists or may no longer be used.');
     const atMs = this.clock.nowMs();
     const request = this.targets.adapter(target.type).signed({ ...signable(event, delivery, target), atMs }, target);
-    if (request === null) throw conflict(`A delivery to a destination of type ${target.type} is no signed request.`);
+    if (request === null) throw conflict(`A delivery to a destination of type ${target.type} is not a signed request.`);
     return {
       delivery: shownDelivery(event.id, delivery.ordinal),
       request: { ...request, headers: withoutSecrets(request.headers, target) },
@@ -77,7 +77,7 @@ function signable(event: EventRow & EventContent, { replayed }: DeliveryRow, { h
   };
 }
 
-/** The values of named secrets are in no answer of the API. */
+/** Hides named secrets, because the API never returns their values. */
 function withoutSecrets(
   headers: Record<string, string>,
   { headers: own, secretHeaders }: Target,

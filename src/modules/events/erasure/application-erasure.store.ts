@@ -5,16 +5,16 @@ import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { ErasureRange } from '../erasure.contract.js';
 
-/** A row, and the partition that it is in. */
+/** The id of a row, and its partition. */
 export interface Placed {
   id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the row's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
 }
 
 const DAY_MS = 86_400_000;
 
-/** messages_application_id_idx, backwards. */
+/** Index: messages_application_id_idx, in descending order. */
 const PAGE: Statement = {
   name: 'application_erasure_page',
   text: `
@@ -22,7 +22,7 @@ const PAGE: Statement = {
     where environment_id = $1 and application_id = $2 and id < $3 and id >= $4 order by id desc limit $5`,
 };
 
-/** messages_application_id_idx; the limit bounds what a large range costs. */
+/** Index: messages_application_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'application_erasure_count',
   text: `
@@ -31,7 +31,7 @@ const COUNT: Statement = {
     ) counted`,
 };
 
-/** events_pkey of the one partition: the events of a message are the ids behind its own. */
+/** Index: events_pkey of one partition. The ids of a message's events follow the message's own id. */
 const EVENTS: Statement = {
   name: 'application_erasure_events',
   text: `
@@ -42,7 +42,7 @@ const EVENTS: Statement = {
     ) e`,
 };
 
-/** messages_pkey of the one partition. Headers keep their names, as with an event. */
+/** Index: messages_pkey of one partition. Header names are kept, as for an event. */
 const ERASE: Statement = {
   name: 'application_erasure_messages',
   text: `
@@ -55,7 +55,7 @@ const ERASE: Statement = {
     select count(*)::int as count from erased`,
 };
 
-/** attempts_pkey of the one partition. */
+/** Index: attempts_pkey of one partition. */
 const ERASE_EXCERPTS: Statement = {
   name: 'application_erasure_excerpts',
   text: `
@@ -66,7 +66,7 @@ const ERASE_EXCERPTS: Statement = {
     select count(*)::int as count from erased`,
 };
 
-/** attempts_pkey of the one partition. */
+/** Index: attempts_pkey of one partition. */
 const COUNT_EXCERPTS: Statement = {
   name: 'application_erasure_count_excerpts',
   text: `
@@ -76,13 +76,16 @@ const COUNT_EXCERPTS: Statement = {
     ) a`,
 };
 
-/** due_deliveries_pkey. */
+/** Index: due_deliveries_pkey. */
 const IS_OPEN: Statement = {
   name: 'application_erasure_is_open',
   text: 'select 1 from due_deliveries where environment_id = $1 and event_id = any ($2::uuid[]) limit 1',
 };
 
-/** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered. An endpoint with a URL of its own is the target itself. */
+/**
+ * Index: due_deliveries_pkey for all open deliveries of the environment; the rest is filtered. Acceptable because the
+ * statement is rare. An endpoint with a URL of its own is itself the target.
+ */
 const WAITING: Statement = {
   name: 'application_erasure_waiting',
   text: `
@@ -90,7 +93,7 @@ const WAITING: Statement = {
     where environment_id = $1 and coalesce(endpoint_id, target_id) = any ($2::uuid[]) and not superseded`,
 };
 
-/** Statements that erase what an application was sent. */
+/** Statements that erase everything sent to an application. */
 @Injectable()
 export class ApplicationErasureStore {
   constructor(private readonly database: Database) {}
@@ -123,22 +126,22 @@ export class ApplicationErasureStore {
     return this.database.queryPrepared(EVENTS, [environmentId, idsOf(messages), uuidArray(lastIds), daysOf(messages)]);
   }
 
-  /** Returns how many were erased now. */
+  /** Returns the number of messages erased by this call. */
   async erase(environmentId: number, messages: readonly Placed[]): Promise<number> {
     return this.counted(ERASE, environmentId, messages);
   }
 
-  /** Returns how many attempts had one. */
+  /** Returns the number of attempts that had an excerpt. */
   async eraseExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
     return this.counted(ERASE_EXCERPTS, environmentId, events);
   }
 
-  /** Returns how many attempts have one. */
+  /** Returns the number of attempts that have an excerpt. */
   async countExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
     return this.counted(COUNT_EXCERPTS, environmentId, events);
   }
 
-  /** Whether any of the events has a delivery that has not ended. */
+  /** Returns true if any of the events has an unfinished delivery. */
   async isOpen(environmentId: number, events: readonly Placed[]): Promise<boolean> {
     return (await this.database.queryPrepared(IS_OPEN, [environmentId, idsOf(events)])).length > 0;
   }

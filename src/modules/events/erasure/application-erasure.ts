@@ -10,12 +10,12 @@ import {
 import { ApplicationErasureStore } from './application-erasure.store.js';
 
 const MESSAGES_MAX = 500;
-/** A message of a large fan-out is a stretch of its own. */
+/** Maximum number of events per step. A message with a large fan-out is a step of its own. */
 const EVENTS_MAX = 2_000;
-/** Messages and events that one preview looks at: about a second. */
+/** Maximum number of messages and events that one preview scans, which takes about a second. */
 const PREVIEW_MAX = 20_000;
 
-/** Erases what an application was sent, a stretch at a time. */
+/** Erases everything sent to an application, one step at a time. */
 @Injectable()
 export class ApplicationErasure extends ApplicationErasures {
   constructor(
@@ -56,8 +56,8 @@ export class ApplicationErasure extends ApplicationErasures {
   }
 
   /**
-   * The payload first: from then on whoever claims a delivery ends it, also when this process dies in between. Excerpts come when
-   * nothing is open any more: an attempt that is under way would write another one.
+   * Erases payloads first. From then on, any worker that claims a delivery ends it, even if this process dies in
+   * between. Excerpts are erased once no delivery is open, because an attempt in flight would write another one.
    */
   override async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -3,13 +3,16 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 
-/** An event, and the message of a fan-out that it belongs to. */
+/** An event, and the message if it belongs to a fan-out. */
 export interface MessageMember {
   id: Id;
   messageId: Id | null;
 }
 
-/** events_pkey, in each partition: the events of a message are the ids behind its own, and nobody else has one of those. */
+/**
+ * Index: events_pkey in each partition. The ids of a message's events follow the message's own id, and no other event
+ * has such an id.
+ */
 const MEMBERS: Statement = {
   name: 'erase_members',
   text: `
@@ -17,17 +20,17 @@ const MEMBERS: Statement = {
     where environment_id = $1 and id >= $2 and id <= $3 and (id = $2 or message_id = $2)`,
 };
 
-/** Headers by name, without their values. */
+/** SQL expression: the header names with empty values. */
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
-/** What a transform said of the body goes with it. */
+/** The transform's note is removed too, because it may quote the body. */
 const ERASED_REQUESTS = `
   update requests
   set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status' then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
         select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n) from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
 
-/** The first time stays. events_pkey and requests_pkey, in each partition. */
+/** Keeps the time of the first erasure. Indexes: events_pkey and requests_pkey in each partition. */
 const ERASE_EVENT: Statement = {
   name: 'erase_event',
   text: `
@@ -38,13 +41,16 @@ const ERASE_EVENT: Statement = {
     ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,
 };
 
-/** requests_duplicate_of_idx, in each partition: what repeated the event holds the same. Without a body it is erased. */
+/**
+ * Index: requests_duplicate_of_idx in each partition. Duplicates of the event contain the same data. A request without
+ * a body counts as erased.
+ */
 const ERASE_REPEATS: Statement = {
   name: 'erase_repeats',
   text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
 };
 
-/** messages_pkey, in each partition. */
+/** Index: messages_pkey in each partition. */
 const ERASE_MESSAGE: Statement = {
   name: 'erase_message',
   text: `
@@ -52,7 +58,7 @@ const ERASE_MESSAGE: Statement = {
     where environment_id = $1 and id = $2 and erased_at is null`,
 };
 
-/** events_pkey and messages_pkey. */
+/** Indexes: events_pkey and messages_pkey. */
 const ERASED_AT: Statement = {
   name: 'erase_erased_at',
   text: `
@@ -66,13 +72,14 @@ const ERASED_AT: Statement = {
 export class EraseStore {
   constructor(private readonly database: Database) {}
 
-  /** The event of an id, or the events of the message that it is. */
+  /** Returns the event with this id, or the events of the message with this id. */
   members(environmentId: number, id: Id): Promise<MessageMember[]> {
     return this.database.queryPrepared(MEMBERS, [environmentId, id, idAfter(id, FAN_OUT_MAX)]);
   }
 
   async event(environmentId: number, id: Id): Promise<void> {
-    // First: an erasure that is broken off in between is asked for again.
+    // Erases duplicates first. If the process dies in between, the event does not count as erased yet, and the erasure
+    // can be requested again.
     await this.database.queryPrepared(ERASE_REPEATS, [environmentId, id]);
     await this.database.queryPrepared(ERASE_EVENT, [environmentId, id]);
   }

@@ -6,7 +6,7 @@ import { Erasures } from '../erasure.contract.js';
 import { EraseStore } from './erase.store.js';
 import { AttachedContents } from './erased-contents.js';
 
-/** Ends an event before its time: what waits of it, or its payload too. */
+/** Cancels the waiting deliveries of an event, or erases its payload. */
 @Injectable()
 export class Erase extends Erasures {
   constructor(
@@ -18,7 +18,10 @@ export class Erase extends Erasures {
     super();
   }
 
-  /** Cancels what waits of an event, or of all events of the message that the id names; null when there is none in this environment. */
+  /**
+   * Cancels the waiting deliveries of an event, or of all events of a message. Returns null if there is no such event
+   * in this environment.
+   */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
     const members = await this.store.members(environmentId, id);
     return members.length === 0
@@ -31,8 +34,9 @@ export class Erase extends Erasures {
   }
 
   /**
-   * Erases the payload of an event, for all events of its message, and ends what waits; false when there is none. Safe to repeat.
-   * The payload first: from then on whoever claims a delivery ends it, also when this process dies in between.
+   * Erases the payload of an event, for all events of its message, and ends waiting deliveries. Returns false if there
+   * is no such event. Safe to repeat. The payload is erased first: from then on, any worker that claims a delivery ends
+   * it, even if this process dies in between.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     const named = await this.store.members(environmentId, id);
@@ -42,7 +46,7 @@ export class Erase extends Erasures {
       first.messageId === null || first.messageId === id
         ? named
         : await this.store.members(environmentId, first.messageId);
-    // Files are in no transaction: that it was asked for is stored before anything goes.
+    // Files are not part of the transaction, so the request for the erasure is committed before any file is deleted.
     await this.database.commitEarly();
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);

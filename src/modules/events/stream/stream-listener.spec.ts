@@ -6,11 +6,11 @@ import { StreamListener } from './stream-listener.js';
 import { FRONT, type StreamPosition } from './stream-position.js';
 
 const POSITION: StreamPosition = { epoch: 1, xid: 8412n, atMs: 0, key: FRONT };
-/** Above what is left unread at most, below what any connection takes at once. */
+/** More than may stay unread, and less than a connection accepts at once. */
 const CHANGES = 1_000;
 
 describe('StreamListener', () => {
-  /** A listener of a client over a real connection, and what the client was answered. */
+  /** A listener with a real connection, and the response that the client gets. */
   async function connected(): Promise<{
     listener: StreamListener;
     answered: IncomingMessage;
@@ -38,7 +38,7 @@ describe('StreamListener', () => {
     };
   }
 
-  it('has room for whatever the connection takes, also within one turn', async () => {
+  it('has room as long as the connection accepts data, even within one tick', async () => {
     const { listener, answered, end } = await connected();
     answered.resume();
     const refused = Array.from({ length: CHANGES }).filter(() => {
@@ -51,7 +51,7 @@ describe('StreamListener', () => {
     await end();
   });
 
-  it('has none for a client that does not read, and little is kept for it', async () => {
+  it('has no room for a client that does not read, and buffers little for it', async () => {
     const { listener, answered, end } = await connected();
     answered.pause();
     let told = 0;

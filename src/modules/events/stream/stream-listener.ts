@@ -5,47 +5,58 @@ import { type GapReason, presentChange, type StreamGap } from './stream.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
 
-/** What a listener asks for, out of everything in its environment; null matches nothing. */
+/** Filter on the changes of an environment. A null value matches nothing. */
 export type StreamFilter = Pick<
   EventFilter,
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/** What let somebody in, as it came, to be asked again whether it is still good: a key, or the `Cookie` header of a session. */
+/**
+ * The credential of a stream's client, kept to check periodically whether it is still valid: a key, or the `Cookie`
+ * header of a session.
+ */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
 }
 
-/** Who listens, and how. */
+/** The client of a stream, and its options. */
 export interface Listening {
   caller: Caller;
   proof: Proof;
   filter: StreamFilter | null;
-  /** Behind which it goes on; null for one that begins with what happens next. */
+  /** Position after which the stream resumes; null to start with the next change. */
   resumesAt: StreamPosition | null;
-  /** Whether it stays once it has been told everything that was there. */
+  /** False if the stream ends after all existing changes were sent. */
   follows: boolean;
 }
 
-/** What a client has not taken yet, at most: it is told more once it has taken this. */
+/** Maximum number of unread bytes per client. More is sent only after the client has read them. */
 const UNREAD_BYTES_MAX = 32 * 1024;
-/** A client that has taken nothing for so long is gone. */
+/** A client that reads nothing for this time is considered disconnected. */
 const STALLED_MS_MAX = 60_000;
 const HEARTBEAT_MS = 15_000;
 
-/** Why a stream ends, for the client to decide whether it comes again. */
+/** Why a stream ends. The client uses it to decide whether to reconnect. */
 export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
-/** One client of the stream. It is written to as fast as it reads, and no more is kept for it than it can be sent at once. */
+/**
+ * One client of the stream. Data is written as fast as the client reads it (backpressure), and nothing beyond the write
+ * buffer is kept for it.
+ */
 export class StreamListener {
-  /** Up to where it was told everything, while that is not where the others are; null for one that has been told nothing yet. */
+  /**
+   * Position up to which changes were sent, while it differs from the shared position; null if nothing was sent yet.
+   */
   at: StreamPosition | null;
-  /** Of one that does not stay: in front of it is everything that there was when it came. Null until that was asked. */
+  /**
+   * For a client that does not follow: the end of its stream. Everything that existed when the client connected is
+   * before this position. Null until it is determined.
+   */
   endsAt: StreamPosition | null = null;
-  /** Rows that were read for it alone since it was where the others are. */
+  /** Number of rows read for this client alone since it last was at the shared position. */
   rowsBehind = 0;
-  /** Whether it was with the others before. */
+  /** True if the client was at the shared position before. */
   hasKeptUp = false;
   private writtenAtMs: number;
 
@@ -74,29 +85,34 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
-  /** What Node holds together until the end of the turn is handed over first: only what the client does not take is unread. */
+  /**
+   * Uncork first, because Node.js buffers writes until the end of the tick. Only data that the client does not accept
+   * counts as unread.
+   */
   get hasRoom(): boolean {
     if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
   }
 
-  /** Where its stream begins. */
+  /** Sends the start position of the stream. */
   begin(at: StreamPosition): void {
     this.write('ready', at, {});
   }
 
-  /** Tells a change if it is asked for. */
+  /** Sends a change if it matches the filter. */
   tell(row: ChangeRow, place: StreamPosition): void {
     if (this.matches(row)) this.write(KIND_NAMES[row.kind] ?? '', place, presentChange(row));
   }
 
-  /** Says that something is not told, and that what follows begins at this place. */
+  /** Sends a gap: changes are missing, and the stream continues at position `to`. */
   gap(reason: GapReason, from: StreamPosition | null, to: StreamPosition): void {
     const gap: StreamGap = { reason, since: from && timeOf(from), until: timeOf(to) };
     this.write('gap', to, gap);
   }
 
-  /** Says that the connection lives; with the place of the others, where it is with them. False when the client is gone. */
+  /**
+   * Sends a heartbeat, with the shared position if the client is at it. Returns false if the client has disconnected.
+   */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;
     const silentMs = this.monotonicMs() - this.writtenAtMs;
@@ -139,5 +155,5 @@ export class StreamListener {
 
 const KIND_NAMES = Object.fromEntries(Object.entries(CHANGE_KINDS).map(([name, kind]) => [kind, name]));
 
-/** A client may have made its place up: no time is later than the last one that there is. */
+/** A client can forge a position, so its time is limited to the latest valid one. */
 const timeOf = ({ atMs }: StreamPosition): string => new Date(Math.min(atMs, 8.64e15)).toISOString();

@@ -1,11 +1,11 @@
 import { type Id, idBytes, idFromBytes, lowestIdAt } from '#kernel/ids.js';
 import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
 
-/** What is told in a stream, in the order in which one transaction's are told. */
+/** The kinds of changes, numbered in the order in which the changes of one transaction are sent. */
 export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
 export type ChangeKind = keyof typeof CHANGE_KINDS;
 
-/** One row within the changes of a transaction; kind 0 stands before all of them. */
+/** Sort key of a row within the changes of a transaction. Kind 0 comes before all of them. */
 export interface ChangeKey {
   kind: number;
   eventId: Id;
@@ -14,9 +14,9 @@ export interface ChangeKey {
 }
 
 /**
- * A place in what happened: right behind a change, or in front of everything of a transaction. Its order is that of transactions (ADR 9), so
- * that what commits late is never in front of what was told. `atMs` is PostgreSQL's time of the read, which bounds what a
- * resumed stream has to look through.
+ * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
+ * ordered by transaction (ADR 9), so that a late commit never comes before a change that was already sent. `atMs` is
+ * PostgreSQL's time of the read; it limits how far a resumed stream has to look back.
  */
 export interface StreamPosition {
   epoch: number;
@@ -29,10 +29,10 @@ const FORM = /^(\d{1,9})\.(\d{1,19})\.(\d{1,14})(?:\.([123])\.([0-9A-HJKMNP-TV-Z
 const INT_MAX = 2_147_483_647;
 const BIGINT_MAX = 2n ** 63n - 1n;
 
-/** In front of everything that a transaction did. */
+/** Sort key before all changes of a transaction. */
 export const FRONT: ChangeKey = { kind: 0, eventId: lowestIdAt(0), ordinal: 0, number: 0 };
 
-/** The wire form of a place: the `id` of an item. */
+/** Returns the wire format of a position, used as the `id` of an item. */
 export function showPosition({ epoch, xid, atMs, key }: StreamPosition): string {
   const front = `${epoch}.${xid}.${atMs}`;
   return key.kind === 0
@@ -40,7 +40,7 @@ export function showPosition({ epoch, xid, atMs, key }: StreamPosition): string 
     : `${front}.${key.kind}.${encodeUlid(idBytes(key.eventId))}.${key.ordinal}.${key.number}`;
 }
 
-/** The place behind a wire form, or null for anything else. */
+/** Parses a position, or returns null for any other text. */
 export function parsePosition(text: string): StreamPosition | null {
   const [, epoch, xid, atMs, kind, ulid, ordinal, number] = FORM.exec(text) ?? [];
   if (

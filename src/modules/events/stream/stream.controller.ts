@@ -17,8 +17,11 @@ import { parsePosition } from './stream-position.js';
 const EXAMPLE =
   'event: accepted\nid: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0\ndata: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}\n\n';
 
-/** What happens, while it happens. Before `v1/events/:id`, which would take the path. */
-@Section('Events', 'What was accepted, and what became of it.')
+/**
+ * Streams changes as they happen. This controller must be registered before `v1/events/:id`, which would match its
+ * path.
+ */
+@Section('Events', 'Accepted events, their deliveries and attempts.')
 @Controller('v1/events')
 export class StreamController {
   constructor(
@@ -34,23 +37,23 @@ export class StreamController {
   @ApiOperation({
     summary: 'Listen to events',
     description:
-      'Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, ' +
-      '`heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. ' +
-      'Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). ' +
-      'A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. ' +
-      'A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`.',
+      'Server-sent events: `accepted`, `attempt` and `status` (a delivery reached a final status), each with the current state of the event; `ready` at the start of the stream, ' +
+      '`heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). Send the last `id` as `Last-Event-ID` to resume after it, up to one hour and 5,000 changes back. ' +
+      'A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). ' +
+      'The console connects with `EventSource` and its session cookie, and names the environment in the query. ' +
+      'A key may have 100 open streams in each process, an organization 1,000, and a process 2,000. Further requests are rejected with 429 and `Retry-After`.',
   })
   @ApiHeader({
     name: 'last-event-id',
     required: false,
-    description: 'The `id` of the last item that was seen.',
+    description: 'The `id` of the last item that the client received.',
     schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' },
   })
   @ApiOkResponse({
     description: 'The stream.',
     content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } },
   })
-  @TryNeeds('a client that reads streams, such as `curl -N`: this page shows an answer when it has ended')
+  @TryNeeds('a client that reads streams, such as `curl -N`: this page shows a response only after it has ended')
   async streamEvents(
     @CurrentCaller() caller: Caller,
     @Query() query: StreamQuery,
@@ -59,7 +62,9 @@ export class StreamController {
   ): Promise<void> {
     const { direction, environment, follow = true, ...filters } = query;
     if (environment !== undefined && environment !== caller.tenant.mode)
-      throw badRequest(`You listen to the ${caller.tenant.mode} environment: leave out environment, or say so.`);
+      throw badRequest(
+        `This stream shows the ${caller.tenant.mode} environment: omit the parameter environment, or set it to that value.`,
+      );
     const last = request.headers['last-event-id'];
     const resumesAt = typeof last === 'string' && last !== '' ? parsePosition(last) : null;
     if (resumesAt === null && last !== undefined && last !== '')

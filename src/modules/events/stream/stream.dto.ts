@@ -5,47 +5,61 @@ import { EventFilterQuery, EventItem, presentEvent } from '../events.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS } from './stream-position.js';
 
-/** What of the environment is told: the filters that mean the same as of the list, and those that do not. */
+/** Filters of the event stream. Those taken from the event list have the same meaning here. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
-  /** Only changes after which their event is in this state. */
+  /** Only changes that leave the event in this state. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
   status?: (typeof EVENT_STATUSES)[number];
 
-  /** Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
+  /**
+   * Only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an application.
+   */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
-  /** Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
+  /**
+   * Only events that were sent to this destination (id or ad-hoc URL), and attempts and deliveries of received events
+   * at it.
+   */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
 
-  /** Only events that were sent (`outbound`), or that were received (`inbound`). */
+  /** Only sent events (`outbound`), or only received ones (`inbound`). */
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'inbound' })
   direction?: 'outbound' | 'inbound';
 
-  /** Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
+  /**
+   * The environment to stream, for callers with a session, because `EventSource` cannot send a header. An API key
+   * belongs to one environment; if the parameter is given, it must name that one.
+   */
   @ApiProperty({ required: false, enum: ['live', 'test'], example: 'live' })
   environment?: 'live' | 'test';
 
-  /** `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
+  /**
+   * `false` ends the stream once everything up to now has been sent. With `Last-Event-ID`, the stream then contains the
+   * changes since that id.
+   */
   @ApiProperty({ required: false, type: Boolean, default: true, example: false })
   follow?: boolean;
 }
 
-/** Why something is not told: the client was `slow`, the place to go on from is `too_old`, there are `too_many` changes behind it, or the `storage` failed over or was restored. */
+/**
+ * Reason why changes are missing from the stream: the client was too `slow`, the resume position is `too_old`, there
+ * are `too_many` changes after it, or the `storage` failed over or was restored.
+ */
 export type GapReason = 'slow' | 'too_old' | 'too_many' | 'storage';
 
-/** What is not told: everything between two times, RFC 3339, which the list of events has. */
+/** A gap in the stream: all changes between two times (RFC 3339) are missing. The event list has them. */
 export interface StreamGap {
   reason: GapReason;
   since: string | null;
   until: string;
 }
 
-/** A change as JSON: the event as it is when it is told, and what happened to it. */
+/** A change as JSON: the event as it is when the change is sent, and the change itself. */
 export interface StreamItem extends EventItem {
   direction: string;
-  /** The application that it was sent to. */
+  /** The application that the event was sent to. */
   application?: string;
   payload_erased_at?: string;
   attempt?: {
@@ -85,7 +99,7 @@ function presentAttempt(row: ChangeRow): NonNullable<StreamItem['attempt']> {
   };
 }
 
-/** As a delivery of the detail has it; null for one that is gone since. */
+/** Returns the delivery's target in the format of the event detail, or null if the delivery no longer exists. */
 function placeOf({ direction, url, messageId, targetId, deliveryTargetId }: ChangeRow): string | null {
   if (direction === 'outbound' && url !== null) return url;
   if (deliveryTargetId === null) return null;

@@ -7,20 +7,22 @@ import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { type DeliveryStatus, type EventRow, STATUS } from '../event-rows.js';
 import { type ChangeKey, FRONT, type StreamPosition } from './stream-position.js';
 
-/** Something that happened to an event, and the event as it is when it is read. */
+/** A change to an event, with the event's state at the time of the read. */
 export interface ChangeRow extends EventRow, ChangeKey {
   environmentId: number;
   xid: bigint;
-  /** The application that it was sent to. */
+  /** The application that the event was sent to. */
   applicationId: Id | null;
-  /** When its payload was erased: the event is told again as accepted when that was moments after it was. */
+  /**
+   * When the payload was erased. An erasure shortly after acceptance causes the event to be sent as `accepted` again.
+   */
   erasedAt: Date | null;
-  /** Of an attempt and of a settled delivery: where it went. */
+  /** Target of an attempt or of a settled delivery. */
   deliveryTargetId: Id | null;
-  /** Of a settled delivery. */
+  /** For a settled delivery. */
   deliveryStatus: DeliveryStatus | null;
   reason: string | null;
-  /** Of an attempt. */
+  /** For an attempt. */
   httpStatus: number | null;
   error: string | null;
   durationMs: number | null;
@@ -28,26 +30,35 @@ export interface ChangeRow extends EventRow, ChangeKey {
   nextAttemptAt: Date | null;
 }
 
-/** What one look found. */
+/** The result of one read. */
 export interface Changes {
   rows: ChangeRow[];
-  /** From where it was asked; the places of the rows have its time, since whoever goes on from one has to look back as far. */
+  /**
+   * The position that was read from. The rows' positions take their time from it, because a client that resumes after
+   * one of them must look back as far.
+   */
   from: StreamPosition;
-  /** Everything in front of it was seen. */
+  /** All changes before this position were read. */
   through: StreamPosition;
-  /** False when there may be more behind it. */
+  /** False if there may be more changes after it. */
   isEnd: boolean;
-  /** What the database is to the place that was asked from: another one, or one that was set back behind it. */
+  /**
+   * True if the position belongs to another database, or is later than the database, which was then restored to an
+   * earlier state.
+   */
   isOther: boolean;
 }
 
 /**
- * Ids and times are made before their commit: longer than any request, and any group that waits for its statement, takes to get there. Within this
- * time the order is that of transactions alone.
+ * Ids and times are generated before their commit. This limit is longer than any request or group commit takes. Within
+ * it, only the order of transactions counts.
  */
 const LOOK_BACK_MS = 90_000;
 
-/** How far behind the first transaction that is asked for a row was written: a row has the lower half of its transaction's id. */
+/**
+ * SQL: the distance of a row's transaction from the first requested one. A row stores only the lower 32 bits of its
+ * transaction id.
+ */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
@@ -71,10 +82,12 @@ const branch = (columns: string, table: string, environment: string, since: stri
   where ${environment} = any($1::int[]) and ${since} and (select upto > $2::bigint from bounds)`;
 
 /**
- * Everything that was inserted by transactions from one on that have all ended. Events by events_pkey, attempts by attempts_started_at_idx
- * and deliveries by deliveries_settled_at_idx, each no further back than the time bound; then their events, deliveries and
- * messages by their keys. The `+ 0` keeps the planner from reading all of an environment's attempts by their key, which it takes for
- * cheaper while a partition is small, or while it does not know the time.
+ * Reads all inserts of transactions from the given one on, up to the transaction horizon. Indexes: events_pkey for
+ * events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
+ * limit; primary keys for the joined events, deliveries and messages.
+ *
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key, which it prefers while a
+ * partition is small or while the time is unknown.
  */
 const READ: Statement = {
   name: 'stream_read',
@@ -116,22 +129,25 @@ const READ: Statement = {
 
 type Row = Omit<ChangeRow, 'xid'> & { epoch: number; upto: string; next: string; at: number; xid: string | null };
 
-/** The statement that finds what happened. */
+/** Statements that read changes. */
 @Injectable()
 export class StreamStore {
   constructor(private readonly database: Database) {}
 
-  /** Where the database is now: in front of whatever happens next. */
+  /** Returns the current position of the database, before any later change. */
   now(): Promise<StreamPosition> {
     return this.place(NOW);
   }
 
-  /** Behind everything that the database has shown to anybody so far; some of what is in front of it may still run. */
+  /** Returns a position after every change visible so far. Transactions before it may still be running. */
   next(): Promise<StreamPosition> {
     return this.place(NEXT);
   }
 
-  /** What happened in these environments behind `from`, in order, and in front of `until` when that is given: everything in front of that was settled before. */
+  /**
+   * Returns the changes of these environments after `from`, in order. If `until` is given, only changes before it; all
+   * transactions before it must have ended.
+   */
   async read(
     environmentIds: readonly number[],
     from: StreamPosition,
@@ -193,7 +209,7 @@ export class StreamStore {
   }
 }
 
-/** Right behind a change. */
+/** Returns the position directly after a change. */
 export function placeOf(
   { xid, kind, eventId, ordinal, number }: ChangeRow,
   { from: { epoch, atMs } }: Changes,
@@ -201,5 +217,5 @@ export function placeOf(
   return { epoch, xid, atMs, key: { kind, eventId, ordinal, number } };
 }
 
-/** An event whose retention has just ended is gone, and passed. */
+/** Skips events that no longer exist because their retention has just ended. */
 const present = (rows: readonly ChangeRow[]): ChangeRow[] => rows.filter(({ id }) => id !== null);

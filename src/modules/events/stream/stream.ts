@@ -12,17 +12,20 @@ import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
 
 const POLL_MS = 250;
-/** A read rests at least three times as long as it took: listening never takes more than a quarter of one connection. */
+/**
+ * The pause after a read is at least three times the duration of the read, so streams never use more than a quarter of
+ * one connection.
+ */
 const REST_FACTOR = 3;
 const PULSE_MS = 1_000;
 const PAGE_ROWS = 1_000;
-/** Pages in a row before others get a word. */
+/** Maximum number of pages in a row before clients that lag behind are served. */
 const PAGES_MAX = 10;
-/** Of what is read for one listener alone: about what it may leave unread. */
+/** Page size when reading for one client alone. It is about the amount that may stay unread. */
 const OWN_PAGE_ROWS = 100;
-/** So long may those who are behind hold up the others. */
+/** Maximum time per iteration for clients that lag behind, because the others wait meanwhile. */
 const CATCHING_UP_MS_MAX = 1_000;
-/** What one listener may be behind: more is a gap. */
+/** Maximum number of rows that one client may lag behind. Beyond it, the client gets a gap. */
 const BEHIND_ROWS_MAX = 5_000;
 const BEHIND_MS_MAX = 3_600_000;
 
@@ -32,9 +35,9 @@ const PER_PROCESS_MAX = 2_000;
 const FULL_RETRY_SECONDS = 10;
 
 /**
- * Everyone in this process who listens to what happens. One reader asks for all of them what the transactions did that have ended since it asked
- * last (ADR 23): nobody holds a connection, nothing is written where events are accepted and recorded, and nothing is asked while
- * nobody listens.
+ * All stream clients of this process. A single reader reads for all of them the changes of transactions that have ended
+ * since the last read (ADR 23). No client holds a connection, accepting and recording write nothing extra, and without
+ * clients there are no reads.
  */
 @Injectable()
 export class EventStream implements OnModuleDestroy {
@@ -42,7 +45,7 @@ export class EventStream implements OnModuleDestroy {
   private readonly behind = new Set<StreamListener>();
   private readonly reader: Loop;
   private readonly pulse: Loop;
-  /** Everything in front of it was told to those who listen; null while nobody does. */
+  /** Shared position: everything before it was sent to the clients in `listening`. Null while there are none. */
   private position: StreamPosition | null = null;
   private isClosed = false;
 
@@ -63,12 +66,12 @@ export class EventStream implements OnModuleDestroy {
       () => this.beat(),
       () => clock.nowMs(),
     );
-    metrics.gauge('event_stream_listeners', 'Clients that listen to the stream of events.', [], (gauge: Gauge) =>
+    metrics.gauge('event_stream_listeners', 'Clients connected to the event stream.', [], (gauge: Gauge) =>
       gauge.set(this.listening.size + this.behind.size),
     );
   }
 
-  /** Throws 429 where too many listen already: of the key, of its organization, or to this process. */
+  /** Throws 429 if there are too many open streams: of the key, of its organization, or of this process. */
   requireRoom({ keyId, tenant }: Caller): void {
     const all = [...this.listening, ...this.behind];
     const ofKey = all.filter(({ caller }) => caller.keyId === keyId).length;
@@ -88,7 +91,7 @@ export class EventStream implements OnModuleDestroy {
     );
   }
 
-  /** Begins at the reader's next turn. */
+  /** Adds a client. Its stream begins with the reader's next iteration. */
   join(listener: StreamListener): void {
     if (this.isClosed) return listener.end('shutdown');
     this.behind.add(listener);
@@ -102,7 +105,7 @@ export class EventStream implements OnModuleDestroy {
     this.behind.delete(listener);
   }
 
-  /** The drain waits for open answers, so this comes before it. */
+  /** Ends all streams before the drain, because the drain waits for open responses. */
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     for (const listener of [...this.listening, ...this.behind]) this.end(listener, 'shutdown');
@@ -132,7 +135,7 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /** Tells those who listen what happened behind the position; false when there is more. */
+  /** Sends the changes after the position to the clients in `listening`. Returns false if there are more. */
   private async readOn(from: StreamPosition): Promise<boolean> {
     if (this.clock.nowMs() - from.atMs > BEHIND_MS_MAX) return this.skipToNow(from, 'too_old');
     let at = from;
@@ -140,7 +143,7 @@ export class EventStream implements OnModuleDestroy {
       const environments = [...new Set([...this.listening].map(({ environmentId }) => environmentId))];
       if (environments.length === 0) return this.beginHere();
       const changes = await this.store.read(environments, at, null, PAGE_ROWS);
-      // A turn that was given up may still come to its end, behind the one that took its place.
+      // An abandoned iteration may still finish after the one that replaced it.
       if (this.position !== at) return false;
       if (changes.isOther) return this.skipToNow(at, 'storage');
       for (const listener of this.listening) this.tellAll(listener, changes);
@@ -157,7 +160,10 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /** Tells one listener what it has not been told, as far as it takes it, up to where the others are; what it is not told is said to it. */
+  /**
+   * Sends a client the changes up to the shared position, as fast as the client reads. Sends a gap for changes that
+   * must be skipped.
+   */
   private async catchUp(listener: StreamListener): Promise<void> {
     const until = this.position as StreamPosition;
     for (let { at } = listener; at !== null && !isSame(at, until); at = listener.at) {
@@ -171,7 +177,7 @@ export class EventStream implements OnModuleDestroy {
         listener.rowsBehind = 0;
         break;
       }
-      // Another process told it more than this one has read yet.
+      // The client's position comes from another process that has read further than this one.
       if (at.xid >= until.xid) return;
       for (const row of changes.rows) listener.tell(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;
@@ -187,7 +193,10 @@ export class EventStream implements OnModuleDestroy {
     else listener.end('caught_up');
   }
 
-  /** Whether one that does not stay would end without what was there when it came: that may lie behind a transaction that still runs. */
+  /**
+   * Returns true if a client that does not follow is still missing changes that existed when it connected. They may
+   * come after a transaction that is still running.
+   */
   private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
     if (listener.follows || listener.at === null) return false;
     listener.endsAt ??= await this.store.next();
@@ -204,7 +213,7 @@ export class EventStream implements OnModuleDestroy {
     return null;
   }
 
-  /** One that does not take it all is told the rest by itself, once it does. */
+  /** Sends changes to a client. If it does not read fast enough, it moves to `behind` and is served separately. */
   private tellAll(listener: StreamListener, changes: Changes): void {
     let at = changes.from;
     for (const row of changes.rows) {
@@ -220,7 +229,7 @@ export class EventStream implements OnModuleDestroy {
     }
   }
 
-  /** Ends the streams of keys and sessions that are not good any more, and says to the others that they live. */
+  /** Ends the streams of keys and sessions that are no longer valid, and sends heartbeats to the others. */
   private async beat(): Promise<LoopDelay> {
     const proofs = new Map([...this.listening, ...this.behind].map(({ proof }) => [proof.value, proof]));
     const refused = new Set<string>();
@@ -235,7 +244,7 @@ export class EventStream implements OnModuleDestroy {
     return { restMs: PULSE_MS };
   }
 
-  /** With storage away nobody knows: what was good is good until it is known not to be. */
+  /** While storage is unavailable, credentials that were valid remain valid. */
   private async isGood({ kind, value }: Proof): Promise<boolean> {
     try {
       return kind === 'key'
