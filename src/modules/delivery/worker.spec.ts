@@ -14,8 +14,13 @@ import { DeliveryWorker } from './worker.js';
 
 const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as DeliveryTurn;
 
+const SUCCEEDED = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
+
 /** A worker with one delivery that succeeds, unless `breaks` names a failing step. Records the calls. */
-function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {}) {
+function arrange(
+  breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {},
+  performed: unknown = SUCCEEDED,
+) {
   const heard: string[] = [];
   const or = <T>(error: Error | undefined, value: T): T => {
     if (error) throw error;
@@ -27,7 +32,6 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     recordAnswer: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
     releaseSlot: () => heard.push('done'),
   } as unknown as LocalScheduler;
-  const performed = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
   const attempt = {
     perform: async () => or(breaks.attempt, performed),
     postponed: () => ({ status: 'retrying' }),
@@ -51,7 +55,10 @@ function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?
     claims,
     results,
     { attachScheduler: () => undefined } as unknown as DeliverySinks,
-    {} as Targets,
+    {
+      disable: async (environmentId: number, id: string, why: string) =>
+        heard.push(`disable ${environmentId} ${id}: ${why}`),
+    } as unknown as Targets,
     circuits,
     { on: () => undefined } as unknown as Notifications,
     listeners,
@@ -84,6 +91,24 @@ describe('DeliveryWorker', () => {
     await worker.idle();
 
     expect(heard).toEqual(expected);
+  });
+
+  it.each<[string, string | null, string | null, string[]]>([
+    ['disables its destination after 410', 'gone', 'd', ['disable 1 d: The receiver answered 410 Gone.']],
+    ['with 410 disables nothing if its target is an ad-hoc URL', 'gone', null, []],
+    ['disables nothing if it failed for another reason', 'exhausted', 'd', []],
+  ])('a failed delivery %s', async (_what, reason, destinationId, expected) => {
+    const failed = {
+      result: { status: 'failed', reason, attempt: null },
+      outcome: 'permanent',
+      target: { destinationId },
+    };
+    const { worker, heard, run } = arrange({}, failed);
+
+    run();
+    await worker.idle();
+
+    expect(heard).toEqual(['answered permanent', 'record failed', 'done', 'told', ...expected]);
   });
 
   it('is idle after its last delivery, and immediately if there is none', async () => {

@@ -144,7 +144,21 @@ describe('accepting under pressure', () => {
     await pass(10);
 
     expect(accepted).toEqual(['there']);
-    expect(refused).toEqual([['gone', 'The client has gone before there was room. Nothing was accepted.']]);
+    expect(refused).toEqual([['gone', 'The client disconnected before there was capacity. Nothing was accepted.']]);
+  });
+
+  it('counts a client that disconnected as gone, and keeps no capacity for it', async () => {
+    const { enter, press, accepted, figure } = arrange();
+    press(1, FULL);
+    enter('gone', { deliveries: 1_000, caller: { isGone: () => true } });
+    await pass(20);
+
+    expect(await figure('waits_total{')).toEqual(['posthorn_accept_pace_waits_total{end="gone"} 1']);
+    expect(await figure('waiting ')).toEqual(['posthorn_accept_pace_waiting 0']);
+    expect(jest.getTimerCount()).toBe(0);
+    press(1, { ready: 10, drainPerSecond: 0 });
+    enter('next');
+    expect(accepted).toEqual(['next']);
   });
 
   it('stops waiting at shutdown: waiting requests are accepted, and later ones are not delayed', async () => {
